@@ -99,6 +99,14 @@ def test_bars_reach_from_zero_to_their_values(drawn: Draw) -> None:
     assert calls(found, "fillText") == [["fillText", "4", 45, 50]]
 
 
+def test_a_text_beside_a_bar_has_room_in_a_narrow_panel(drawn: Draw) -> None:
+    bars = Bars(
+        at=np.array([5.0]), value=np.array([4.0]), colours=["#000000"], width=2.0, texts=("9412.345",), horizontal=True
+    )
+    wide, narrow = (drawn(bars, x=Axis("", 0.0, 4.1), width=width)["panels"][0]["ranges"]["x"] for width in (2000, 230))
+    assert wide[1] < 4.5 < narrow[1]
+
+
 def test_guides_shades_notes_and_arrows_are_at_their_places(drawn: Draw) -> None:
     found = drawn(
         Guide(value=2.0),
@@ -151,7 +159,24 @@ def test_axes_have_their_categories_and_powers_of_ten(drawn: Draw) -> None:
     found = drawn(curve(1, 2), x=Axis("", categories=("a", "b")), y=Axis("", 1.0, 1000.0, log=True))
     x, y = found["panels"][0]["axes"]
     assert x["texts"] == ["a", "b"]
-    assert y["texts"] == ["1", "10", ""]
+    assert [text for text in y["texts"] if text] == ["1", "10", "100", "1000"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (9.955, 111.6, ["10", "100"]),
+        (20, 90, ["20", "50"]),
+        (2.4, 4.6, ["3", "4"]),
+        (4.1, 4.9, ["4.1", "4.3", "4.5", "4.7", "4.9"]),
+        (3e5, 3e7, ["1e+6", "1e+7"]),
+    ],
+)
+def test_a_logarithmic_axis_has_numbers_whatever_its_range(
+    drawn: Draw, low: float, high: float, texts: list[str]
+) -> None:
+    y = drawn(curve(low, high), y=Axis("", low, high, log=True))["panels"][0]["axes"][1]
+    assert [text for text in y["texts"] if text] == texts
 
 
 def test_a_square_panel_has_one_scale(tmp_path: Path, drawn: Draw) -> None:

@@ -73,9 +73,32 @@ def test_panels_share_a_range_where_the_grid_says_so() -> None:
 def test_bars_begin_at_zero_and_leave_room_for_their_texts() -> None:
     bars = Bars(at=np.arange(2.0), value=np.array([10.0, 20.0]), colours=["#000000"] * 2, horizontal=True)
     texts = Bars(**{**vars(bars), "texts": ("10", "20")})
-    plain, longer = (Grid(panels=[panel(one)]).limits[0][0] for one in (bars, texts))
-    assert plain[0] == longer[0] == 0
-    assert longer[1] > 25 > plain[1] > 20
+    low, high = Grid(panels=[panel(texts)]).limits[0][0]
+    assert low == 0
+    assert 20 < high < 25
+    assert panel(bars).with_texts(high, 100, 7) == high
+    longer = panel(texts).with_texts(high, 100, 7)
+    assert 20 / longer * 100 + 2 * 7 < 100, "the longest bar and its text"
+
+
+def test_a_difference_by_rounding_is_no_effect() -> None:
+    low, high = upright(curve([1, 2, 3], [0.4444467555315193, 0.4444467555315146, 0.4444467555315146]))
+    assert high - low > 0.01
+
+
+def test_a_range_of_which_one_end_is_set_keeps_it() -> None:
+    assert upright(curve([1, 2], [10, 30]), y=Axis("", high=5)) == (4, 5)
+    with pytest.raises(ValueError, match="must be above 0"):
+        Axis("", 0, log=True)
+
+
+def test_intervals_end_where_a_logarithmic_axis_begins() -> None:
+    line = curve([1, 2], [10, 1], interval=(np.array([5.0, -1.0]), np.array([20.0, 4.0])))
+    logarithmic = panel(line, y=Axis("", log=True))
+    (drawn,) = logarithmic.visible(0.5)
+    assert list(drawn.interval[0]) == [5.0, 0.5]  # type: ignore[union-attr, index]
+    (same,) = panel(line).visible(0.5)
+    assert same is line
 
 
 @pytest.mark.parametrize("line", [True, False])
@@ -85,6 +108,9 @@ def test_a_thinned_curve_keeps_its_peaks_unless_it_is_points(line: bool) -> None
     thin = curve(list(range(len(y))), list(y), width=1.0 if line else 0.0).thinned(1000)
     assert len(thin.x) <= 2001
     assert (thin.y.max() == 7.0) == line
+    wide = curve(list(range(len(y))), list(0 * y), interval=(-y, y)).thinned(1000)
+    assert wide.interval
+    assert (wide.interval[0].min(), wide.interval[1].max()) == (-7.0, 7.0)
 
 
 def test_shades_are_the_colours_until_there_are_too_few() -> None:
@@ -135,6 +161,9 @@ def test_numbers_in_a_page_have_six_digits_and_gaps_are_null() -> None:
     shape = browser.specification(FIGURE)["rows"][0][0]["panels"][0]["shapes"][0]
     assert shape["y"] == [1e-9, None, 123457000.0]
     assert "hollow" not in shape, "a default is left out"
+    close = Figure(title="", rows=[[Grid(panels=[panel(curve([10_000_000, 10_000_010], [1, 2]))])]])
+    shape = browser.specification(close)["rows"][0][0]["panels"][0]["shapes"][0]
+    assert shape["x"] == [10_000_000, 10_000_010], "values that differ by little do not coincide"
 
 
 def test_no_text_of_a_figure_ends_its_script() -> None:
@@ -142,6 +171,7 @@ def test_no_text_of_a_figure_ends_its_script() -> None:
     assert page.count("</script>") == 1
     assert "&lt;b&gt;" in page
     assert "<b>" not in page.split("<script")[0]
+    assert page.count("<svg") == 1, "the mark of the first curve"
 
 
 def test_every_shape_and_mark_can_be_drawn_by_both() -> None:
@@ -163,3 +193,19 @@ def test_columns_of_a_figure_end_at_the_same_height() -> None:
     assert last.y0 == pytest.approx(alone.y0)
     assert all(0 <= box.x0 < box.x1 <= 1 for box in (last, alone))
     assert last.x1 < alone.x0
+
+
+def test_a_grid_without_panels_is_left_out() -> None:
+    alone = Grid(panels=[panel(title="a")])
+    assert (
+        len(matplotlib.draw(Figure(title="", rows=[[Grid(panels=[]), alone], [Grid(panels=[])]]), Canvas()).axes) == 1
+    )
+
+
+def test_no_text_is_typeset_as_mathematics() -> None:
+    odd = r"$\\frac{$"
+    line = curve([1, 2], [1, 2], name=odd)
+    figure = Figure(
+        title=odd, rows=[[Grid(panels=[panel(line, title=odd, x=Axis(odd))])]], legend=True, small_print=odd
+    )
+    assert matplotlib.images(figure)["png"]

@@ -152,7 +152,7 @@ def test_a_distribution_has_a_panel_for_each_owner_and_a_curve_for_each_result(c
 def test_what_has_no_distribution_is_not_drawn(comparison: Comparison) -> None:
     with pytest.raises(LookupError, match="no values of completion_time"):
         comparison.plot_distribution("completion_time", Figure())
-    with pytest.raises(KeyError, match="there are loss_runs, loss_bursts"):
+    with pytest.raises(KeyError, match="must be one of loss_runs, loss_bursts"):
         comparison["droptail"].plot_distribution("loss", Figure())
 
 

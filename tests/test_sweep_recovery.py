@@ -261,7 +261,7 @@ def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, t
     part.write_bytes(data)
     done = cli("sweep", small_file, *options, "--json")
     assert done.returncode == 0
-    assert f"{part.name}: damaged; 4 runs" in done.stderr
+    assert f"{part.name}: damaged; 4 of its runs are lost" in done.stderr
     assert json.loads(done.stdout)["simulated"] == 4
     assert data_set(tmp_path / "out") == before
 

@@ -63,8 +63,10 @@ const shown = panels.splice(0).map(panel => {
   const [tip] = panel.over.children;
   panel.cursor = {left: 50, top: 50};
   panel.options.hooks.setCursor[0](panel);
-  return {calls: panel.calls, ranges: panel.ranges, axes: panel.options.axes.map(axis => ({
-    label: axis.label, texts: axis.values ? axis.values(null, axis.splits ? axis.splits() : [1, 10, 20]) : null,
+  return {calls: panel.calls, ranges: panel.ranges, axes: panel.options.axes.map((axis, which) => ({
+    label: axis.label,
+    texts: axis.values ? axis.values(null,
+      axis.splits ? [...axis.splits(null, 0, ...panel.ranges[which ? 'y' : 'x']), ...which ? [null] : []] : []) : null,
   })), tip: tip.hidden ? null : tip.textContent};
 });
 button.listeners.click();

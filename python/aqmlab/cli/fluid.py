@@ -25,11 +25,8 @@ def fluid(
     set_: options.Settings = None,
     packet_seeds: Annotated[
         int | None,
-        typer.Option(
-            "--packet-seeds",
-            metavar="N",
-            min=1,
-            help="Also simulate packets, in N runs with consecutive seeds, and draw both in one figure.",
+        options.seeds(
+            "Also simulate packets, in N runs with consecutive seeds, and draw both in one figure.", "--packet-seeds"
         ),
     ] = None,
     jobs: options.Jobs = None,

@@ -17,9 +17,9 @@ def aqms(help: str) -> Any:
     return typer.Option("--aqm", metavar="SPEC", help=f"{help}: NAME, NAME:KEY=VALUE,… or all. Repeatable.")
 
 
-def seeds(help: str) -> Any:
-    """Declare ``--seeds``."""
-    return typer.Option("--seeds", metavar="N", min=1, callback=_at_most, help=help)
+def seeds(help: str, name: str = "--seeds") -> Any:
+    """Declare ``--seeds``, or another option that is a number of seeds."""
+    return typer.Option(name, metavar="N", min=1, callback=_at_most, help=help)
 
 
 def out(help: str) -> Any:

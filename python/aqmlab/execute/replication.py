@@ -197,7 +197,7 @@ def compare_scenarios(
     finished = _finished(scenarios, tasks, outcomes)
     for task in tasks:
         if error := outcomes[task].error:
-            raise RunFailed(f"run failed: {task.label}, seed {task.seed}: {error}", finished)
+            raise RunFailed(f"run failed: {task.label}, seed {task.seed}: {error}", finished) from outcomes[task].cause
     return finished
 
 

@@ -7,7 +7,7 @@ import json
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -63,6 +63,10 @@ class Outcome:
     error: str = ""
     series: bytes = b""
     recording: Recording | None = None
+    cause: BaseException | None = field(default=None, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"cause": None}  # not every exception can go to another process
 
 
 Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
@@ -160,7 +164,7 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of the engine is not an Exception
-        return Outcome(error=f"{type(error).__name__}: {error}")
+        return Outcome(error=f"{type(error).__name__}: {error}", cause=error)
 
 
 def _parquet(columns: _core.ArrowStream | None) -> bytes:

@@ -3,7 +3,7 @@
 (() => {
 'use strict';
 
-const LEAST_WIDTH = 230, PIXELS = 96, LABEL = 18, RIGHT = 10, POINTER = 40;
+const LEAST_WIDTH = 230, PIXELS = 96, LABEL = 18, RIGHT = 10, CHARACTER = 7, POINTER = 40;
 const root = document.documentElement;
 const theme = name => getComputedStyle(root).getPropertyValue(name).trim();
 const shown = colour => colour === '#000000' || colour === '#222222' ? theme('--text') || colour : colour;
@@ -33,32 +33,54 @@ function sides(grid, panel, first, bottom) {
 
 const longest = text => Math.max(...text.split('\n').map(line => line.length));
 
-function axis(of, side, size, labelSize, numbered) {
+function axis(of, side, size, labelSize, numbered, length) {
   const made = {
-    side, size, stroke: theme('--text'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif',
-    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks, filter: (_, splits) => major(of, splits)}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
+    side, size, stroke: theme('--text'), font: '12px system-ui, sans-serif',
+    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks, filter: (_, splits) => of.log ? labelled(splits) : splits}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
     border: {show: true, stroke: theme('--muted'), width: 1}, gap: 3,
   };
-  if (labelSize) Object.assign(made, {label: of.label, labelSize, labelGap: 0});
+  if (labelSize) {
+    const font = Math.max(8, Math.min(12, length / (.58 * of.label.length)));  // a long label is smaller, and not cut off
+    Object.assign(made, {label: of.label, labelSize, labelGap: 0, labelFont: font + 'px system-ui, sans-serif'});
+  }
   if (of.ticks) made.splits = () => of.ticks.map((_, index) => index);
   if (of.step) made.incrs = [of.step];
   if (of.whole) made.incrs = [1, 2, 5].flatMap(digit => [0, 1, 2, 3, 4, 5, 6].map(power => digit * 10 ** power)).sort((a, b) => a - b);
+  if (of.log) made.splits = (u, _, low, high) => logarithmic(low, high);
   if (!numbered) made.values = (_, splits) => splits.map(() => '');
   else if (of.ticks) made.values = (_, splits) => splits.map(place => of.ticks[place] ?? '');
-  else if (of.log) made.values = (_, splits) => splits.map(power);
+  else if (of.log) made.values = (_, splits) => labelled(splits).map(value => value === null ? '' : plain(value));
   return made;
 }
 
-// Only powers of ten have a label, where there is one.
-function power(value) {
-  const exponent = Math.log10(value);
-  if (value === null || Math.abs(exponent - Math.round(exponent)) > 1e-9) return '';
-  return exponent >= -3 && exponent <= 4 ? String(+value.toPrecision(1)) : '1e' + Math.round(exponent);
+// The ticks of a logarithmic axis: digits from 1 to 9 at each power of ten; of a narrower range, five even steps.
+function logarithmic(low, high) {
+  const found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+    for (let digit = 1; digit <= 9; digit++) {
+      const value = +(digit + 'e' + power);
+      if (value >= low && value <= high) found.push(value);
+    }
+  }
+  return found.length > 1 ? found : Array.from({length: 5}, (_, step) => +(low + (high - low) * step / 4).toPrecision(3));
 }
 
-// A logarithmic axis has lines at powers of ten only.
-function major(of, splits) {
-  return of.log && of.range[1] / of.range[0] > 20 ? splits.map(value => power(value) ? value : null) : splits;
+// The ticks with a label and a line, null in the place of the others: powers of ten, or if there are too few, 1, 2 and 5.
+function labelled(splits) {
+  for (const digits of [[1], [1, 2, 5]]) {
+    const kept = splits.map(value => digits.includes(first(value)) ? value : null);
+    if (kept.filter(value => value !== null).length > 1) return kept;
+  }
+  return splits;
+}
+
+// The first digit, if it is the only one; uPlot replaces ticks that it leaves out by null.
+function first(value) {
+  return value === null ? null : +value.toExponential().split('e')[0];
+}
+
+function plain(value) {
+  return value >= 1e-3 && value < 1e5 ? String(+value.toPrecision(3)) : value.toExponential();
 }
 
 const DRAW = {
@@ -103,7 +125,7 @@ const DRAW = {
     }
   },
   bars(u, shape, x, y, c) {
-    const {context} = c, half = .46 * shape.width;
+    const {context} = c, half = (1 - (shape.gap ?? .08)) / 2 * shape.width;
     shape.at.forEach((place, index) => {
       const value = shape.value[index];
       if (value === null) return;
@@ -217,6 +239,7 @@ function errors(places, low, high, x, y, c, colour, across) {
 function drawShapes(u, panel, hidden) {
   const context = u.ctx, ratio = devicePixelRatio || 1;
   const x = value => u.valToPos(value, 'x', true), y = value => u.valToPos(value, 'y', true);
+  const texts = [];
   const c = {
     context, ratio,
     line(colour, width, dash) {
@@ -226,7 +249,8 @@ function drawShapes(u, panel, hidden) {
       context.setLineDash((dash || []).map(part => part * width * ratio));
     },
     segment(x0, y0, x1, y1) { context.moveTo(x0, y0); context.lineTo(x1, y1); },
-    text(text, px, py, colour, align, baseline) {
+    text(...given) { texts.push(given); },  // drawn last, and not cut off at the edge of the panel
+    write(text, px, py, colour, align, baseline) {
       context.font = 12 * ratio + 'px system-ui, sans-serif';
       context.fillStyle = colour;
       context.textAlign = align;
@@ -236,13 +260,14 @@ function drawShapes(u, panel, hidden) {
   };
   context.save();
   context.beginPath();
-  context.rect(u.bbox.left, u.bbox.top, u.bbox.width + 2 * ratio, u.bbox.height);
+  context.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
   context.clip();
   panel.shapes.forEach(shape => { if (!hidden.has(shape.name)) DRAW[shape.kind](u, shape, x, y, c); });
   if (!panel.shapes.length) {
     c.text('no data', u.bbox.left + u.bbox.width / 2, u.bbox.top + u.bbox.height / 2, theme('--muted'), 'center', 'middle');
   }
   context.restore();
+  texts.forEach(given => c.write(...given));
 }
 
 // The point of a curve, or the bar, that is nearest to the pointer.
@@ -294,6 +319,7 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     place.append(title);
   }
   const whole = height + size.below + size.xLabel + 8;
+  panel.x.range = [panel.x.range[0], roomForTexts(panel, width - size.left - size.yLabel - RIGHT)];
   if (panel.square) square(panel, width - size.left - size.yLabel - RIGHT, height);
   const tip = document.createElement('div');
   tip.className = 'tip';
@@ -314,14 +340,27 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
     scales: {x: scale(panel.x, true), y: scale(panel.y, false)},
     axes: [
-      axis(panel.x, 2, size.below, size.xLabel, bottom),
-      axis(panel.y, 3, size.left, size.yLabel, first),
+      axis(panel.x, 2, size.below, size.xLabel, bottom, width - size.left),
+      axis(panel.y, 3, size.left, size.yLabel, first, height),
     ],
     series: [{}, {paths: () => null, points: {show: false}}],
     hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point], setScale: [zoomed]},
   }, [panel.x.range, panel.y.range], place);
   u.over.append(tip);
   return u;
+}
+
+// The upper end of x at which the texts of horizontal bars have room in a panel of this width.
+function roomForTexts(panel, width) {
+  let high = panel.x.full ??= panel.x.range[1];
+  for (const shape of panel.shapes) {
+    if (shape.kind !== 'bars' || !shape.horizontal || !shape.texts) continue;
+    shape.texts.forEach((text, index) => {
+      const end = Math.max(shape.value[index] ?? 0, at(shape.high, index) ?? 0);
+      high = Math.max(high, end * width / Math.max(width - (text.length + 1.5) * CHARACTER, width / 4));
+    });
+  }
+  return high;
 }
 
 // Widens one of the ranges, to give both axes the same scale.
@@ -376,9 +415,9 @@ function layOut(figure, place, hidden) {
       const inner = (own - lefts.reduce((a, b) => a + b, 0)) / across;
       const zoomed = together(grid);
       places.forEach(({panel, first, bottom, size}, index) => {
-        const cell = document.createElement('div');
+        const cell = document.createElement('div'), wide = Math.floor(inner + lefts[index % across]);
+        cell.style.width = wide + 'px';
         box.append(cell);
-        const wide = Math.floor(inner + lefts[index % across]);
         plot(panel, cell, wide, Math.round(grid.height * PIXELS), size, first, bottom, hidden, zoomed);
       });
     }

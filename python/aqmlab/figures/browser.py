@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab.figures.model import Axis, Bars, Curve, Figure, Grid, Panel, Shape
-from aqmlab.text import printable, wrapped
+from aqmlab.text import printable
 
 _BELOW = 14
 """The number of characters of a category below a panel in one line."""
@@ -37,8 +37,16 @@ def specification(figure: Figure) -> dict[str, Any]:
 
 
 def legend(figure: Figure) -> list[dict[str, str]]:
-    """Return the entries of the legend: ``name``, ``colour``, and ``kind``: line, dashed, points or bars."""
-    return [{"name": name, "colour": _colour(shape), "kind": _kind(shape)} for name, shape in figure.entries.items()]
+    """Return the entries of the legend: ``name``, ``colour``, ``mark`` and ``kind``: line, dashed, points or bars."""
+    return [
+        {
+            "name": name,
+            "colour": shape.colours[0] if isinstance(shape, Bars) else shape.colour,
+            "mark": "" if isinstance(shape, Bars) else shape.mark,
+            "kind": _kind(shape),
+        }
+        for name, shape in figure.entries.items()
+    ]
 
 
 def height(figure: Figure) -> int:
@@ -50,10 +58,6 @@ def _file(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _colour(shape: Curve | Bars) -> str:
-    return shape.colours[0] if isinstance(shape, Bars) else shape.colour
-
-
 def _kind(shape: Curve | Bars) -> str:
     if isinstance(shape, Bars):
         return "bars"
@@ -61,24 +65,24 @@ def _kind(shape: Curve | Bars) -> str:
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
-    panels = [_panel(panel, *ends, grid.characters) for panel, ends in zip(grid.panels, grid.limits, strict=True)]
+    panels = [_panel(panel, *ends, grid) for panel, ends in zip(grid.panels, grid.limits, strict=True)]
     size = {"across": grid.across, "height": grid.height, "weight": grid.weight}
     return {**size, "same_x": grid.same_x, "same_y": grid.same_y, "panels": panels}
 
 
-def _panel(panel: Panel, x: tuple[float, float], y: tuple[float, float], beside: int) -> dict[str, Any]:
+def _panel(panel: Panel, x: tuple[float, float], y: tuple[float, float], grid: Grid) -> dict[str, Any]:
     return {
         "title": printable(panel.title.replace("\n", " ")),
         "colour": panel.colour,
         "square": panel.square,
         "x": _axis(panel.x, x, [textwrap.wrap(printable(text), _BELOW) for text in panel.x.categories]),
-        "y": _axis(panel.y, y, [wrapped(text, beside) for text in panel.y.categories]),
-        "shapes": [_shape(shape) for shape in panel.shapes],
+        "y": _axis(panel.y, y, [grid.beside(text) for text in panel.y.categories]),
+        "shapes": [_shape(shape) for shape in panel.visible(y[0])],
     }
 
 
 def _axis(axis: Axis, ends: tuple[float, float], categories: Sequence[Sequence[str]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"label": printable(axis.label), "range": _numbers(ends), "log": axis.log}
+    found: dict[str, Any] = {"label": printable(axis.label), "range": list(ends), "log": axis.log}
     if categories:
         found["ticks"] = ["\n".join(lines) for lines in categories]
     if axis.downwards:
@@ -111,5 +115,9 @@ def _plain(value: Any) -> Any:
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
-    """Convert numbers for JSON, to six significant digits; None stands for those that are not finite."""
-    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]
+    """Convert numbers for JSON, to six digits of their spread; None stands for numbers that are not finite."""
+    found = [float(value) for value in values]
+    known = [value for value in found if math.isfinite(value)]
+    spread, greatest = (max(known) - min(known), max(map(abs, known))) if known else (0.0, 0.0)
+    digits = 6 if spread == 0 or spread > 1e-3 * greatest else 12
+    return [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in found]

@@ -40,6 +40,7 @@ def beside(results: Mapping[str, Result]) -> Figure:
         title=f"{fluid.scenario.title}: {fluid.scenario.aqm}".lstrip(": "),
         rows=[[Grid(panels=drawn, weight=2.6, same_x=True), main_metrics(results)]],
         legend=True,
+        small_print="dashes: target; grey: warm-up",
     )
 
 
@@ -48,7 +49,9 @@ def _both(fluid: Result, packet: Result, quantity: str, title: str) -> Panel:
     t, runs = _course(packet, quantity)
     mean, least, greatest = runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0)
     seeds = len(packet.seeds)
-    label = f"packets, mean of {seeds} seeds; band: least to greatest" if seeds > 1 else "packets"
+    label = (
+        f"packets, mean of {seeds} seeds; band: least to greatest" if seeds > 1 else f"packets, seed {packet.seeds[0]}"
+    )
     interval = (least, greatest) if seeds > 1 else None
     packets = Curve(x=t, y=mean, name=label, colour=PACKET, width=0.9, interval=interval)
     times, fluids = _course(fluid, quantity)

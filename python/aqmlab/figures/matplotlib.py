@@ -15,11 +15,11 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MultipleLocator
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from aqmlab.figures.model import GREY, Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
 from aqmlab.files import replacing
-from aqmlab.text import printable, wrapped
+from aqmlab.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,9 @@ _MARGIN, _BETWEEN, _BETWEEN_GRIDS, _SMALL_PRINT = 0.15, 0.16, 0.3, 0.17
 
 _LABEL, _NUMBERS, _CHARACTER = 0.24, 0.46, 0.072
 """Inches beside a panel: for the label of its axis, for numbers, and for each character of a category."""
+
+_TEXT, _TITLE = 0.068, 0.08
+"""Inches for each character of a text beside a bar, and of a title."""
 
 DPI = 130
 
@@ -121,7 +124,8 @@ def _draw(figure: Figure, canvas: Canvas) -> None:
     columns = max(1, min(len(entries), int((width - 0.7) / (0.55 + 0.075 * max(map(len, entries), default=1)))))
     beneath = 0.06 + _SMALL_PRINT * len(foot) + (0.1 + 0.2 * -(-len(entries) // columns) if entries else 0.0)
     top = 0.1 + 0.21 * len(head)
-    rows = [(row, _levelled(row, _rooms(row, width))) for row in figure.rows]
+    shown = [[grid for grid in row if grid.panels] for row in figure.rows]
+    rows = [(row, _levelled(row, _rooms(row, width))) for row in shown if row]
     heights = [rooms[0].total(row[0]) for row, rooms in rows]
     height = top + sum(heights) + beneath
     canvas.set_layout_engine("none")
@@ -135,7 +139,7 @@ def _draw(figure: Figure, canvas: Canvas) -> None:
             start += room.left + grid.across * room.width + (grid.across - 1) * room.gap + _BETWEEN_GRIDS
         top += tall
     if entries:
-        canvas.legend(
+        legend = canvas.legend(
             [_handle(shape) for shape in entries.values()],
             ["\n".join(textwrap.wrap(printable(name), 60)) for name in entries],
             loc="lower center",
@@ -148,6 +152,8 @@ def _draw(figure: Figure, canvas: Canvas) -> None:
             columnspacing=1.4,
             labelspacing=0.3,
         )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
     canvas.supxlabel("\n".join(foot), y=0.06 / height, va="bottom", fontsize=7, color=GREY, linespacing=1.35, **left)
 
 
@@ -155,7 +161,7 @@ def _rooms(row: Sequence[Grid], width: float) -> list[_Room]:
     """Divide the width of a row among its grids."""
     lefts, gaps = [], []
     for grid in row:
-        sides = [_side(panel, grid.characters) for panel in grid.panels]
+        sides = [_side(panel, grid) for panel in grid.panels]
         lefts.append(max(sides, default=0.0) if grid.same_y else max(sides[:: grid.across], default=0.0))
         others = [side for place, side in enumerate(sides) if not grid.at_left(place)]
         gaps.append(_BETWEEN if grid.same_y else _BETWEEN / 2 + max(others, default=0.0))
@@ -178,24 +184,30 @@ def _levelled(row: Sequence[Grid], rooms: Sequence[_Room]) -> list[_Room]:
 
 
 def _room(grid: Grid, width: float, left: float, gap: float) -> _Room:
-    titles = max((len(panel.title.split("\n")) for panel in grid.panels if panel.title), default=0)
+    titles = max((len(_title(panel, width)) for panel in grid.panels), default=0)
     wraps = max((len(text) for panel in grid.panels for text in _wrapped(panel.x, width)), default=1)
     labelled = any(panel.x.label for panel in grid.panels)
     below = 0.28 + 0.22 * labelled + 0.14 * (wraps - 1)
     return _Room(width, grid.height, left, gap, 0.12 + 0.16 * titles, below, 0.08 if grid.same_x else below)
 
 
-def _side(panel: Panel, characters: int) -> float:
+def _title(panel: Panel, width: float) -> list[str]:
+    """Break the title of a panel into lines that fit its width in inches."""
+    most = max(8, int(width / _TITLE))
+    return [line for part in panel.title.split("\n") for line in textwrap.wrap(printable(part), most)]
+
+
+def _side(panel: Panel, grid: Grid) -> float:
     """Return the room left of a panel, in inches."""
-    lines = [line for text in panel.y.categories for line in wrapped(text, characters)]
+    lines = [line for text in panel.y.categories for line in grid.beside(text)]
     numbers = 0.12 + _CHARACTER * max(map(len, lines)) if lines else _NUMBERS
     return numbers + _LABEL * bool(panel.y.label)
 
 
 def _wrapped(axis: Axis, width: float) -> list[list[str]]:
     """Break the categories below a panel into lines that fit its width in inches."""
-    most = max(6, int(width / (0.08 * max(1, len(axis.categories)))))
-    return [textwrap.wrap(printable(text), most) or [""] for text in axis.categories]
+    most = max(6, int(width / (_CHARACTER * max(1, len(axis.categories)))))
+    return [textwrap.wrap(printable(text), most, break_long_words=False) or [""] for text in axis.categories]
 
 
 def _grid(canvas: Canvas, grid: Grid, room: _Room, left: float, top: float) -> None:
@@ -205,7 +217,7 @@ def _grid(canvas: Canvas, grid: Grid, room: _Room, left: float, top: float) -> N
         y = top + room.above + place // grid.across * (room.above + room.height + room.gap_below)
         box = (x / width, 1 - (y + room.height) / height, room.width / width, room.height / height)
         axes = canvas.add_axes(box)
-        _panel(axes, panel, room, ends, grid.characters)
+        _panel(axes, panel, room, ends, grid)
         bottom, first = grid.at_bottom(place) or not grid.same_x, grid.at_left(place) or not grid.same_y
         if not bottom:
             axes.tick_params(labelbottom=False)
@@ -213,11 +225,21 @@ def _grid(canvas: Canvas, grid: Grid, room: _Room, left: float, top: float) -> N
         if not first:
             axes.tick_params(labelleft=False)
             axes.set_ylabel("")
+        if grid.same_y and not (grid.at_bottom(place) and place == len(grid.panels) - 1):
+            _prune(axes, panel)
 
 
-def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], characters: int) -> None:
+def _prune(axes: Axes, panel: Panel) -> None:
+    """Leave out the last number of the x axis, which would touch the first of the next panel."""
+    if not (panel.x.log or panel.x.step or panel.x.categories):
+        axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 2.5, 5, 10], prune="upper"))
+
+
+def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], grid: Grid) -> None:
     if panel.square:
         ends = _squared(ends, room)
+    x, y = ends
+    ends = (x[0], panel.with_texts(x[1], room.width, _TEXT)), y
     for which, axis, (low, high) in zip("xy", (panel.x, panel.y), ends, strict=True):
         if axis.log:
             axes.set(**{f"{which}scale": "log"})
@@ -226,12 +248,12 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], cha
             getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
         elif axis.whole:
             getattr(axes, f"{which}axis").get_major_locator().set_params(integer=True)
-    for shape in panel.shapes:
+    for shape in panel.visible(y[0]):
         _SHAPES[type(shape)](axes, shape)
     if not panel.shapes:
         axes.text(0.5, 0.5, "no data", ha="center", va="center", color=GREY, transform=axes.transAxes)
     title: Any = {"fontsize": 9, "fontweight": "bold", "pad": 4, "parse_math": False}
-    axes.set_title(printable_lines(panel.title), loc="left", color=panel.colour or "black", **title)
+    axes.set_title("\n".join(_title(panel, room.width)), loc="left", color=panel.colour or "black", **title)
     axes.set_xlabel(printable(panel.x.label), labelpad=2, parse_math=False)
     lines = textwrap.wrap(printable(panel.y.label), max(12, int(room.height * 15)))
     axes.set_ylabel("\n".join(lines), labelpad=3, parse_math=False)
@@ -240,7 +262,7 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], cha
         axes.set_xticks(range(len(texts)), ["\n".join(text) for text in texts], parse_math=False)
         axes.grid(axis="x", visible=False)
     if panel.y.categories:
-        labels = ["\n".join(wrapped(text, characters)) for text in panel.y.categories]
+        labels = ["\n".join(grid.beside(text)) for text in panel.y.categories]
         axes.set_yticks(range(len(labels)), labels, parse_math=False, fontsize=8.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
@@ -255,11 +277,6 @@ def _squared(ends: tuple[Range, Range], room: _Room) -> tuple[Range, Range]:
         for (low, high), size in zip(ends, sizes, strict=True)
     )
     return x, y
-
-
-def printable_lines(text: str) -> str:
-    """Escape the characters that are not printable, except for line feeds."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _curve(axes: Axes, curve: Curve) -> None:
@@ -292,7 +309,7 @@ def _curve(axes: Axes, curve: Curve) -> None:
 
 
 def _bars(axes: Axes, bars: Bars) -> None:
-    thick = bars.width * 0.92
+    thick = bars.width * (1 - bars.gap)
     reach = _reach(bars.value, *bars.interval) if bars.interval else None
     error: Any = {"fmt": "none", "ecolor": "#333333", "elinewidth": 0.9, "capsize": 1.8}
     if bars.horizontal:

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from aqmlab.text import wrapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,6 +69,10 @@ class Axis:
     step: float | None = None
     whole: bool = False
 
+    def __post_init__(self) -> None:
+        if self.log and self.low is not None and self.low <= 0:
+            raise ValueError(f"low = {self.low}: must be above 0 on a logarithmic axis")
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curve:
@@ -95,7 +102,10 @@ class Curve:
         """Return the curve with at most about ``most`` points; a line keeps its extremes and its gaps."""
         if len(self.x) <= most:
             return self
-        kept = extremes(self.y, most) if self.width else np.linspace(0, len(self.x) - 1, most).astype(int)
+        if self.width:
+            kept = extremes([self.y, *(self.interval or ())], most)
+        else:
+            kept = np.linspace(0, len(self.x) - 1, most).astype(int)
         interval = None if self.interval is None else (self.interval[0][kept], self.interval[1][kept])
         return replace(self, x=self.x[kept], y=self.y[kept], interval=interval)
 
@@ -104,7 +114,7 @@ class Curve:
 class Bars:
     """Bars from 0 to ``value`` at ``at``, each with its colour, and with a text at its end if there are texts.
 
-    Horizontal bars run along x, and ``at`` is on the y axis.
+    Horizontal bars run along x, and ``at`` is on the y axis. ``gap`` is the part of ``width`` that is left free.
     """
 
     at: Array
@@ -112,6 +122,7 @@ class Bars:
     colours: Sequence[str]
     name: str = ""
     width: float = 0.65
+    gap: float = 0.08
     interval: Interval | None = None
     horizontal: bool = False
     texts: Sequence[str] = ()
@@ -176,6 +187,30 @@ class Panel:
     colour: str = ""
     square: bool = False
 
+    def visible(self, low: float) -> list[Shape]:
+        """Return its shapes; on a logarithmic axis that begins at ``low``, intervals are cut off there."""
+        if not self.y.log:
+            return list(self.shapes)
+        return [
+            replace(shape, interval=(np.maximum(shape.interval[0], low), np.maximum(shape.interval[1], low)))
+            if isinstance(shape, Curve) and shape.interval
+            else shape
+            for shape in self.shapes
+        ]
+
+    def with_texts(self, high: float, width: float, character: float) -> float:
+        """Return the upper end of the x axis, at least ``high``, at which the texts of horizontal bars have room.
+
+        ``width`` is that of the panel, ``character`` that of a character of the texts, both in the same unit.
+        """
+        for shape in self.shapes:
+            if isinstance(shape, Bars) and shape.horizontal and shape.texts:
+                ends = np.fmax(shape.value, shape.interval[1]) if shape.interval else shape.value
+                for end, text in zip(np.nan_to_num(ends), shape.texts, strict=True):
+                    free = width - (len(text) + 1.5) * character
+                    high = max(high, float(end) * width / max(free, width / 4))
+        return high
+
     @property
     def curves(self) -> Iterator[Curve]:
         """Its curves."""
@@ -206,6 +241,11 @@ class Grid:
     def characters(self) -> int:
         """The number of characters of a category beside a panel in one line."""
         return _BESIDE_ALL if self.same_y else _BESIDE_EACH
+
+    def beside(self, category: str) -> list[str]:
+        """Break a category that stands beside a panel into lines, after commas and colons where possible."""
+        lines = wrapped(category, self.characters)
+        return [part for line in lines for part in textwrap.wrap(line, self.characters) or [""]]
 
     def at_left(self, place: int) -> bool:
         """Whether the panel at ``place`` is in the first column."""
@@ -265,11 +305,11 @@ class Figure:
         return found
 
 
+_NOISE = 1e-9
+"""The relative difference below which values count as equal."""
+
 _PADDING = {"x": 0.02, "y": 0.05}
 """The room between data and the edge of a panel, as a fraction of the range."""
-
-_TEXT_ROOM = 1.3
-"""The factor by which an axis is longer than its bars, for the texts at their ends."""
 
 
 def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[float, float]:
@@ -293,13 +333,19 @@ def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[f
         [end for end in each if end is not None] for each in zip(*((a.low, a.high) for a in axes), strict=True)
     )
     low, high = min(lows, default=low), max(highs, default=high)
-    return (low, high) if high > low else (low, low * 10 if log else low + 1)
+    if high > low:
+        return low, high
+    if highs and not lows:
+        return (high / 10 if log else high - 1), high
+    return low, low * 10 if log else low + 1
 
 
 def _padded(ends: Array, log: bool, padding: float) -> tuple[float, float]:
     if not len(ends):
         return (0.1, 1.0) if log else (0.0, 1.0)
     low, high = float(ends.min()), float(ends.max())
+    if high - low < _NOISE * max(abs(low), abs(high)):  # a difference by rounding is no effect
+        low = high = (low + high) / 2
     if log:
         room = (high / low) ** padding if high > low else 2.0
         return low / room, high * room
@@ -317,25 +363,25 @@ def _extent(shape: Shape, which: str) -> tuple[Array, Array]:
     if isinstance(shape, Bars):
         if (which == "x") != shape.horizontal:
             return none, np.concatenate([shape.at - shape.width / 2, shape.at + shape.width / 2])
-        ends = np.concatenate(shape.interval or (none,))
-        room = np.nanmax(np.concatenate([shape.value, ends]), initial=0.0) * _TEXT_ROOM if shape.texts else 0.0
-        return np.append(shape.value, [0.0, room]), ends
+        return np.append(shape.value, 0.0), np.concatenate(shape.interval or (none,))
     if isinstance(shape, Guide) and shape.upright == (which == "x"):
         return np.array([shape.value]), none
     return none, none
 
 
-def extremes(y: Array, most: int) -> NDArray[np.int_]:
-    """Select about ``most`` points: the least and the greatest of neighbouring points, to keep every peak."""
-    edges = np.linspace(0, len(y), most // 2 + 1).astype(int)
-    kept = {0, len(y) - 1}
-    for first, end in pairwise(edges):
-        part = y[first:end]
-        known = np.flatnonzero(~np.isnan(part))
-        if len(known) < len(part):
-            kept.add(int(first + np.flatnonzero(np.isnan(part))[0]))  # keep a gap
-        if len(known):
-            kept |= {int(first + known[np.argmin(part[known])]), int(first + known[np.argmax(part[known])])}
+def extremes(series: Sequence[Array], most: int) -> NDArray[np.int_]:
+    """Select about ``most`` places: the least and the greatest value of each series among neighbours, and each gap."""
+    count = len(series[0])
+    edges = np.linspace(0, count, most // (2 * len(series)) + 1).astype(int)
+    kept = {0, count - 1}
+    for y in series:
+        for first, end in pairwise(edges):
+            part = y[first:end]
+            known = np.flatnonzero(~np.isnan(part))
+            if len(known) < len(part):
+                kept.add(int(first + np.flatnonzero(np.isnan(part))[0]))
+            if len(known):
+                kept |= {int(first + known[np.argmin(part[known])]), int(first + known[np.argmax(part[known])])}
     return np.array(sorted(kept))
 
 

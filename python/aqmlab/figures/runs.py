@@ -47,6 +47,8 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     The panels show the first seed. More than `MANY` results are sorted by their mean queue, the bars are above, and
     the panels are small.
     """
+    if not results:
+        raise ValueError("there are no results to draw")
     timed = recorded(results)
     title = next(iter(results.values())).scenario.title
     metrics = main_metrics(results)
@@ -116,7 +118,7 @@ def main_metrics(results: Mapping[str, Result], across: int = 1) -> Grid:
     results = by_queue(results) if many else results
     drawn = [bars(name, results) for name in BARS]
     grid = Grid(panels=drawn, across=len(drawn) if many else across, same_y=many)
-    lines = max(len(wrapped(label, grid.characters)) for label in results)
+    lines = max(len(grid.beside(label)) for label in results)
     return replace(grid, height=0.1 + (0.06 + 0.14 * lines) * len(results))
 
 

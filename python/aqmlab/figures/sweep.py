@@ -64,7 +64,7 @@ def explained(swept: Sweep, x: str) -> str:
 
 def is_line(swept: Sweep, frame: polars.DataFrame, x: str) -> bool:
     """Decide whether to connect points by a line: over a number, if nothing else varies or the sweep is paired."""
-    apart = frame.select("aqm", x).n_unique() == len(frame)
+    apart = frame.select("aqm", x).n_unique() == len(frame) and frame[x].n_unique() > 1
     return frame[x].dtype.is_numeric() and apart and (swept.method == "paired" or not _others(swept, frame, x))
 
 

@@ -34,7 +34,7 @@ def _queue(title: str, queue: np.ndarray[tuple[int], np.dtype[np.float64]], mode
     middles = (edges[1:] + edges[:-1]) / 2
     width = float(edges[1] - edges[0])
     shapes: list[Shape] = [
-        Bars(name="packet engine", at=middles, value=heights, width=width, colours=["#c8ccd0"] * bins)
+        Bars(name="packet engine", at=middles, value=heights, width=width, gap=0.0, colours=["#c8ccd0"] * bins)
     ]
     texts = [_named("packet engine", float(queue.mean()), spread)]
     shown = [queue.min(), queue.max()]

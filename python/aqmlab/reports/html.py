@@ -60,7 +60,7 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
         queue = embedded(over_time(results, "queue", QUEUE), "queue")
         found.append(("Queue", explanation[0].upper() + explanation[1:], queue))
     if with_quantity(results, "p"):
-        probability = over_time(results, "p", "Probability of a drop or mark")
+        probability = over_time(results, "p", "Probability")
         found.append(("Drop probability", "", embedded(probability, "probability")))
     order = ", sorted by the mean queue" if many else ""
     found.append((f"Main metrics{order}", "", embedded(main_metrics(results, across=2), "bars")))

@@ -192,7 +192,7 @@ class _Quantity:
         text = format(self.number.normalize(), "f")
         if self.unit:
             return f"{text} {self.unit}"
-        return float(self.number) if self.number.as_tuple().exponent and self.number % 1 else int(self.number)
+        return int(self.number) if self.number == self.number.to_integral_value() else float(self.number)
 
 
 def parsed(text: str) -> list[Scalar]:
