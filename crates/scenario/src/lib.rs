@@ -4,13 +4,14 @@
 //! A [`Document`] is a file as written, with the changes of a command line; [`Document::check`] compiles it into the
 //! [`Scenario`] that an engine runs. Each module uses only the modules above it in this list:
 //!
-//! - [`model`]: the scenario as engines see it, independent of files. - `keys`: the names of a file's sections, and
-//! dotted paths. - `source`: a file as written, with the line of each value, and the changes that a command line makes
-//! to it. - `reader`: reads a table into parameters and collects the problems. - [`tables`]: each table of a file,
-//! with its keys, their defaults and ranges, and the checks that need no other table. - `compile`: tables into a
-//! [`Scenario`], the checks that need several tables, and the effective scenario as JSON. The methods of [`Document`]
-//! that check are here, so that `source` does not depend on them. - [`schema()`] and [`catalogue()`]: everything that
-//! a file may contain, for editors, lists and pages.
+//! - [`model`]: the scenario as engines see it, independent of files.
+//! - `keys`: the names of a file's sections, and dotted paths.
+//! - `source`: a file as written, with the line of each value, and the changes that a command line makes to it.
+//! - `reader`: reads a table into parameters and collects the problems.
+//! - [`tables`]: each table of a file, with its keys, their defaults and ranges, and the checks that need no other table.
+//! - `compile`: tables into a [`Scenario`], the checks that need several tables, and the effective scenario as JSON. The
+//!   methods of [`Document`] that check are here, so that `source` does not depend on them.
+//! - [`schema()`] and [`catalogue()`]: everything that a file may contain, for editors, lists and pages.
 
 mod catalogue;
 mod compile;
