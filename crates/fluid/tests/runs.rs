@@ -113,14 +113,14 @@ fn an_average_faster_than_a_step_is_the_queue() {
 }
 
 #[test]
-fn a_run_tells_what_chance_would_matter() {
+fn a_run_remarks_on_the_randomness_that_would_matter() {
     let remarks = |aqm: &str, flows: u32| {
         let text = dumbbell(aqm, flows, 60.0, "receiver_delay = [\"50 ms\", \"100 ms\"]\n");
         run(&model(&format!("warmup = \"30 s\"\n{text}")), &Options::default()).remarks().join("; ")
     };
     let lred = "[aqm]\nname = \"lred\"\nq0 = 100\n";
     assert_eq!(remarks(lred, 50), "");
-    assert!(remarks(lred, 400).starts_with("what windows of"));
+    assert!(remarks(lred, 400).starts_with("the behaviour of windows as small as"));
     assert!(remarks("[aqm]\nname = \"droptail\"\n", 30).contains("a full buffer"));
     assert!(remarks("[aqm]\nname = \"red\"\n", 30).contains("the queue is empty"));
     assert!(remarks("[aqm]\nname = \"blue\"\n", 50).contains("BLUE"));
@@ -189,7 +189,7 @@ fn unsupported(text: &str) -> String {
 }
 
 #[test]
-fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
+fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     let said = unsupported(&dumbbell("[aqm]\nname = \"codel\"\n", 10, 10.0, ""));
     assert!(
         said.starts_with("aqm.name = \"codel\"") && said.contains("lred, pi") && said.contains("aqmlab run"),
@@ -206,7 +206,9 @@ fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
         "{said}"
     );
     let sized = dumbbell("", 10, 10.0, "") + "kind = \"transfer\"\nsize = \"1 MB\"\n";
-    assert!(unsupported(&sized).starts_with("traffic.long: transfers of a size"));
+    assert!(
+        unsupported(&sized).starts_with("traffic.long: the fluid model cannot express the end of a transfer")
+    );
     let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");
     assert!(unsupported(&weights).starts_with("aqm.weights"));
 }
