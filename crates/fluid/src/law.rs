@@ -312,7 +312,7 @@ impl Rule {
     /// Writes the value of each signal, and returns their number.
     pub(crate) fn signals(&self, now: &Instant, p: f64, values: &mut [f64; SIGNALS]) -> usize {
         let q = now.q * self.scale;
-        let told: &[f64] = match &self.law {
+        let given: &[f64] = match &self.law {
             ControlLaw::Nothing => &[],
             ControlLaw::Proportional { .. } | ControlLaw::Pi { .. } | ControlLaw::Blue(_) => &[p],
             ControlLaw::Lred(lred) => &[p, lred.loss_ratio],
@@ -327,8 +327,8 @@ impl Rule {
             ControlLaw::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
             ControlLaw::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
         };
-        values[..told.len()].copy_from_slice(told);
-        told.len()
+        values[..given.len()].copy_from_slice(given);
+        given.len()
     }
 }
 
@@ -424,11 +424,16 @@ mod tests {
                 aqm.on_period(Time::ZERO, &backlog(q, false));
                 rule.on_period(&instant(q), &tally);
                 // Some signals are those of the last arrival, which shall leave no trace.
-                let mut told = aqm.clone();
-                told.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, true), &mut Draw(0.5, 0));
+                let mut stepped = aqm.clone();
+                stepped.on_enqueue(
+                    Time::ZERO,
+                    &Packet::new(500, false),
+                    &backlog(q, true),
+                    &mut Draw(0.5, 0),
+                );
                 let mut values = [0.0; SIGNALS];
                 let number = rule.signals(&instant(q), rule.p(&instant(q)), &mut values);
-                let theirs = signals(&told);
+                let theirs = signals(&stepped);
                 assert_eq!(number, theirs.len());
                 for (ours, theirs) in values.iter().zip(&theirs) {
                     assert!((ours - theirs).abs() < 1e-12, "{params:?} at {k}: {values:?} {theirs:?}");

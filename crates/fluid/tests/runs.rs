@@ -137,7 +137,7 @@ fn marks_are_signals_without_loss() {
         .results()["metrics"];
     let of = |metrics: &serde_json::Value, name: &str| metrics[name].as_f64().unwrap();
     assert!(of(metrics, "drops_early") == 0.0 && of(metrics, "marks") > 1000.0);
-    // Nothing thins the arrivals: the flows have to send less, and to be told so more often.
+    // Nothing thins the arrivals: the flows have to send less, and need more signals.
     assert!(of(metrics, "mark_ratio") > of(plain, "loss_ratio"));
     assert!((of(metrics, "goodput") / of(plain, "goodput") - 1.0).abs() < 0.01);
 }

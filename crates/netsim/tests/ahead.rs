@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
 }
 
 /// All results of a run, and its number of events.
-fn told(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
+fn outcome(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
     // In slices, as an interface with a progress bar does it.
     for second in 1..4 {
         run.advance(Time::from_nanos(second * 1_700_000_001));
@@ -37,8 +37,8 @@ fn told(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
 fn compare(text: &str, seed: u64) -> (u64, u64) {
     let scenario = scenario(text);
     let series = Series::new(&scenario);
-    let (ahead, events) = told(Simulation::new(scenario.clone(), seed, series.clone()));
-    let (stepped, most) = told(Simulation::step_by_step(scenario, seed, series));
+    let (ahead, events) = outcome(Simulation::new(scenario.clone(), seed, series.clone()));
+    let (stepped, most) = outcome(Simulation::step_by_step(scenario, seed, series));
     for (key, value) in stepped.as_object().unwrap() {
         assert_eq!(&ahead[key], value, "{key} of\n{text}");
     }
@@ -356,13 +356,13 @@ fn a_queue_that_was_silent_for_long_has_the_same_results_step_by_step() {
         );
         compare(&text, 1);
         // Without series periods may be left out that leave a signal at another value than 0.
-        let told = |mut run: Simulation<()>| {
+        let outcome = |mut run: Simulation<()>| {
             run.advance(Time::MAX);
             let results = run.results();
             assert!(results.metrics.link.traffic.drops_early > 0, "{aqm}");
             (results.metrics, results.links, results.distributions)
         };
-        let stepped = told(Simulation::step_by_step(scenario(&text), 1, ()));
-        assert_eq!(told(Simulation::new(scenario(&text), 1, ())), stepped, "{aqm}");
+        let stepped = outcome(Simulation::step_by_step(scenario(&text), 1, ()));
+        assert_eq!(outcome(Simulation::new(scenario(&text), 1, ())), stepped, "{aqm}");
     }
 }

@@ -159,12 +159,12 @@ fn settings_at_their_limits_lose_no_count() {
                 // JoBS drops what cannot be gone in a microsecond, all of it.
                 let least = if aqm.contains("1 us") { 0.0 } else { 0.5 };
                 assert!((least..1.0 + 1e-9).contains(&link.utilisation), "{aqm} {buffer}: {link:?}");
-                let told = |traffic: &run::results::TrafficMetrics| {
+                let counts = |traffic: &run::results::TrafficMetrics| {
                     [traffic.arrivals, traffic.drops_early, traffic.drops_overflow, traffic.marks]
                 };
-                let lanes = results.lanes.values().map(|lane| told(&lane.traffic));
+                let lanes = results.lanes.values().map(|lane| counts(&lane.traffic));
                 let sum = lanes.reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-                assert_eq!(sum.unwrap_or(told(&link.traffic)), told(&link.traffic), "{aqm} {buffer}");
+                assert_eq!(sum.unwrap_or(counts(&link.traffic)), counts(&link.traffic), "{aqm} {buffer}");
             }
         }
     }

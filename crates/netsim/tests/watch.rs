@@ -109,13 +109,13 @@ fn the_questions_change_nothing() {
         "duration = \"60 s\"\naqm = \"pi\"\n{LINK}kind = \"short\"\ninterarrival = \"exponential(100 ms)\"\nsize = \"20 kB\"\n"
     );
     let (watch, asked) = until(u64::MAX);
-    let told = |mut run: Simulation<()>| {
+    let outcome = |mut run: Simulation<()>| {
         run.advance(Time::MAX);
         let mut results = run.results();
         results.engine.cpu_seconds = 0.0;
         results
     };
-    let plain = told(Simulation::new(scenario(&text), 1, ()));
-    assert_eq!(told(Simulation::watched(scenario(&text), 1, (), watch).unwrap()), plain);
+    let plain = outcome(Simulation::new(scenario(&text), 1, ()));
+    assert_eq!(outcome(Simulation::watched(scenario(&text), 1, (), watch).unwrap()), plain);
     assert!(plain.engine.events > 50_000 && asked.load(Ordering::Relaxed) >= plain.engine.events / 4096);
 }

@@ -637,7 +637,7 @@ fn an_error_in_a_recording_names_its_line_or_byte() {
     for (name, content, expected) in cases {
         let path = file(name, content).display().to_string();
         let found = messages(&with("kind", &format!("kind = \"trace\"\nfile = {path:?}")));
-        let told = format!("x.toml:11: traffic.long.file = {path:?}: {expected}");
-        assert_eq!(found, if expected == "fine" { expected } else { &told });
+        let message = format!("x.toml:11: traffic.long.file = {path:?}: {expected}");
+        assert_eq!(found, if expected == "fine" { expected } else { &message });
     }
 }

@@ -638,12 +638,12 @@ proptest! {
             }
             (Err(problems), Err(others)) => {
                 // Only origins differ; the order follows the origins.
-                let told = |problems: &scenario::Problems| {
-                    let mut told: Vec<_> = problems.0.iter().map(|p| (p.path.clone(), p.found.clone(), p.message.clone())).collect();
-                    told.sort();
-                    told
+                let listed = |problems: &scenario::Problems| {
+                    let mut listed: Vec<_> = problems.0.iter().map(|p| (p.path.clone(), p.found.clone(), p.message.clone())).collect();
+                    listed.sort();
+                    listed
                 };
-                prop_assert_eq!(told(&problems), told(&others));
+                prop_assert_eq!(listed(&problems), listed(&others));
             }
             (one, other) => prop_assert!(false, "{one:?}\n{other:?}"),
         }

@@ -77,7 +77,7 @@ def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
     lines = [[("", ""), *((label, "") for label in results)]]
     if unequal:
         counts = ("-" if result.not_modelled is not None else str(len(result.seeds)) for result in results.values())
-        lines.append([("Seeds", "How many runs these are of."), *((count, "") for count in counts)])
+        lines.append([("Seeds", "Number of runs behind each value."), *((count, "") for count in counts)])
     for metric in (METRICS[name] for name in METRICS if name in summary):
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])

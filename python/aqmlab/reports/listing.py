@@ -125,7 +125,7 @@ def _variant(entry: Mapping[str, Any]) -> str:
 
 
 def _aqm_page(entry: Mapping[str, Any]) -> str:
-    head, told = sections(entry["doc"])
+    head, more = sections(entry["doc"])
     name = entry["name"]
     parts = [_plain(head)]
     if entry["parameters"]:
@@ -135,7 +135,7 @@ def _aqm_page(entry: Mapping[str, Any]) -> str:
     if signals := entry["signals"]:
         rows = [(s["name"], f"{s['doc']}{_unit(s['unit'])}") for s in signals]
         parts.append("Signals, in the series\n" + _indented(_two_columns(rows)))
-    parts += [f"{title}\n{_indented(_plain(text))}" for title, text in told]
+    parts += [f"{title}\n{_indented(_plain(text))}" for title, text in more]
     return "\n\n".join(parts)
 
 

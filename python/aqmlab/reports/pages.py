@@ -371,7 +371,7 @@ def _groups(listed: Mapping[str, Any], folder: str) -> str:
 
 
 def _aqm(entry: Mapping[str, Any]) -> str:
-    head, told = sections(entry["doc"])
+    head, more = sections(entry["doc"])
     parts = [f"# {entry['name']}", _MADE, head]
     if entry["parameters"]:
         parts.append(_keys(entry["parameters"]))
@@ -381,13 +381,13 @@ def _aqm(entry: Mapping[str, Any]) -> str:
     if signals := entry["signals"]:
         rows = [[f"`{one['name']}`", one["unit"], one["doc"]] for one in signals]
         parts.append(table(["signal", "unit", "what it is"], rows))
-    return "\n\n".join([*parts, *(f"## {title}\n\n{text}" for title, text in told)]) + "\n"
+    return "\n\n".join([*parts, *(f"## {title}\n\n{text}" for title, text in more)]) + "\n"
 
 
 def _variant(entry: Mapping[str, Any]) -> str:
     of = f"[`{entry['of']}`]({entry['of']}.md)"
-    told = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
-    return f"# {entry['name']}\n\n{_MADE}\n\n{told}\n\nIt sets {_set(entry['values'])}.\n"
+    preset = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
+    return f"# {entry['name']}\n\n{_MADE}\n\n{preset}\n\nIt sets {_set(entry['values'])}.\n"
 
 
 def _set(values: Mapping[str, Any]) -> str:

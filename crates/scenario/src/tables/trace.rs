@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(arrivals(&corrupt), Err("corrupt block at byte 60".to_owned()));
         let mut simple = pcapng(false)[..60].to_vec();
         simple.extend(words(false, &[3, 16, 100, 16]));
-        let told = arrivals(&simple).unwrap_err();
-        assert_eq!(told, "packet at byte 60: it has no time, as simple packet blocks never do");
+        let error = arrivals(&simple).unwrap_err();
+        assert_eq!(error, "packet at byte 60: it has no time, as simple packet blocks never do");
     }
 
     proptest! {

@@ -76,12 +76,12 @@ def write(folder: Path, docs: Path) -> list[str]:
 def _chosen(document: Document) -> list[Document]:
     """Select figures: the first ones, and those of claims that do not hold."""
     figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure"}
-    told: list[str] = []
+    named: list[str] = []
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
         for claim in document["claims"]:
             if claim["verdict"] == verdict:
-                told += [name for name in claim["shown"] if name in figures][:1]
-    chosen = set(list(dict.fromkeys([*list(figures)[:_FIRST], *told]))[:_MOST])
+                named += [name for name in claim["shown"] if name in figures][:1]
+    chosen = set(list(dict.fromkeys([*list(figures)[:_FIRST], *named]))[:_MOST])
     return [item for name, item in figures.items() if name in chosen]
 
 
@@ -170,7 +170,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
             [choice["parameter"], choice["stated"] or "nothing", choice["ours"], choice["why"]]
             for choice in document["choices"]
         ]
-        parts += ["## What the paper does not say", table(["what", "said", "ours", "why"], rows)]
+        parts += ["## Unstated parameters", table(["parameter", "stated", "ours", "why"], rows)]
     if document["elsewhere"]:
         parts += ["## Left for later", document["elsewhere"]]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -191,7 +191,7 @@ def _claim(claim: Document) -> str:
         return head
     if open_still := texts.undecided(claim):
         head += f" It is {open_still}."
-    return "\n".join([head, "", *(f"- {texts.told(check)}" for check in claim["checks"])]).rstrip()
+    return "\n".join([head, "", *(f"- {texts.check_line(check)}" for check in claim["checks"])]).rstrip()
 
 
 def _figure(item: Document, image: str) -> str:
@@ -213,12 +213,12 @@ def _settings(document: Document) -> list[str]:
         own = {claim["claim"]: claim["verdict"] for claim in document["claims"]}
         rows = [["as chosen", *(own.get(name, "") for name in names)]]
         for one in varied:
-            told = {claim["claim"]: claim["verdict"] for claim in one["claims"]}
-            rows.append([one["variant"], *(told.get(name, "") for name in names)])
+            verdicts = {claim["claim"]: claim["verdict"] for claim in one["claims"]}
+            rows.append([one["variant"], *(verdicts.get(name, "") for name in names)])
         parts += [
             "## Sensitivity",
-            f"The same claims with other values of what the paper does not say. {_extent(varied[0])} The first row "
-            "is that of all runs.",
+            "The same claims with other values of parameters that the paper does not state. "
+            f"{_extent(varied[0])} The first row is that of all runs.",
             table(["", *names], rows),
             _moved(rows, names),
         ]
@@ -237,10 +237,10 @@ def _settings(document: Document) -> list[str]:
 def _moved(rows: Sequence[Sequence[str]], names: Iterable[str]) -> str:
     """Name the claims with the same verdict in every setting, and those whose verdict changes."""
     columns = {name: {row[place] for row in rows if row[place]} for place, name in enumerate(names, 1)}
-    steady = [name for name, told in columns.items() if len(told) == 1]
-    moved = [name for name, told in columns.items() if len(told) > 1]
-    told = f"The same verdict everywhere: {', '.join(steady)}." if steady else ""
-    return " ".join(part for part in (told, f"It depends on the setting: {', '.join(moved)}." if moved else "") if part)
+    steady = [name for name, verdicts in columns.items() if len(verdicts) == 1]
+    moved = [name for name, verdicts in columns.items() if len(verdicts) > 1]
+    text = f"The same verdict everywhere: {', '.join(steady)}." if steady else ""
+    return " ".join(part for part in (text, f"It depends on the setting: {', '.join(moved)}." if moved else "") if part)
 
 
 def _extent(setting: Document) -> str:

@@ -11,7 +11,7 @@ from aqmlab.figures.model import Figure
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.texts import PRINTED, estimate, lasted, number, table, told, undecided
+from aqmlab.papers.show.texts import PRINTED, check_line, estimate, lasted, number, table, undecided
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.text import span
@@ -20,7 +20,7 @@ _SECTIONS = {
     "claims": "Claims",
     "figures": "Figures and tables",
     "beyond": "Beyond the paper",
-    "sensitivity": "Sensitivity to what the paper does not say",
+    "sensitivity": "Sensitivity to unstated parameters",
     "later": "Against later disciplines",
     "choices": "Choices where the paper is silent or wrong",
     "parameters": "Every parameter",
@@ -140,7 +140,7 @@ def _sensitivity(found: Document) -> Document:
 
 
 def _tip(one: Document) -> str:
-    return "\n".join(told(check) for check in one["checks"])
+    return "\n".join(check_line(check) for check in one["checks"])
 
 
 def _later(later: Document) -> Document:

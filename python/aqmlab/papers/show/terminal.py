@@ -25,9 +25,9 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
     parts = []
     for number, one in enumerate(estimates):
         paper = one.paper
-        told = f"{one.missing} of {one.runs} runs to do, {_time(one.seconds / cores)}"
+        work = f"{one.missing} of {one.runs} runs to do, {_time(one.seconds / cores)}"
         if quick:
-            told += (
+            work += (
                 f"; --quick: {quick[number].missing} of {quick[number].runs}, {_time(quick[number].seconds / cores)}"
             )
         head = textwrap.wrap(f"{paper.name}: {paper.title}", _WIDTH, subsequent_indent=_TOP)
@@ -35,7 +35,7 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
         claims = [(claim.name, _time(one.claims[claim.name] / cores), claim.text) for claim in paper.claims]
         parts.append(
             "\n".join(
-                [*head, f"{_TOP}{told}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
+                [*head, f"{_TOP}{work}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
             )
         )
     return "\n\n".join(parts)
@@ -71,8 +71,8 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for claim in claims:
         name = claim["claim"] + ("*" if claim["beyond"] else "")
-        told = ": ".join(part for part in (undecided(claim), decisive(claim["checks"])) if part)
-        rows.append((name, claim["verdict"], told or claim["why"]))
+        text = ": ".join(part for part in (undecided(claim), decisive(claim["checks"])) if part)
+        rows.append((name, claim["verdict"], text or claim["why"]))
     return "\n".join(_laid(rows))
 
 
@@ -99,10 +99,10 @@ def counted(claims: Iterable[Mapping[str, Any]]) -> str:
     every = list(claims)
     parts = []
     for beyond, whose in ((False, "of the paper"), (True, "beyond it")):
-        own = [claim["verdict"] for claim in every if claim["beyond"] == beyond]
-        told = ", ".join(f"{own.count(verdict)} {verdict}" for verdict in Verdict if verdict in own)
-        if own:
-            parts.append(f"{len(own)} claim{'s' if len(own) > 1 else ''} {whose}: {told}")
+        chosen = [claim["verdict"] for claim in every if claim["beyond"] == beyond]
+        summary = ", ".join(f"{chosen.count(verdict)} {verdict}" for verdict in Verdict if verdict in chosen)
+        if chosen:
+            parts.append(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} {whose}: {summary}")
     return "; ".join(parts)
 
 

@@ -57,7 +57,7 @@ def estimate(check: Mapping[str, Any]) -> str:
     return f"{number(check['value'])}{half}" + (f" {check['unit']}" if check["unit"] else "")
 
 
-def told(check: Mapping[str, Any]) -> str:
+def check_line(check: Mapping[str, Any]) -> str:
     """Format a check in one line: its name, its number, the bounds, and the outcome."""
     return f"{check['effect']}: {estimate(check)} (claimed: {check['wanted']}): {check['outcome']}"
 
