@@ -1,6 +1,7 @@
 """Replications: order, interruption, failure, memory."""
 
 import json
+import pickle
 import threading
 import time
 from collections.abc import Callable
@@ -285,3 +286,11 @@ def test_a_comparison_of_all_has_each(small: Scenario) -> None:
     results = aqmlab.compare(small.with_({"record.series": False}, duration="1.5 s"), ["all", "lred:q0=9"])
     assert list(results) == [*aqmlab.disciplines(), "lred:q0=9"]
     assert all(result.metrics["goodput"] for result in results.values())
+
+
+def test_an_outcome_goes_to_another_process_without_its_cause() -> None:
+    sent = Outcome(b"payload", "ValueError: why", b"series", cause=ValueError("why"))
+    received = pickle.loads(pickle.dumps(sent))
+    assert received == sent
+    assert received.cause is None
+    assert sent.cause is not None

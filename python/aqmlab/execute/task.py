@@ -65,8 +65,9 @@ class Outcome:
     recording: Recording | None = None
     cause: BaseException | None = field(default=None, compare=False)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"cause": None}  # not every exception can go to another process
+    def __getstate__(self) -> tuple[object, ...]:
+        # The fields in their order, without the cause: not every exception can go to another process.
+        return self.payload, self.error, self.series, self.recording, None
 
 
 Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
