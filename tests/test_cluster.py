@@ -304,3 +304,21 @@ def test_a_trace_that_is_another_on_the_worker_is_refused_however_often_it_was_r
     _, outcomes = cluster.perform(_core.engine_version, 60.0, pickle.dumps(second))
     assert "on worker tcp://here:1" in outcomes[0].error
     assert "no such file" in outcomes[0].error
+
+
+@pytest.mark.parametrize("status", ["finished", "lost", "pending"])
+def test_a_result_that_arrived_counts_although_its_worker_has_died_since(status: str) -> None:
+    class Future:
+        def __init__(self) -> None:
+            self.status = status
+
+    returned = Future(), (0.1, [task.Outcome(b"payload")])
+    work = Task("", 1, b"key", "lred", 1.0)
+    done: list[tuple[Task, task.Outcome]] = []
+    drive = object.__new__(cluster._Drive)
+    drive._returned = SimpleNamespace(next_batch=lambda block: [returned])  # type: ignore[assignment]
+    drive._under_way = {returned[0]: [work]}  # type: ignore[dict-item]
+    drive._on_done = lambda one, outcome: done.append((one, outcome))
+    drive._ahead = cluster._Ahead(iter(()))
+    assert drive._receive()
+    assert done == [(work, task.Outcome(b"payload"))]

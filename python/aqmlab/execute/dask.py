@@ -296,12 +296,12 @@ class _Drive:
         returned = self._returned.next_batch(block=False)
         for future, result in returned:
             batch = self._under_way.pop(future)
-            if future.status == "finished":
-                self._finish(batch, *result)
-            elif future.status == "error":
+            if future.status == "error":
                 failure = self._failed(batch, result[1]) or failure
-            else:
+            elif isinstance(result, BaseException):
                 failure = failure or self._lost()
+            else:  # whatever the status: it changes if the worker dies after its result has arrived
+                self._finish(batch, *result)
         if failure:
             raise failure
         return bool(returned)
