@@ -1,6 +1,7 @@
 """Shared fixtures: a scenario that runs in a blink, and the command line as a user calls it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -38,6 +39,10 @@ tcp = "rfc5681"
 """
 
 TINY = SMALL.replace("5 s", "2 s").replace('"1 s"', '"0.5 s"').replace("count = 10", "count = 3")
+
+# A shell starts a job in the background with SIGINT ignored, and its processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 """The folder of the repository."""
