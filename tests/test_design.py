@@ -41,6 +41,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert parsed(text)
 
 
+@pytest.mark.parametrize("text", ["1E100", "1E999999", "-1E400", "99999999999999999999"])
+def test_a_number_beyond_64_bits_is_read_for_the_schema_to_refuse(text: str) -> None:
+    assert parsed(text) == [float(text)]
+
+
 def test_values_may_be_of_any_kind() -> None:
     assert parsed("rfc, linux") == ["rfc", "linux"]
     assert parsed("true,false") == [True, False]

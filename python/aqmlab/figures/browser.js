@@ -36,7 +36,8 @@ const longest = text => Math.max(...text.split('\n').map(line => line.length));
 function axis(of, side, size, labelSize, numbered, length) {
   const made = {
     side, size, stroke: theme('--text'), font: '12px system-ui, sans-serif',
-    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks, filter: (_, splits) => of.log ? labelled(splits) : splits}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
+    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks, filter: (_, all) => of.log ? labelled(all) : all},
+    ticks: {stroke: theme('--muted'), width: 1, size: 4},
     border: {show: true, stroke: theme('--muted'), width: 1}, gap: 3,
   };
   if (labelSize) {
@@ -347,7 +348,6 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point], setScale: [zoomed]},
   }, [panel.x.range, panel.y.range], place);
   u.over.append(tip);
-  return u;
 }
 
 // The upper end of x at which the texts of horizontal bars have room in a panel of this width.

@@ -189,10 +189,11 @@ class _Quantity:
 
     @property
     def value(self) -> Scalar:
-        text = format(self.number.normalize(), "f")
         if self.unit:
-            return f"{text} {self.unit}"
-        return int(self.number) if self.number == self.number.to_integral_value() else float(self.number)
+            return f"{format(self.number.normalize(), 'f')} {self.unit}"
+        # A scenario's whole numbers have 64 bits; a greater one is a number that the schema refuses.
+        is_whole = abs(self.number) < 2**63 and self.number == self.number.to_integral_value()
+        return int(self.number) if is_whole else float(self.number)
 
 
 def parsed(text: str) -> list[Scalar]:
