@@ -14,7 +14,7 @@ from scipy import stats
 import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.execute.task import Task
-from aqmlab.papers import Evidence, Runs
+from aqmlab.papers import Evidence, Runs, Tolerance
 from aqmlab.papers.run import sketch
 from aqmlab.papers.run.sweep import spread
 from aqmlab.results.summary import Summary
@@ -245,3 +245,50 @@ def test_a_star_stands_for_all_traffic_that_has_the_setting() -> None:
         "traffic.long.packet_size",
         "traffic.noise.packet_size",
     }
+
+
+def test_a_comparison_takes_each_other_discipline_at_each_point() -> None:
+    frame = FRAME.rename({"m": "queue_mean"})
+    runs = runs_of(frame, ["n"])
+    one = Tolerance(1, "packets", "a packet")
+    checks = runs.compare("queue_mean", "ours", better="lower", tolerance=one, each="n")
+    assert checks[0].effect == "mean queue of ours minus that of theirs, n = 1"
+    assert checks[0].value == pytest.approx((1 + 2 - 5 - 7) / 2)
+    (whole,) = runs.compare("queue_mean", "ours", ["theirs"], better="lower", tolerance=one, at={"n": 1})
+    assert (whole.value, whole.effect) == (checks[0].value, "mean queue of ours minus that of theirs")
+    (named,) = runs.compare(
+        polars.col("queue_mean"), "ours", better="lower", tolerance=one, at={"n": 1}, unit="packets", name="backlog"
+    )
+    assert named.effect == "backlog of ours minus that of theirs"
+
+
+def test_a_metric_is_read_in_the_unit_that_people_read() -> None:
+    rows = {
+        "aqm": ["ours"] * 2,
+        "seed": [1, 2],
+        "queue_delay_mean": [0.01, 0.02],
+        "classes.ftp.loss_ratio": [0.1, None],
+    }
+    runs = runs_of(polars.DataFrame(rows))
+    wait, loss = runs.per_seed("queue_delay_mean", "ours"), runs.per_seed("classes.ftp.loss_ratio", "ours")
+    assert (wait.values, wait.unit, wait.name) == ({1: 10.0, 2: 20.0}, "ms", "mean delay")
+    assert (loss.values, loss.unit, loss.name) == ({1: pytest.approx(10.0), 2: None}, "%", "loss ratio of ftp")
+    assert runs.per_seed("queue_delay_mean", "ours", unit="s").values == {
+        1: pytest.approx(0.01),
+        2: pytest.approx(0.02),
+    }
+    filled = runs.per_seed("classes.ftp.loss_ratio", "ours", fill=0.5)
+    assert filled.values == {1: pytest.approx(10.0), 2: pytest.approx(50.0)}
+    raw = runs.per_seed(1e3 * polars.col("queue_delay_mean"), "ours", unit="ms", name="wait")
+    assert (raw.values, raw.unit, raw.name) == ({1: 10.0, 2: 20.0}, "ms", "wait")
+
+
+def test_runs_of_two_experiments_are_put_together_under_their_labels() -> None:
+    one = runs_of(FRAME.filter(polars.col("aqm") == "ours"), ["n"])
+    other = runs_of(FRAME.filter(polars.col("aqm") == "theirs").with_columns(design=1), ["n", "design"])
+    both = one | other
+    assert (both.labels, both.points("n"), both.points("design")) == (("ours", "theirs"), [1, 2], [1])
+    assert both.per_seed("m", "theirs", {"n": 1}).values == other.per_seed("m", "theirs", {"n": 1}).values
+    assert one | None is one
+    with pytest.raises(ValueError, match="both have runs of ours"):
+        one | one

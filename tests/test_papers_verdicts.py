@@ -1,16 +1,19 @@
 """Verdicts: numbers with intervals against the limits of a claim."""
 
 import math
-from collections import Counter
+from collections.abc import Sequence
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from aqmlab.papers import Check, Outcome, Verdict
+from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
+from aqmlab.papers.describe.check import LEVEL, LOOKS, Better
 from aqmlab.papers.describe.verdict import verdict
-from aqmlab.papers.show.texts import undecided
+from aqmlab.papers.show.texts import certainty
 
 NUMBER = some.floats(-1e6, 1e6)
 HALF = some.floats(0, 1e6)
@@ -18,7 +21,7 @@ HALF = some.floats(0, 1e6)
 
 @given(value=NUMBER, half=HALF, edge=NUMBER)
 def test_a_check_holds_only_when_the_whole_interval_is_inside(value: float, half: float, edge: float) -> None:
-    least = Check(effect="x", value=value, ci95=half, least=edge).outcome
+    least = Check(effect="x", value=value, half=half, least=edge).outcome
     if value - half >= edge:
         assert least == Outcome.HOLDS
     elif value + half < edge:
@@ -29,14 +32,14 @@ def test_a_check_holds_only_when_the_whole_interval_is_inside(value: float, half
 
 @given(value=NUMBER, half=HALF, edge=NUMBER)
 def test_at_most_is_at_least_seen_in_a_mirror(value: float, half: float, edge: float) -> None:
-    most = Check(effect="x", value=value, ci95=half, most=edge).outcome
-    assert most == Check(effect="x", value=-value, ci95=half, least=-edge).outcome
+    most = Check(effect="x", value=value, half=half, most=edge).outcome
+    assert most == Check(effect="x", value=-value, half=half, least=-edge).outcome
 
 
 @given(value=NUMBER, half=HALF, low=NUMBER, width=HALF)
 def test_an_interval_is_at_least_and_at_most_together(value: float, half: float, low: float, width: float) -> None:
     def outcome(least: float, most: float) -> Outcome:
-        return Check(effect="x", value=value, ci95=half, least=least, most=most).outcome
+        return Check(effect="x", value=value, half=half, least=least, most=most).outcome
 
     both = {outcome(low, math.inf), outcome(-math.inf, low + width)}
     expected = Outcome.FAILS if Outcome.FAILS in both else Outcome.OPEN if Outcome.OPEN in both else Outcome.HOLDS
@@ -45,20 +48,20 @@ def test_an_interval_is_at_least_and_at_most_together(value: float, half: float,
 
 def test_a_number_on_the_edge_holds() -> None:
     assert Check.exact("x", 3.0, least=3, most=3).outcome == Outcome.HOLDS
-    assert Check(effect="x", value=4.0, ci95=1.0, least=3, most=5).outcome == Outcome.HOLDS
-    assert Check(effect="x", value=2.0, ci95=1.0, least=3).outcome == Outcome.OPEN  # it may be 3
+    assert Check(effect="x", value=4.0, half=1.0, least=3, most=5).outcome == Outcome.HOLDS
+    assert Check(effect="x", value=2.0, half=1.0, least=3).outcome == Outcome.OPEN  # it may be 3
 
 
 def test_the_interval_of_a_check_is_students() -> None:
     values = [1.0, 2.0, 4.0, 8.0]
     check = Check.of("x", [*values, None], least=0)
     assert check.value == pytest.approx(3.75)
-    assert check.ci95 == pytest.approx(stats.sem(values) * stats.t.ppf(0.975, 3))
+    assert check.half == pytest.approx(stats.sem(values) * stats.t.ppf(0.5 + LEVEL / 2, 3))
 
 
 def test_one_run_has_no_interval_and_still_a_verdict() -> None:
     check = Check.of("x", [1.0], least=0)
-    assert (check.ci95, check.outcome) == (None, Outcome.HOLDS)
+    assert (check.half, check.outcome) == (None, Outcome.HOLDS)
 
 
 def test_a_number_that_no_run_has_is_open() -> None:
@@ -80,15 +83,30 @@ def test_one_seed_among_several_decides_nothing() -> None:
     assert Check.of("x", [5.0, 5.0], least=0).effect == "x"
 
 
-def test_an_open_claim_is_told_from_one_that_nobody_can_test() -> None:
-    def told(verdict: Verdict, *values: float | None, seeds: int = 5) -> str:
-        return undecided({"verdict": verdict, "seeds": seeds, "checks": [{"value": value} for value in values]})
+def test_a_verdict_says_how_sure_it_is() -> None:
+    def sure(
+        verdict: Verdict,
+        *values: float | None,
+        seeds: int | None = 5,
+        tentative: bool = False,
+        arithmetic: bool = False,
+    ) -> str:
+        return certainty(
+            {
+                "verdict": verdict,
+                "seeds": seeds,
+                "tentative": tentative,
+                "arithmetic": arithmetic,
+                "checks": [{"value": value} for value in values],
+            }
+        )
 
-    assert told(Verdict.NOT_TESTABLE, 1.0, None) == "undecided with 5 seeds"
-    assert told(Verdict.NOT_TESTABLE, 1.0, seeds=1) == "undecided with 1 seed"
-    assert told(Verdict.NOT_TESTABLE, None, None) == "undecided: no run gives a number"
-    assert told(Verdict.NOT_TESTABLE) == ""
-    assert told(Verdict.PARTLY, 1.0) == ""
+    assert sure(Verdict.UNDECIDED, 1.0, None) == "with 5 seeds"
+    assert sure(Verdict.UNDECIDED, 1.0, seeds=1) == "with 1 seed"
+    assert sure(Verdict.UNDECIDED, None, None) == "no run gives a number"
+    assert sure(Verdict.NOT_TESTABLE, seeds=None) == sure(Verdict.PARTLY, 1.0) == ""
+    assert sure(Verdict.PARTLY, 1.0, tentative=True) == "tentative"
+    assert sure(Verdict.REPRODUCED, 1.0, arithmetic=True) == "arithmetic"
 
 
 @pytest.mark.parametrize("bounds", [{}, {"least": 2, "most": 1}, {"least": math.nan}])
@@ -97,18 +115,90 @@ def test_a_check_must_be_able_to_fail(bounds: dict[str, float]) -> None:
         Check.exact("x", 1.0, **bounds)
 
 
-@given(some.lists(some.sampled_from(Outcome), max_size=6))
-def test_a_verdict_is_that_of_all_checks(outcomes: list[Outcome]) -> None:
+@given(some.lists(some.sampled_from(Outcome), max_size=6), some.sampled_from([0.01, 0.5, 0.8, 1.0]))
+def test_a_verdict_is_undecided_only_while_open_parts_could_change_it(outcomes: list[Outcome], need: float) -> None:
     numbers = {Outcome.HOLDS: (1.0, 0.0), Outcome.FAILS: (-1.0, 0.0), Outcome.OPEN: (0.0, 1.0)}
-    checks = [Check(effect="x", value=numbers[one][0], ci95=numbers[one][1], least=0) for one in outcomes]
-    assert [check.outcome for check in checks] == outcomes
-    count = Counter(outcomes)
-    if count[Outcome.HOLDS]:
-        assert verdict(checks) == (Verdict.REPRODUCED if count[Outcome.HOLDS] == len(outcomes) else Verdict.PARTLY)
-    else:
-        assert verdict(checks) == (Verdict.CONTRADICTED if count[Outcome.FAILS] else Verdict.NOT_TESTABLE)
+
+    def of(outcomes: Sequence[Outcome]) -> Verdict:
+        checks = [Check(effect="x", value=numbers[one][0], half=numbers[one][1], least=0) for one in outcomes]
+        assert [check.outcome for check in checks] == outcomes
+        return verdict(checks, need)
+
+    decided = (Outcome.HOLDS, Outcome.FAILS)
+    futures = product(*([one] if one != Outcome.OPEN else decided for one in outcomes))
+    possible = {of(list(future)) for future in futures}
+    assert of(outcomes) == (possible.pop() if len(possible) == 1 else Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("holding", "failing", "need", "expected"),
+    [
+        (0, 0, 1.0, Verdict.NOT_TESTABLE),
+        (3, 0, 1.0, Verdict.REPRODUCED),
+        (2, 1, 1.0, Verdict.PARTLY),
+        (0, 3, 1.0, Verdict.CONTRADICTED),
+        (8, 2, 0.8, Verdict.REPRODUCED),
+        (7, 3, 0.8, Verdict.PARTLY),
+        (0, 10, 0.1, Verdict.CONTRADICTED),
+    ],
+)
+def test_a_decided_verdict_counts_the_parts_that_hold(
+    holding: int, failing: int, need: float, expected: Verdict
+) -> None:
+    checks = [Check.exact("x", value, least=0) for value in [1.0] * holding + [-1.0] * failing]
+    assert verdict(checks, need) == expected
+
+
+def test_three_looks_err_in_five_percent_of_cases() -> None:
+    # The number lies on the bound, where a false decision is most likely: half of them to either side.
+    drawn = np.random.default_rng(1).normal(size=(40_000, 200))
+    looks = [50 * 2**look for look in range(LOOKS)]
+    bound = stats.norm.ppf(0.5 + LEVEL / 2)
+    sure = [abs(drawn[:, :n].mean(axis=1)) * math.sqrt(n) > bound for n in looks]
+    assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.005)
+
+
+TWO = Tolerance(2, "ms", "a line's width")
+
+
+@pytest.mark.parametrize(
+    ("better", "difference", "outcome"),
+    [
+        ("lower", -2.0, Outcome.HOLDS),
+        ("lower", -1.9, Outcome.FAILS),
+        ("higher", 2.1, Outcome.HOLDS),
+        ("higher", 1.0, Outcome.FAILS),
+        ("not lower", -2.0, Outcome.HOLDS),
+        ("not lower", -2.1, Outcome.FAILS),
+        ("not higher", 1.9, Outcome.HOLDS),
+        ("not higher", 2.1, Outcome.FAILS),
+        ("equal", -2.0, Outcome.HOLDS),
+        ("equal", 2.1, Outcome.FAILS),
+    ],
+)
+def test_an_effect_below_the_tolerance_is_none(better: Better, difference: float, outcome: Outcome) -> None:
+    other = PerSeed.of([10.0, 20.0, 30.0], "ms")
+    assert Check.better("wait", other + difference, other, better, TWO).outcome == outcome
+
+
+def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
+    other = PerSeed.of([10.0, 20.0], "ms")
+    tenth = Tolerance(10, "% of it", "the precision in print")
+    check = Check.better("wait", other * 0.85, other, "lower", tenth)
+    assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
+    assert Check.better("wait", other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
+    assert Check.near("wait", PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
+    assert Check.near("wait", PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
+
+
+def test_a_tolerance_in_another_unit_is_refused() -> None:
+    one = PerSeed.of([1.0], "packets")
+    with pytest.raises(ValueError, match="queue: is in 'packets', its tolerance in 'ms'"):
+        Check.better("queue", one, one, "lower", TWO)
+    with pytest.raises(ValueError, match="queue: is in 'packets'"):
+        Check.near("queue", one, 1, TWO)
 
 
 def test_a_check_says_what_it_is() -> None:
-    check = Check(effect="goodput", value=8.12345, ci95=0.0123, unit="Mbit/s", least=8, most=9)
+    check = Check(effect="goodput", value=8.12345, half=0.0123, unit="Mbit/s", least=8, most=9)
     assert str(check) == "goodput: 8.123 ± 0.012 Mbit/s (claimed: 8 to 9 Mbit/s): holds"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ALL = "all"
 _OUT = Path("out/reproduce")
 _INDEX = "index.html"
-_SEEDS, _QUICK_SEEDS = 5, 1
+_SEEDS, _QUICK_SEEDS, _MOST_SEEDS = 5, 1, 20
 
 
 def reproduce(
@@ -50,6 +50,13 @@ def reproduce(
     seeds: Annotated[
         int | None,
         options.seeds(help=f"Repeat each run with N seeds; default: {_SEEDS}, or {_QUICK_SEEDS} with --quick."),
+    ] = None,
+    most_seeds: Annotated[
+        int | None,
+        options.seeds(
+            f"Double the seeds of undecided claims up to N; default: {_MOST_SEEDS}, or --seeds if it is more.",
+            "--most-seeds",
+        ),
     ] = None,
     jobs: options.Jobs = None,
     quick: Annotated[
@@ -76,7 +83,12 @@ def reproduce(
     from aqmlab.papers.run.sweep import Effort
 
     options.require_jobs_or_cluster(jobs, cluster)
-    effort = Effort(seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS), quick=quick, only=frozenset(only or ()))
+    effort = Effort(
+        seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS),
+        most_seeds=most_seeds or _MOST_SEEDS,
+        quick=quick,
+        only=frozenset(only or ()),
+    )
     kept = store or (out or _OUT) / "store"
     if paper is None:
         _list(effort, kept, jobs, json)

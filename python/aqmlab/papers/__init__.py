@@ -5,30 +5,33 @@ vocabulary of `aqmlab.papers.describe.paper`. Five papers are shipped in ``aqmla
 them by name, and any other folder by its path.
 """
 
+from aqmlab.papers.describe.calibration import Calibration, Printed, Variant
+from aqmlab.papers.describe.check import Check, Outcome, Tolerance
+from aqmlab.papers.describe.claim import Claim, Judgement, claim, claims
 from aqmlab.papers.describe.paper import (
     RIVALS,
     Aqms,
     Axis,
     Choice,
-    Claim,
     Curve,
     Experiment,
     Figure,
     Item,
-    Judgement,
     Panel,
     Paper,
     Table,
-    Variant,
 )
-from aqmlab.papers.describe.verdict import Check, Outcome, Verdict, verdict
-from aqmlab.papers.run.evidence import At, Evidence, Runs
+from aqmlab.papers.describe.per_seed import PerSeed
+from aqmlab.papers.describe.verdict import Verdict, verdict
+from aqmlab.papers.run.evidence import Evidence
+from aqmlab.papers.run.runs import At, Runs
 
 __all__ = [
     "RIVALS",
     "Aqms",
     "At",
     "Axis",
+    "Calibration",
     "Check",
     "Choice",
     "Claim",
@@ -41,9 +44,14 @@ __all__ = [
     "Outcome",
     "Panel",
     "Paper",
+    "PerSeed",
+    "Printed",
     "Runs",
     "Table",
+    "Tolerance",
     "Variant",
     "Verdict",
+    "claim",
+    "claims",
     "verdict",
 ]

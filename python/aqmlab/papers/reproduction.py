@@ -6,14 +6,14 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.papers.describe.paper import Paper
-from aqmlab.papers.judge.findings import Watch, assess
+from aqmlab.papers.judge.findings import Watch, assess, undecided
 from aqmlab.papers.run.sweep import Effort, Findings, run
 from aqmlab.papers.show.texts import FINDINGS
 from aqmlab.sealed import unsealed
@@ -56,6 +56,8 @@ def reproduce(
 ) -> Reproduction:
     """Run the missing runs of a paper, then judge, draw and write it unless a report from the same inputs exists.
 
+    Runs that leave a claim undecided are repeated with more seeds, up to those of ``effort``.
+
     ``sources`` is the folder from which the paper was read: a change in its code redraws everything. ``jobs`` and
     ``cluster`` are as for `aqmlab.sweep`; the report shows ``command``. If the user presses Ctrl-C during the runs,
     nothing is written, and the returned document has the results that the finished runs allow.
@@ -68,6 +70,15 @@ def reproduce(
 
     began, worked = time.monotonic(), time.process_time()
     findings = run(paper, effort, store, jobs, cluster, progress)
+    more: dict[str, int] = {}
+    for seeds in effort.looks[1:]:
+        wanting = frozenset() if findings.interrupted else undecided(findings)
+        if not wanting:
+            break
+        more |= dict.fromkeys(wanting, seeds)
+        before = findings.simulated
+        findings = run(paper, effort, store, jobs, cluster, progress, more)
+        findings = replace(findings, simulated=findings.simulated + before)
     running, working = time.monotonic() - began, time.process_time() - worked
     made_from = _fingerprint(findings, sources)
     if known := _made(folder, made_from):

@@ -222,11 +222,11 @@ def orders(
     Anscombe) keeps the logarithm finite, and its variance is the sum of the inverse counts.
     """
     if not (some.sum() and others.sum()):
-        return Check(effect=effect, value=math.nan, ci95=None, unit="orders of magnitude", least=least, most=most)
+        return Check(effect=effect, value=math.nan, half=None, unit="orders of magnitude", least=least, most=most)
     long, short = some[n - 1 :].sum() + 0.5, others[n - 1 :].sum() + 0.5
     value = math.log10((long / some.sum()) / (short / others.sum()))
     half = 1.96 * math.sqrt(1 / long + 1 / short) / math.log(10)
-    return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
+    return Check(effect=effect, value=value, half=half, unit="orders of magnitude", least=least, most=most)
 
 
 def mean_run(runs: Runs, label: str, at: At | None = None) -> Values:

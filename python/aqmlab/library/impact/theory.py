@@ -57,4 +57,4 @@ def in_model(
     )
     half = 1.96 * math.hypot(error / p, other_error / q) / math.log(10)
     value = math.log10(p / q)
-    return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
+    return Check(effect=effect, value=value, half=half, unit="orders of magnitude", least=least, most=most)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aqmlab.figures.model import Axis as Axis
-from aqmlab.papers.describe.verdict import Check
+from aqmlab.papers.describe.calibration import Calibration, Variant
+from aqmlab.papers.describe.claim import Claim
+from aqmlab.papers.describe.reader import reader
 from aqmlab.scenario import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     import polars
     from numpy.typing import NDArray
-
-    from aqmlab.papers.run.evidence import Evidence
 
     Numbers = Sequence[float] | NDArray[np.float64]
 
@@ -112,7 +112,8 @@ class Curve:
     high : sequence of float or None
         The upper ends.
     style : str
-        ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``points``, ``steps`` or ``bars``.
+        ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed in the
+        paper), ``points``, ``steps`` or ``bars``.
     run : int or None
         The seed of the single run that it shows; None if it shows all runs.
     """
@@ -140,9 +141,10 @@ class Figure:
     panels : sequence of Panel
         Its panels.
     curves : callable
-        Takes the evidence and returns all curves, in the order of the legend.
+        Takes the runs of the experiments that its parameters name, with ``_`` for ``-``, or the ``evidence``, and
+        returns all curves, in the order of the legend.
     needs : sequence of str
-        The experiments from which it is drawn.
+        The experiments from which it is drawn; by default those that the parameters name.
     caption : str
         What the reader must know to read it, such as differences from the printed figure.
     across : int
@@ -154,11 +156,14 @@ class Figure:
     name: str
     title: str
     panels: Sequence[Panel]
-    curves: Callable[[Evidence], Iterable[Curve]]
+    curves: Callable[..., Iterable[Curve]]
     needs: Sequence[str] = ()
     caption: str = ""
     across: int = 2
     beyond: bool = False
+
+    def __post_init__(self) -> None:
+        _bind(self, "curves", self.needs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,10 +177,11 @@ class Table:
     title : str
         A one-line description.
     rows : callable
-        Takes the evidence and returns the frame. The first column names the rows. A column of printed values is called
-        ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 % interval of the column before it.
+        Takes runs or evidence, as `Figure.curves` does, and returns the frame. The first column names the rows. A
+        column of printed values is called ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 %
+        interval of the column before it.
     needs : sequence of str
-        The experiments from which it is made.
+        The experiments from which it is made; by default those that the parameters name.
     caption : str
         What the reader must know to read it.
     digits : int
@@ -186,68 +192,24 @@ class Table:
 
     name: str
     title: str
-    rows: Callable[[Evidence], polars.DataFrame]
+    rows: Callable[..., polars.DataFrame]
     needs: Sequence[str] = ()
     caption: str = ""
     digits: int = 4
     beyond: bool = False
 
+    def __post_init__(self) -> None:
+        _bind(self, "rows", self.needs)
+
+
+def _bind(item: Figure | Table, name: str, needs: Sequence[str]) -> None:
+    """Make the function of a figure or table a function of the evidence, and find the experiments that it reads."""
+    bound = reader(getattr(item, name), needs or None)
+    object.__setattr__(item, name, bound)
+    object.__setattr__(item, "needs", list(bound.needs))
+
 
 Item = Figure | Table
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The result of testing a claim against the data.
-
-    Parameters
-    ----------
-    checks : sequence of Check
-        The numbers that the claim is about, each with its bounds; empty if it cannot be tested.
-    why : str
-        The reason for the result, in one or two sentences.
-    """
-
-    checks: Sequence[Check]
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A claim of the paper, or one of ours.
-
-    Parameters
-    ----------
-    name : str
-        A short unique name: ``lowest-deviation``.
-    text : str
-        The claim, in our words.
-    where : str
-        Its place in the paper: ``Section 6.1, Fig. 7c``.
-    judge : callable
-        Takes the evidence and returns a `Judgement`.
-    needs : sequence of str
-        The experiments by which it is judged.
-    shown : sequence of str
-        The figures and tables that show it.
-    sensitive : bool
-        Whether it has a row in the sensitivity table: it is judged again with other values of the parameters that the
-        paper does not state.
-    comparative : bool
-        Whether it claims that the paper's discipline is better than others; it is then judged against later ones too.
-    beyond : bool
-        Whether it is ours and not the paper's.
-    """
-
-    name: str
-    text: str
-    where: str
-    judge: Callable[[Evidence], Judgement]
-    needs: Sequence[str] = ()
-    shown: Sequence[str] = ()
-    sensitive: bool = False
-    comparative: bool = False
-    beyond: bool = False
 
 
 @dataclass(frozen=True)
@@ -270,26 +232,6 @@ class Choice:
     stated: str
     ours: str
     why: str
-
-
-@dataclass(frozen=True)
-class Variant:
-    """Other values of parameters that the paper does not state, for the sensitivity table.
-
-    Parameters
-    ----------
-    name : str
-        A short description: ``min RTO 1 s``.
-    settings : mapping
-        Its changes to every scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all flows of a scenario.
-    only : mapping
-        The settings that replace `settings` in an experiment, by the experiment's name; an experiment with empty
-        settings is left out.
-    """
-
-    name: str
-    settings: Settings
-    only: Mapping[str, Settings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +260,8 @@ class Paper:
         The parameters that it does not state, or states wrongly.
     variants : sequence of Variant
         Other values of such parameters, for the sensitivity table.
+    calibration : Calibration or None
+        How such parameters were fitted to the numbers that the paper prints.
     later : str
         The parts left to other engines, such as runs of the testbed; empty if there are none.
     """
@@ -332,4 +276,5 @@ class Paper:
     claims: Sequence[Claim]
     choices: Sequence[Choice]
     variants: Sequence[Variant] = ()
+    calibration: Calibration | None = None
     later: str = ""

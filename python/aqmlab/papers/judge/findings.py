@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.papers.describe.paper import Claim, Curve, Figure, Item, Judgement, Table
+from aqmlab.papers.describe.check import Check
+from aqmlab.papers.describe.claim import Claim, Judgement
+from aqmlab.papers.describe.paper import Curve, Figure, Item, Table
 from aqmlab.papers.describe.verdict import Verdict, verdict
+from aqmlab.papers.judge.calibration import Calibrated, calibrated
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.papers.run.sweep import Findings
 
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
     import polars
 
 T = TypeVar("T")
+
+_PAPERS = Path(__file__).parents[1]
+"""The folder of this room: what is outside of it is the paper's own code."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,25 +43,39 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Ruling:
-    """A claim, its verdict in one setting, and the judgement on which the verdict rests."""
+    """A claim, its verdict in one setting, and the judgement on which the verdict rests.
+
+    ``seeds`` is the least number of seeds of the runs that it reads, None if it reads none. ``tentative`` is true of a
+    verdict from one seed or from the fewest points.
+    """
 
     claim: Claim
     verdict: Verdict
     judgement: Judgement
+    seeds: int | None = None
+    tentative: bool = False
 
     def document(self) -> dict[str, Any]:
         """Return the claim, its checks and its verdict for JSON; numbers that are not finite become None."""
         claim = self.claim
-        checks = [
-            {
-                **{key: None if _is_endless(value) else value for key, value in asdict(check).items()},
-                "wanted": check.wanted,
-                "outcome": check.outcome,
-            }
-            for check in self.judgement.checks
-        ]
-        head = {name: getattr(claim, name) for name in ("text", "where", "beyond")}
-        return {"claim": claim.name, **head, "verdict": self.verdict, "checks": checks, "why": self.judgement.why}
+        head = {name: getattr(claim, name) for name in ("text", "quote", "where", "beyond", "arithmetic")}
+        return {
+            "claim": claim.name,
+            **head,
+            "tolerance": str(claim.tolerance) if claim.tolerance else "",
+            "verdict": self.verdict,
+            "tentative": self.tentative,
+            "seeds": self.seeds,
+            "checks": [_check(check) for check in self.judgement.checks],
+            "beside": [_check(check) for check in self.judgement.beside],
+            "need": self.judgement.need,
+            "why": self.judgement.why,
+        }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    fields = {key: None if _is_endless(value) else value for key, value in asdict(check).items()}
+    return {**fields, "wanted": check.wanted, "outcome": check.outcome}
 
 
 def _is_endless(value: object) -> bool:
@@ -66,8 +87,9 @@ class Assessment:
     """The contents of a paper's report.
 
     ``rulings`` are the claims in the paper's own setting, ``later`` the comparative claims against later disciplines,
-    and ``variants`` the claims of the sensitivity table by the name of the variant. ``errors`` maps what could not be
-    drawn or judged, although its runs exist, to the error.
+    and ``variants`` the claims of the sensitivity table by the name of the variant. ``calibrated`` has the distances of
+    the settings that were tried from the printed numbers. ``errors`` maps what could not be drawn or judged, although
+    its runs exist, to the error.
     """
 
     findings: Findings
@@ -75,11 +97,14 @@ class Assessment:
     rulings: Sequence[Ruling]
     later: Sequence[Ruling]
     variants: Mapping[str, Sequence[Ruling]]
+    calibrated: Calibrated | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, beyond: bool = False) -> dict[Verdict, int]:
-        """Count the verdicts on the paper's claims, or on our own claims with ``beyond``."""
-        found = [ruling.verdict for ruling in self.rulings if ruling.claim.beyond == beyond]
+        """Count the verdicts on the paper's claims, or on our own with ``beyond``; arithmetic is not counted."""
+        found = [
+            ruling.verdict for ruling in self.rulings if ruling.claim.beyond == beyond and not ruling.claim.arithmetic
+        ]
         return {one: found.count(one) for one in Verdict}
 
 
@@ -97,7 +122,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     main, later = findings.evidence["paper"], findings.evidence.get("later")
     items, claims = effort.items(paper), effort.claims(paper)
     varied = {variant.name for variant in paper.variants}
-    total = len(items) + len(findings.evidence) * len(claims)
+    total = len(items) + len(findings.evidence) * len(claims) + 1
     errors: dict[str, str] = {}
     begun = 0
 
@@ -109,8 +134,8 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
         try:
             yield make()
         except Exception as error:  # raised by the paper's code: an error in one figure must not stop the others
-            # The third frame is the paper's: attempt calls drawn or rule, which calls the paper's function.
-            place = traceback.extract_tb(error.__traceback__)[:3][-1]
+            frames = traceback.extract_tb(error.__traceback__)
+            place = next((one for one in frames if not Path(one.filename).is_relative_to(_PAPERS)), frames[-1])
             where = f"{Path(place.filename).name}:{place.lineno}"
             errors[step] = f"{type(error).__name__}: {error} ({where})"
 
@@ -118,7 +143,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
         return [
             ruling
             for claim in chosen
-            if evidence.has(claim.needs)
+            if evidence.suffices(claim)
             for ruling in attempt(f"claim {claim.name}{setting}", partial(rule, claim, evidence))
         ]
 
@@ -134,6 +159,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
             for name, evidence in findings.evidence.items()
             if name in varied
         },
+        next(attempt("calibration", partial(calibrated, findings)), None),
         errors,
     )
 
@@ -141,7 +167,24 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
 def rule(claim: Claim, evidence: Evidence) -> Ruling:
     """Judge a claim by evidence that has at least the experiments that it needs."""
     judgement = claim.judge(evidence)
-    return Ruling(claim, verdict(judgement.checks), judgement)
+    seeds = min((len(evidence[name].study.seeds) for name in claim.reads if name in evidence), default=None)
+    decided = verdict(judgement.checks, judgement.need)
+    return Ruling(claim, decided, judgement, seeds, seeds is not None and (evidence.quick or seeds < 2))
+
+
+def undecided(findings: Findings) -> frozenset[str]:
+    """List the experiments whose runs leave claims of the paper's own setting undecided.
+
+    A claim that cannot be judged is left out: `assess` reports its error.
+    """
+    main = findings.evidence["paper"]
+    found: set[str] = set()
+    for claim in findings.effort.claims(findings.paper):
+        if claim.reads and main.suffices(claim):
+            with suppress(Exception):  # raised by the paper's code
+                if rule(claim, main).verdict == Verdict.UNDECIDED:
+                    found.update(claim.reads)
+    return frozenset(found)
 
 
 def drawn(item: Item, evidence: Evidence) -> Drawn:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from aqmlab.papers.describe.paper import Curve
-from aqmlab.papers.run.evidence import At, Evidence
+from aqmlab.papers.describe.reader import reader
+from aqmlab.papers.run.evidence import Evidence
+from aqmlab.papers.run.runs import At
 from aqmlab.results.summary import Summary
 
 Curves = Callable[[Evidence], Iterator[Curve]]
@@ -36,7 +38,7 @@ def over(
             for label in labels or runs.labels:
                 yield runs.curve(panel, metric, label, x, at=at, scale=scale, x_scale=x_scale, fill=fill)
 
-    return curves
+    return reader(curves, experiment)
 
 
 def over_time(
@@ -59,7 +61,7 @@ def over_time(
         for panel, (label, at) in panels.items():
             yield runs.over_time(panel, label, quantity=quantity, at=at, bin=bin, scale=scale, name=name)
 
-    return curves
+    return reader(curves, experiment)
 
 
 def mean_curve(

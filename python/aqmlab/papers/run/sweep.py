@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab.papers.describe.paper import Aqms, Claim, Experiment, Item, Paper, Variant
-from aqmlab.papers.run.evidence import Evidence, Runs
+from aqmlab.papers.describe.calibration import Variant
+from aqmlab.papers.describe.check import LOOKS
+from aqmlab.papers.describe.claim import Claim
+from aqmlab.papers.describe.paper import Aqms, Experiment, Item, Paper
+from aqmlab.papers.run.evidence import Evidence
+from aqmlab.papers.run.runs import Runs
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure
 from aqmlab.sweeps.runner import Progress, Standing, run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
 
-FEW_SEEDS = 3
-"""The most seeds for the sensitivity table and for later disciplines: each repeats the runs of a paper."""
+FEW_SEEDS = 5
+"""The most seeds for calibration, sensitivity table and later disciplines: each repeats the runs of a paper."""
+
+CALIBRATION = "calibration: "
+"""The beginning of the names of the settings that were tried for the calibration."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
     """How much of a paper to do.
 
+    ``seeds`` is the number of seeds of each run, ``most_seeds`` that to which the runs of undecided claims go on.
     ``quick`` takes the fewest points that still judge each claim, and no variants. ``only`` names the figures and
     tables to make; all if empty.
     """
 
     seeds: int = 5
+    most_seeds: int = 20
     quick: bool = False
     only: frozenset[str] = frozenset()
+
+    @property
+    def looks(self) -> list[int]:
+        """The numbers of seeds with which claims are judged, until each is decided: 5, 10, 20."""
+        if self.quick or self.seeds < 2:
+            return [self.seeds]
+        return sorted({min(self.seeds * 2**look, max(self.seeds, self.most_seeds)) for look in range(LOOKS)})
 
     def items(self, paper: Paper) -> list[Item]:
         """Select the figures and tables to make; raise `ValueError` if the paper lacks one named in ``only``."""
@@ -47,8 +63,9 @@ class Effort:
 class Setting:
     """A setting in which a paper's experiments are run.
 
-    ``name`` is ``paper``, ``later`` or the name of the variant. ``needs`` names the experiments. With ``later`` the
-    paper's discipline is run with later ones in place of those of the paper.
+    ``name`` is ``paper``, ``later``, the name of the variant, or that of a setting of the calibration. ``needs`` names
+    the experiments. With ``later`` the paper's discipline is run with later ones in place of those of the paper.
+    ``more`` has larger numbers of seeds, by experiment.
     """
 
     name: str
@@ -57,6 +74,7 @@ class Setting:
     needs: frozenset[str]
     variant: Variant | None = None
     later: bool = False
+    more: Mapping[str, int] = field(default_factory=dict)
 
     def study(self, paper: Paper, experiment: Experiment) -> Study | None:
         """Return the study of an experiment in this setting, or None if the experiment has none."""
@@ -73,7 +91,8 @@ class Setting:
         base = Scenario.load(experiment.scenario).base
         base = base.with_(spread(experiment.settings, base))
         vary = {**experiment.vary, **experiment.quick} if self.quick else experiment.vary
-        seeds = min(self.seeds, experiment.most_seeds or self.seeds)
+        seeds = self.more.get(experiment.name, self.seeds)
+        seeds = min(seeds, experiment.most_seeds or seeds)
         series = experiment.series and self.name == "paper"
         changed = spread(changed, base)
         return study(base.with_(changed), vary, _spread_all(aqms, base), seeds, experiment.method, series=series)
@@ -100,34 +119,42 @@ def spread(settings: Settings, base: Scenario) -> Settings:
     return found
 
 
-def settings(paper: Paper, effort: Effort) -> list[Setting]:
-    """List the settings in which to run a paper: its own, with later disciplines, and its variants unless quick.
+def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[Setting]:
+    """List the settings in which to run a paper: its own, later disciplines, and unless quick variants and calibration.
 
-    With ``only``, the paper's own setting is the only one.
+    With ``only``, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
     """
     items, claims = effort.items(paper), effort.claims(paper)
-    needs = frozenset(name for each in (*items, *claims) for name in each.needs)
-    found = [Setting("paper", effort.quick, effort.seeds, needs)]
+    read = frozenset(name for item in items for name in item.needs)
+    own = Setting("paper", effort.quick, effort.seeds, read | _read(claims), more=more or {})
     if effort.only:
-        return found
+        return [own]
     few = min(FEW_SEEDS, effort.seeds)
-    compared = frozenset(name for claim in claims if claim.comparative for name in claim.needs)
-    if compared:
+    found = [own]
+    if compared := _read(claim for claim in claims if claim.comparative):
         found.append(Setting("later", True, few, compared, later=True))
-    sensitive = frozenset(name for claim in claims if claim.sensitive for name in claim.needs)
-    if sensitive and not effort.quick:
+    if effort.quick:
+        return found
+    if sensitive := _read(claim for claim in claims if claim.sensitive):
         found += [Setting(variant.name, True, few, sensitive, variant) for variant in paper.variants]
+    if paper.calibration:
+        printed = frozenset(one.experiment for one in paper.calibration.printed)
+        found += [Setting(CALIBRATION + one.name, True, few, printed, one) for one in paper.calibration.tried]
     return found
 
 
-def studies(paper: Paper, effort: Effort) -> list[tuple[Setting, str, Study]]:
+def _read(claims: Iterable[Claim]) -> frozenset[str]:
+    return frozenset(name for claim in claims for name in claim.reads)
+
+
+def studies(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[tuple[Setting, str, Study]]:
     """List the studies of a paper, each with its setting and the name of its experiment.
 
-    Raises `ScenarioError` if a scenario is not valid, and `ValueError` if a requested figure does not exist or the
-    varied values cannot be parsed.
+    ``more`` is as for `settings`. Raises `ScenarioError` if a scenario is not valid, and `ValueError` if a requested
+    figure does not exist or the varied values cannot be parsed.
     """
     found = []
-    for setting in settings(paper, effort):
+    for setting in settings(paper, effort, more):
         for experiment in paper.experiments:
             wanted = setting.study(paper, experiment) if experiment.name in setting.needs else None
             if wanted:
@@ -162,12 +189,14 @@ def run(
     jobs: int | None = None,
     cluster: str | None = None,
     progress: Progress | None = None,
+    more: Mapping[str, int] | None = None,
 ) -> Findings:
     """Run the missing runs of a paper.
 
-    ``store``, ``jobs``, ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the findings have the runs
-    that were finished. Raises `ScenarioError` if a scenario is not valid, `ValueError` if a requested figure does not
-    exist or the varied values cannot be parsed, and `ClusterError` if the cluster cannot do the runs.
+    ``more`` has larger numbers of seeds for the paper's own setting, by experiment. ``store``, ``jobs``, ``cluster``
+    and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the findings have the runs that were finished. Raises
+    `ScenarioError` if a scenario is not valid, `ValueError` if a requested figure does not exist or the varied values
+    cannot be parsed, and `ClusterError` if the cluster cannot do the runs.
     """
     last: Standing | None = None
 
@@ -177,7 +206,7 @@ def run(
         if progress:
             progress(standing)
 
-    asked = studies(paper, effort)
+    asked = studies(paper, effort, more)
     sweeps = run_all([study for _, _, study in asked], store, jobs, cluster, progress=noted)
     kept = Store(store)
     found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}

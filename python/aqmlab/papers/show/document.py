@@ -10,9 +10,12 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.figures.model import Figure as Drawing
-from aqmlab.papers.describe.paper import Claim, Experiment, Item, Table
+from aqmlab.papers.describe.claim import Claim
+from aqmlab.papers.describe.paper import Experiment, Item, Table
+from aqmlab.papers.judge.calibration import Calibrated
 from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling
-from aqmlab.papers.run.evidence import Evidence, Runs
+from aqmlab.papers.run.evidence import Evidence
+from aqmlab.papers.run.runs import Runs
 from aqmlab.papers.show.texts import files, heading
 from aqmlab.sweeps.study import Study
 
@@ -26,9 +29,9 @@ def document(
 
     ``items`` are the figures and tables, each with title, caption, files, the claims that it shows, and the rows of a
     table; ``left_out`` are those that lack runs or raised an error. ``claims`` are as from `Ruling.document`, each with
-    the figures that show it and its number of seeds; ``not_judged`` are the others. ``sensitivity`` and ``later`` have
-    the verdicts in other settings. ``experiments`` has all parameters. ``errors`` has what could not be drawn or
-    judged.
+    the figures that show it; ``not_judged`` are the others. ``sensitivity`` and ``later`` have the verdicts in other
+    settings. ``calibration`` has the settings that were tried, empty if none were. ``experiments`` has all parameters.
+    ``errors`` has what could not be drawn or judged.
 
     ``sheets`` has the sheets of the figures by name; ``command`` is the command line for the reader to repeat;
     ``seconds`` is the time that the runs took, or None if it was not measured.
@@ -70,7 +73,7 @@ def document(
             for one in effort.items(paper)
             if one.name not in drawn
         ],
-        "claims": [_ruling(ruling, main) for ruling in assessment.rulings],
+        "claims": [_ruling(ruling) for ruling in assessment.rulings],
         "not_judged": [
             {
                 "claim": claim.name,
@@ -82,16 +85,17 @@ def document(
             if claim.name not in judged
         ],
         "sensitivity": [
-            {"variant": name, "claims": [_ruling(ruling, evidence) for ruling in rulings], **_extent(evidence)}
+            {"variant": name, "claims": [_ruling(ruling) for ruling in rulings], **_extent(evidence)}
             for name, rulings in assessment.variants.items()
             for evidence in [findings.evidence[name]]
         ],
         "later": {
             "rivals": _rivals(later),
-            "claims": [_ruling(ruling, later) for ruling in assessment.later] if later else [],
+            "claims": [_ruling(ruling) for ruling in assessment.later] if later else [],
             **_extent(later),
         },
         "choices": [asdict(choice) for choice in paper.choices],
+        "calibration": _calibration(assessment.calibrated),
         "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
         "errors": dict(errors),
         "failures": [str(failure) for failure in findings.failures],
@@ -139,10 +143,31 @@ def _missing(one: Item | Claim, evidence: Evidence) -> str:
     return ", ".join(lacking)
 
 
-def _ruling(ruling: Ruling, evidence: Evidence) -> Document:
-    claim = ruling.claim
-    seeds = max((len(evidence[name].study.seeds) for name in claim.needs), default=0)
-    return {**ruling.document(), "shown": list(claim.shown), "seeds": seeds}
+def _ruling(ruling: Ruling) -> Document:
+    return {**ruling.document(), "shown": list(ruling.claim.shown)}
+
+
+def _calibration(found: Calibrated | None) -> Document:
+    """Return the settings that were tried, each with its values of the printed numbers and its distance from them."""
+    if found is None:
+        return {}
+    calibration = found.calibration
+    return {
+        "why": calibration.why,
+        "printed": [
+            {name: getattr(one, name) for name in ("name", "value", "unit", "where")} for one in calibration.printed
+        ],
+        "tried": [
+            {
+                "name": one.name,
+                "values": [None if each is None else each.mean for each in one.ours],
+                "halves": [None if each is None else each.summary.ci95 for each in one.ours],
+                "distance": one.distance,
+                "chosen": one.name == calibration.chosen,
+            }
+            for one in found.tried
+        ],
+    }
 
 
 def _extent(evidence: Evidence | None) -> Document:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.figures import model
-from aqmlab.figures.model import COLOURS, Axis, Bars, Grid, Shape, marks
+from aqmlab.figures.model import COLOURS, GREY, Axis, Bars, Grid, Shape, marks
 from aqmlab.papers.describe.paper import Curve, Figure, Panel, Paper
 from aqmlab.papers.judge.findings import Drawn
 from aqmlab.papers.run.evidence import Evidence
@@ -89,15 +89,16 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
         return Bars(
             at=x + place * width, value=y, colours=[colour] * len(x), name=curve.name, width=width, interval=interval
         )
+    printed = curve.style == "printed"
     line = curve.style != "points"
-    marked = not line or (curve.style == "line" and len(x) <= FEW)
+    marked = not line or (curve.style in ("line", "printed") and len(x) <= FEW)
     return model.Curve(
         x=x,
         y=y,
-        colour=colour,
+        colour=GREY if printed else colour,
         name=curve.name,
         width=0.0 if not line else 1.3 if len(x) <= _THIN else 0.8,
-        dash=_DASHES if curve.style == "dashed" else (),
+        dash=_DASHES if printed or curve.style == "dashed" else (),
         mark=mark if marked else "",
         steps=curve.style == "steps",
         band=line and len(x) > 1,

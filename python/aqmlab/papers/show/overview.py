@@ -9,7 +9,7 @@ from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
 from aqmlab.papers.show.terminal import decisive
-from aqmlab.papers.show.texts import lasted, undecided
+from aqmlab.papers.show.texts import certainty, lasted
 from aqmlab.reports.template import rendered
 
 
@@ -60,8 +60,8 @@ def _paper(folder: str, one: Document) -> Document:
 
 def _claim(one: Document) -> Document:
     """Add the state of a claim, and the check that decides it."""
-    still_open = undecided(one)
-    return {**one, "undecided": still_open, "decisive": "" if still_open else decisive(one["checks"])}
+    sure = certainty(one)
+    return {**one, "certainty": sure, "decisive": decisive(one["checks"])}
 
 
 def _beyond(papers: Sequence[Document]) -> str:

@@ -38,7 +38,8 @@ _MEANS = {
     Verdict.REPRODUCED: "What holds",
     Verdict.PARTLY: "What holds in part",
     Verdict.CONTRADICTED: "What does not hold",
-    Verdict.NOT_TESTABLE: "What could not be tested, or stays open",
+    Verdict.UNDECIDED: "What stays undecided",
+    Verdict.NOT_TESTABLE: "What no run can test",
 }
 
 _VERDICTS = (
@@ -181,7 +182,7 @@ def _ours(claim: Document) -> str:
 
 
 def _ruled(claim: Document) -> str:
-    return ": ".join(part for part in (f"**{claim['verdict']}**", texts.undecided(claim)) if part)
+    return ": ".join(part for part in (f"**{claim['verdict']}**", texts.certainty(claim)) if part)
 
 
 def _claim(claim: Document) -> str:
@@ -189,8 +190,6 @@ def _claim(claim: Document) -> str:
     head = f"**{_ours(claim)}**{where}. {claim['text']} {claim['why']}"
     if claim["verdict"] == Verdict.REPRODUCED:
         return head
-    if open_still := texts.undecided(claim):
-        head += f" It is {open_still}."
     return "\n".join([head, "", *(f"- {texts.check_line(check)}" for check in claim["checks"])]).rstrip()
 
 

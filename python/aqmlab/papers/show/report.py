@@ -11,7 +11,7 @@ from aqmlab.figures.model import Figure
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.texts import PRINTED, check_line, estimate, lasted, number, table, undecided
+from aqmlab.papers.show.texts import PRINTED, certainty, check_line, estimate, lasted, number, table
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.text import span
@@ -91,8 +91,11 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 def _claim(one: Document) -> Document:
     """Add the texts of a claim's checks and of its state."""
-    checks = [{**check, "estimate": estimate(check), "bounds": _bounds(check)} for check in one["checks"]]
-    return {**one, "undecided": undecided(one), "checks": checks}
+    checks, beside = (
+        [{**check, "estimate": estimate(check), "bounds": _bounds(check)} for check in one[kind]]
+        for kind in ("checks", "beside")
+    )
+    return {**one, "certainty": certainty(one), "checks": checks, "beside": beside}
 
 
 def _bounds(check: Document) -> str:

@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.papers.describe.verdict import Outcome, Verdict
+from aqmlab.papers.describe.check import Outcome
+from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.estimate import Estimate
-from aqmlab.papers.show.texts import estimate, lasted, undecided
+from aqmlab.papers.show.texts import certainty, estimate, lasted
 
 if TYPE_CHECKING:
     from aqmlab.papers.reproduction import Reproduction
@@ -71,7 +72,7 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for claim in claims:
         name = claim["claim"] + ("*" if claim["beyond"] else "")
-        text = ": ".join(part for part in (undecided(claim), decisive(claim["checks"])) if part)
+        text = ": ".join(part for part in (certainty(claim), decisive(claim["checks"])) if part)
         rows.append((name, claim["verdict"], text or claim["why"]))
     return "\n".join(_laid(rows))
 
@@ -79,7 +80,7 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
 def decisive(checks: Sequence[Mapping[str, Any]]) -> str:
     """Describe the check that decides a claim: the first that fails; if none does, the first open one, else the first.
 
-    The text has the number with half its 95 % interval, the bounds, and the number of checks with the same outcome; it
+    The text has the number with half its interval, the bounds, and the number of checks with the same outcome; it
     is empty if there are no checks.
     """
     for outcome in (Outcome.FAILS, Outcome.OPEN, Outcome.HOLDS):
@@ -99,7 +100,7 @@ def counted(claims: Iterable[Mapping[str, Any]]) -> str:
     every = list(claims)
     parts = []
     for beyond, whose in ((False, "of the paper"), (True, "beyond it")):
-        chosen = [claim["verdict"] for claim in every if claim["beyond"] == beyond]
+        chosen = [claim["verdict"] for claim in every if claim["beyond"] == beyond and not claim["arithmetic"]]
         summary = ", ".join(f"{chosen.count(verdict)} {verdict}" for verdict in Verdict if verdict in chosen)
         if chosen:
             parts.append(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} {whose}: {summary}")

@@ -53,7 +53,7 @@ def estimate(check: Mapping[str, Any]) -> str:
     """
     if check["value"] is None:
         return "no value"
-    half = f" ± {number(check['ci95'], 2)}" if check["ci95"] else ""
+    half = f" ± {number(check['half'], 2)}" if check["half"] else ""
     return f"{number(check['value'])}{half}" + (f" {check['unit']}" if check["unit"] else "")
 
 
@@ -62,17 +62,19 @@ def check_line(check: Mapping[str, Any]) -> str:
     return f"{check['effect']}: {estimate(check)} (claimed: {check['wanted']}): {check['outcome']}"
 
 
-def undecided(claim: Mapping[str, Any]) -> str:
-    """Describe a claim that was tested and is still open: ``undecided with 5 seeds``; empty for all other claims.
+def certainty(claim: Mapping[str, Any]) -> str:
+    """Describe how sure a verdict is: ``with 20 seeds`` if undecided, ``tentative``, ``arithmetic``, or nothing.
 
-    A claim that cannot be tested has the same verdict. The claim is as in `aqmlab.papers.show.document.document`.
+    The claim is as in `aqmlab.papers.show.document.document`.
     """
-    if claim["verdict"] != Verdict.NOT_TESTABLE or not claim["checks"]:
-        return ""
-    if all(check["value"] is None for check in claim["checks"]):
-        return "undecided: no run gives a number"
-    count = claim["seeds"]
-    return f"undecided with {count} seed{'s' if count != 1 else ''}" if count else "undecided"
+    if claim["arithmetic"]:
+        return "arithmetic"
+    if claim["verdict"] == Verdict.UNDECIDED:
+        if all(check["value"] is None for check in claim["checks"]):
+            return "no run gives a number"
+        count = claim["seeds"]
+        return f"with {count} seed{'s' if count != 1 else ''}" if count else ""
+    return "tentative" if claim["tentative"] else ""
 
 
 def lasted(seconds: float) -> str:

@@ -1,0 +1,184 @@
+"""Quantities with one value for each seed, which are combined only with values of the same seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Self
+
+from aqmlab.results.summary import Summary
+
+_FACTORS = {
+    ("s", "ms"): 1e3,
+    ("fraction", "%"): 1e2,
+    ("", "%"): 1e2,
+    ("bit/s", "Mbit/s"): 1e-6,
+    ("bit/s", "kbit/s"): 1e-3,
+    ("bit/s", "kB/s"): 1 / 8e3,
+    ("Mbit/s", "kB/s"): 125.0,
+}
+"""The factors from one unit to another; those back follow."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerSeed:
+    """A quantity with one value for each seed.
+
+    Sums, differences, products and ratios combine values of the same seed; a seed for which either side has no value
+    has none in the result. The result has the unit of the first operand, and none if it is a ratio of like units.
+
+    Parameters
+    ----------
+    values : mapping
+        The value by seed; None where a run has none.
+    unit : str
+        The unit; empty for a pure number.
+    name : str
+        The name of the quantity.
+    """
+
+    values: Mapping[int, float | None]
+    unit: str = ""
+    name: str = field(default="", kw_only=True)
+
+    @classmethod
+    def of(cls, values: Mapping[int, float | None] | Sequence[float | None], unit: str = "", name: str = "") -> Self:
+        """Create a quantity from values by seed, or from those of the seeds 1, 2, ..."""
+        found = values if isinstance(values, Mapping) else dict(enumerate(values, 1))
+        return cls({seed: _known(value) for seed, value in sorted(found.items())}, unit, name=name)
+
+    @property
+    def known(self) -> list[float]:
+        """The values of the seeds that have one, in the order of the seeds."""
+        return [value for value in self.values.values() if value is not None]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the seeds that have a value; NaN if none has."""
+        found = self.summary.mean
+        return math.nan if found is None else found
+
+    @property
+    def summary(self) -> Summary:
+        """Mean, standard deviation and 95 % confidence interval over the seeds."""
+        return Summary.of(list(self.values.values()))
+
+    def to(self, unit: str) -> Self:
+        """Convert to another unit.
+
+        Parameters
+        ----------
+        unit : str
+            The unit, for example ``ms`` for a quantity in s.
+
+        Returns
+        -------
+        PerSeed
+            The same quantity.
+
+        Raises
+        ------
+        ValueError
+            If no factor between the units is known.
+        """
+        if unit == self.unit:
+            return self
+        factor = _FACTORS.get((self.unit, unit))
+        if factor is None:
+            back = _FACTORS.get((unit, self.unit))
+            if back is None:
+                raise ValueError(f"{self.name or 'quantity'}: cannot be converted from {self.unit!r} to {unit!r}")
+            factor = 1 / back
+        return replace(self * factor, unit=unit)
+
+    def called(self, name: str, unit: str | None = None) -> Self:
+        """Return the same values with another name and, if given, another unit."""
+        return replace(self, name=name, unit=self.unit if unit is None else unit)
+
+    @staticmethod
+    def average(quantities: Iterable[PerSeed]) -> PerSeed:
+        """Return the mean of several quantities for each seed, over those that have a value."""
+        return _merged(quantities, lambda known: math.fsum(known) / len(known))
+
+    @staticmethod
+    def least(quantities: Iterable[PerSeed]) -> PerSeed:
+        """Return the least of several quantities for each seed, among those that have a value."""
+        return _merged(quantities, min)
+
+    @staticmethod
+    def most(quantities: Iterable[PerSeed]) -> PerSeed:
+        """Return the greatest of several quantities for each seed, among those that have a value."""
+        return _merged(quantities, max)
+
+    def __add__(self, other: PerSeed | float) -> Self:
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other: PerSeed | float) -> Self:
+        return self._with(other, lambda a, b: a - b)
+
+    def __mul__(self, other: PerSeed | float) -> Self:
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: PerSeed | float) -> Self:
+        found = self._with(other, lambda a, b: a / b if b else None)
+        return replace(found, unit="") if isinstance(other, PerSeed) and other.unit == self.unit else found
+
+    def __radd__(self, other: float) -> Self:
+        return self + other
+
+    def __rsub__(self, other: float) -> Self:
+        return -self + other
+
+    def __rmul__(self, other: float) -> Self:
+        return self * other
+
+    def __rtruediv__(self, other: float) -> Self:
+        return replace(self._with(other, lambda a, b: b / a if a else None), unit="")
+
+    def __neg__(self) -> Self:
+        return self * -1.0
+
+    def __abs__(self) -> Self:
+        return self._with(0.0, lambda a, _: abs(a))
+
+    def __str__(self) -> str:
+        half = self.summary.ci95
+        spread = f" ± {_digits(half, 2)}" if half else ""
+        return f"{_digits(self.mean, 3)}{spread}{self.unit and ' ' + self.unit}"
+
+    def __format__(self, form: str) -> str:
+        """Write mean, interval and unit; with a form such as ``.3g`` the mean alone."""
+        return format(self.mean, form) if form else str(self)
+
+    def _with(self, other: PerSeed | float, combine: Callable[[float, float], float | None]) -> Self:
+        """Combine with a number, or with the values of the same seeds, of all seeds that both have."""
+        if isinstance(other, PerSeed):
+            pairs = {seed: (value, other.values[seed]) for seed, value in self.values.items() if seed in other.values}
+        else:
+            pairs = {seed: (value, other) for seed, value in self.values.items()}
+        found = {seed: None if a is None or b is None else _known(combine(a, b)) for seed, (a, b) in pairs.items()}
+        return replace(self, values=found)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]) -> PerSeed:
+    """Merge the values of each seed that all quantities have; raise `ValueError` if there is no quantity."""
+    every = list(quantities)
+    if not every:
+        raise ValueError("there are no quantities to merge")
+    seeds = reduce(set.intersection, (set(one.values) for one in every))
+    found: dict[int, float | None] = {}
+    for seed in sorted(seeds):
+        known = [value for one in every if (value := one.values[seed]) is not None]
+        found[seed] = merge(known) if known else None
+    return replace(every[0], values=found)
+
+
+def _digits(value: float, digits: int) -> str:
+    """Write a number with some significant digits and no exponent for numbers of an ordinary size."""
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e12 else f"{value:.{digits}g}"
