@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PAPERS = Path(__file__).parents[1]
-"""The folder of this room: what is outside of it is the paper's own code."""
+"""The folder of this room: code outside of it is the paper's own."""
 
 
 @dataclass(frozen=True, eq=False)
