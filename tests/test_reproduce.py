@@ -103,11 +103,15 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
 
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "| shorter | Section 2, Fig. 1 | **reproduced** | one-way delay of CoDel minus that of drop tail, 50 packets: " in page
+    assert (
+        "| shorter | Section 2, Fig. 1 | **reproduced** | one-way delay of CoDel minus that of drop tail, 50 packets: "
+        in page
+    )
     assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
     assert "\n| as chosen | reproduced |\n| minimum RTO 200 ms | " in page
     assert "\n| minimum RTO | nothing | 1 s | as in RFC 6298 |\n" in page
-    assert "claimed >= 0 ms" in page
+    assert r"claimed \<= -5 ms" in page
+    assert "Effect size 5 ms: the width of a line in Fig. 1." in page
     (image,) = re.findall(r"!\[.*\]\((.*)\)", page)
     assert (tmp_path / "docs" / image).stat().st_size < (tmp_path / "all/fig1.png").stat().st_size * 0.7
     index = (tmp_path / "docs/README.md").read_text(encoding="utf-8")
@@ -287,11 +291,31 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(r"^shorter +undecided +with 2 seeds: one-way delay of CoDel minus", done.stdout, re.M)
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert html.count('undecided</span><br><span class="small">with 2 seeds</span>') == 2
+    assert html.count('undecided</span><br><span class="small">with 2 seeds</span>') == 3
     pages.write(tmp_path / "out", tmp_path / "docs")
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
     assert "| **undecided**: with 2 seeds | one-way delay of CoDel minus" in page
     assert "## What stays undecided" in page
+
+
+WIDE = "[replace(one, half=1e6 if len(buffers.study.seeds) < {least} else one.half) for one in checks]"
+
+
+@pytest.mark.parametrize(("least", "verdict", "seeds"), [(3, "reproduced", 4), (9, "undecided", 5)])
+def test_runs_of_undecided_claims_are_repeated_with_more_seeds(
+    bloat: Path, quick_cli: Cli, simulated: list[Task], least: int, verdict: str, seeds: int
+) -> None:
+    change(bloat, "return Judgement(checks,", f"return Judgement({WIDE.format(least=least)},")
+    change(bloat, "from aqmlab.papers.run.sketch", "from dataclasses import replace\nfrom aqmlab.papers.run.sketch")
+    change(bloat, "50,100..200 packets", "200 packets")
+    command = ("reproduce", bloat, "--seeds", "2", "--most-seeds", "5", "--out", "out", "--json")
+    found = json.loads(quick_cli(*command).stdout)
+    assert [(one["verdict"], one["seeds"]) for one in found["claims"]] == [(verdict, seeds)]
+    assert [one["seeds"] for one in found["later"]["claims"]] == [2], "the paper's own setting alone goes on"
+    assert len(simulated) == 2 * seeds + 2 * 2 + 2 * 2
+    simulated.clear()
+    assert json.loads(quick_cli(*command).stdout)["claims"] == found["claims"]
+    assert simulated == []
 
 
 def test_the_page_over_all_is_never_older_than_what_it_is_of(

@@ -22,11 +22,8 @@ from aqmlab.text import span
 
 Document = Mapping[str, Any]
 
-_FIRST = 2
-"""The number of figures on each page in addition to those of claims that do not hold."""
-
-_MOST = 8
-"""The largest number of figures on a page."""
+_UNJUDGED = "\N{EN DASH}"
+"""The text for a claim that was not judged in a setting."""
 
 _COLOURS = 64
 """The number of colours in an image."""
@@ -41,13 +38,6 @@ _MEANS = {
     Verdict.UNDECIDED: "What stays undecided",
     Verdict.NOT_TESTABLE: "What no run can test",
 }
-
-_VERDICTS = (
-    "A claim is put as numbers with bounds. A number *holds* when its whole 95 % confidence interval is within the "
-    "bounds, *fails* when none of it is, and is *open* otherwise. A claim is *reproduced* when all its numbers hold, "
-    "*contradicted* when some fail and none holds, *partly* reproduced when only some hold, and *not testable* when "
-    "there are none or all are open. Differences between disciplines are paired by seed."
-)
 
 
 def write(folder: Path, docs: Path) -> list[str]:
@@ -68,22 +58,11 @@ def write(folder: Path, docs: Path) -> list[str]:
     for own, document in found:
         name = document["paper"]
         shutil.rmtree(docs / name, ignore_errors=True)
-        images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in _chosen(document)}
+        figures = [item for item in document["items"] if item["kind"] == "figure"]
+        images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in figures}
         write_text(docs / f"{name}.md", page(document, images))
     write_text(docs / "README.md", index([document for _, document in found]))
     return [document["paper"] for _, document in found]
-
-
-def _chosen(document: Document) -> list[Document]:
-    """Select figures: the first ones, and those of claims that do not hold."""
-    figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure"}
-    named: list[str] = []
-    for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
-        for claim in document["claims"]:
-            if claim["verdict"] == verdict:
-                named += [name for name in claim["shown"] if name in figures][:1]
-    chosen = set(list(dict.fromkeys([*list(figures)[:_FIRST], *named]))[:_MOST])
-    return [item for name, item in figures.items() if name in chosen]
 
 
 def _copied(item: Document, folder: Path, to: Path) -> str:
@@ -119,7 +98,7 @@ def index(documents: Sequence[Document]) -> str:
         "*Generated from findings by `make reproduce`.*",
         "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, "
         "`aqmlab reproduce NAME` does one: a report with all figures, data, parameters and verdicts.",
-        _VERDICTS,
+        texts.MEANING,
         table(["paper", "claims", *Verdict, "ours beyond"], rows),
     ]
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
@@ -166,6 +145,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     if tables:
         parts += ["## Tables", *(_tabled(item) for item in tables)]
     parts += _settings(document)
+    parts += _calibration(document["calibration"])
     if document["choices"]:
         rows = [
             [choice["parameter"], choice["stated"] or "nothing", choice["ours"], choice["why"]]
@@ -187,7 +167,10 @@ def _ruled(claim: Document) -> str:
 
 def _claim(claim: Document) -> str:
     where = "" if claim["where"] == "ours" else f" ({claim['where']})"
-    head = f"**{_ours(claim)}**{where}. {claim['text']} {claim['why']}"
+    quote = f" \N{LEFT DOUBLE QUOTATION MARK}{claim['quote']}\N{RIGHT DOUBLE QUOTATION MARK}" if claim["quote"] else ""
+    head = f"**{_ours(claim)}**{where}. {claim['text']}{quote} {claim['why']}"
+    if claim["tolerance"]:
+        head += f" Effect size {claim['tolerance']}."
     if claim["verdict"] == Verdict.REPRODUCED:
         return head
     return "\n".join([head, "", *(f"- {texts.check_line(check)}" for check in claim["checks"])]).rstrip()
@@ -210,10 +193,10 @@ def _settings(document: Document) -> list[str]:
     if varied:
         names = list(dict.fromkeys(claim["claim"] for one in varied for claim in one["claims"]))
         own = {claim["claim"]: claim["verdict"] for claim in document["claims"]}
-        rows = [["as chosen", *(own.get(name, "") for name in names)]]
+        rows = [["as chosen", *(own[name] for name in names)]]
         for one in varied:
             verdicts = {claim["claim"]: claim["verdict"] for claim in one["claims"]}
-            rows.append([one["variant"], *(verdicts.get(name, "") for name in names)])
+            rows.append([one["variant"], *(verdicts.get(name, _UNJUDGED) for name in names)])
         parts += [
             "## Sensitivity",
             "The same claims with other values of parameters that the paper does not state. "
@@ -233,11 +216,35 @@ def _settings(document: Document) -> list[str]:
     return parts
 
 
+def _calibration(found: Document) -> list[str]:
+    """Write the settings that were tried and their distances from the printed numbers."""
+    if not found:
+        return []
+    printed = found["printed"]
+    head = [
+        "",
+        *(f"{one['name']}{one['unit'] and ' (' + one['unit'] + ')'}, {one['where']}" for one in printed),
+        "distance",
+    ]
+    rows = [["printed", *(texts.number(one["value"]) for one in printed), ""]]
+    for one in found["tried"]:
+        values = [
+            texts.number(value, 3) + (f" ± {texts.number(half, 2)}" if half else "")
+            for value, half in zip(one["values"], one["halves"], strict=True)
+        ]
+        rows.append([f"**{one['name']}**" if one["chosen"] else one["name"], *values, texts.number(one["distance"], 3)])
+    return [
+        "## Calibration",
+        f"The distance is the root mean square of ln(ours / printed). {found['why']}",
+        table(head, rows),
+    ]
+
+
 def _moved(rows: Sequence[Sequence[str]], names: Iterable[str]) -> str:
     """Name the claims with the same verdict in every setting, and those whose verdict changes."""
-    columns = {name: {row[place] for row in rows if row[place]} for place, name in enumerate(names, 1)}
+    columns = {name: {row[place] for row in rows} for place, name in enumerate(names, 1)}
     steady = [name for name, verdicts in columns.items() if len(verdicts) == 1]
-    moved = [name for name, verdicts in columns.items() if len(verdicts) > 1]
+    moved = [name for name, verdicts in columns.items() if len(verdicts - {_UNJUDGED}) > 1]
     text = f"The same verdict everywhere: {', '.join(steady)}." if steady else ""
     return " ".join(part for part in (text, f"It depends on the setting: {', '.join(moved)}." if moved else "") if part)
 

@@ -11,17 +11,18 @@ from aqmlab.figures.model import Figure
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.texts import PRINTED, certainty, check_line, estimate, lasted, number, table
+from aqmlab.papers.show.texts import MEANING, PRINTED, certainty, check_line, estimate, lasted, number, table
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.text import span
 
 _SECTIONS = {
-    "claims": "Claims",
-    "figures": "Figures and tables",
+    "verdicts": "Verdicts",
+    "figures": "Figures and tables, with their claims",
+    "claims": "Other claims",
     "beyond": "Beyond the paper",
-    "sensitivity": "Sensitivity to unstated parameters",
     "later": "Against later disciplines",
+    "calibration": "Calibration",
     "choices": "Choices where the paper is silent or wrong",
     "parameters": "Every parameter",
     "missing": "Left out",
@@ -40,18 +41,26 @@ def save(found: Document, sheets: Mapping[str, Figure], file: Path) -> None:
 
 def text(found: Document, sheets: Mapping[str, Figure]) -> str:
     """Return the report of a paper as HTML; the arguments are as for `save`."""
-    claims, claims_beyond = (
-        [_claim(one) for one in found["claims"] if one["beyond"] == more] for more in (False, True)
-    )
+    claims = [_claim(one) for one in found["claims"]]
+    places = _places(claims, [one["name"] for one in found["items"]])
     items, items_beyond = (
-        [_item(one, sheets) for one in found["items"] if one["beyond"] == more] for more in (False, True)
+        [
+            {**_item(one, sheets), "judged": [claim for claim in claims if places[claim["claim"]] == one["name"]]}
+            for one in found["items"]
+            if one["beyond"] == more
+        ]
+        for more in (False, True)
+    )
+    others, others_beyond = (
+        [one for one in claims if not places[one["claim"]] and one["beyond"] == more] for more in (False, True)
     )
     contents = {
-        "claims": claims,
+        "verdicts": claims,
         "figures": items,
-        "beyond": claims_beyond + items_beyond,
-        "sensitivity": found["sensitivity"],
+        "claims": others,
+        "beyond": others_beyond + items_beyond,
         "later": found["later"]["claims"],
+        "calibration": found["calibration"],
         "choices": found["choices"],
         "parameters": found["experiments"],
         "missing": found["left_out"] + found["not_judged"] + found["failures"],
@@ -67,14 +76,21 @@ def text(found: Document, sheets: Mapping[str, Figure]) -> str:
         paper=found,
         verdicts=list(Verdict),
         headings={one["name"]: one["heading"] for one in found["items"]},
-        claims=claims,
-        claims_beyond=claims_beyond,
+        claims=others,
+        claims_beyond=others_beyond,
         items=items,
         items_beyond=items_beyond,
-        sensitivity=_sensitivity(found),
+        meaning=MEANING,
+        matrix=_matrix(found),
         later=_later(found["later"]),
+        calibration=_calibration(found["calibration"]),
         experiments=[_experiment(one) for one in found["experiments"]],
     )
+
+
+def _places(claims: Iterable[Document], items: Sequence[str]) -> dict[str, str]:
+    """Return for each claim the first figure or table that shows it; empty if none in the report does."""
+    return {one["claim"]: next((name for name in one["shown"] if name in items), "") for one in claims}
 
 
 def _made(found: Document) -> str:
@@ -121,25 +137,43 @@ def _class(name: str, values: Iterable[object]) -> str:
     return " ".join(printed + texts)
 
 
-def _sensitivity(found: Document) -> Document:
-    """Tabulate the verdicts on each claim in each setting; None stands for a claim that was not judged again."""
-    variants = found["sensitivity"]
-    if not variants:
-        return {}
-    settings = [{one["claim"]: one for one in claims} for claims in (found["claims"], *(v["claims"] for v in variants))]
-    names = dict.fromkeys(one["claim"] for variant in variants for one in variant["claims"])
+def _matrix(found: Document) -> Document:
+    """Tabulate the verdicts on each claim in each setting; None stands for a claim that was not judged in it."""
+    settings = [("As chosen", found["claims"]), ("Later disciplines", found["later"]["claims"])]
+    settings += [(variant["variant"], variant["claims"]) for variant in found["sensitivity"]]
+    shown = [(name, {one["claim"]: one for one in claims}) for name, claims in settings if claims]
+    rows = []
+    for claim in found["claims"]:
+        name = claim["claim"]
+        cells = [_claim(one[name]) | {"tip": _tip(one[name])} if name in one else None for _, one in shown]
+        verdicts = {one["verdict"] for one in cells if one is not None}
+        rows.append({**claim, "cells": cells, "depends": "yes" if len(verdicts) > 1 else "no"})
+    others = [one for one in (found["later"], *found["sensitivity"]) if one["claims"]]
     return {
-        "seeds": _seeds(variants[0]["seeds"]),
-        "quick": variants[0]["quick"],
-        "variants": [variant["variant"] for variant in variants],
-        "rows": {
-            name: [
-                _claim(setting[name]) | {"tip": _tip(setting[name])} if name in setting else None
-                for setting in settings
-            ]
-            for name in names
-        },
+        "settings": [name for name, _ in shown],
+        "rows": rows,
+        "seeds": _seeds(others[0]["seeds"]) if others else "",
+        "quick": any(one["quick"] for one in others),
     }
+
+
+def _calibration(found: Document) -> Document:
+    """Write the values of each setting that was tried, with their intervals and distances, as texts."""
+    if not found:
+        return {}
+    rows = [
+        {
+            "name": one["name"],
+            "chosen": one["chosen"],
+            "distance": number(one["distance"], 3),
+            "values": [
+                number(value, 3) + (f" ± {number(half, 2)}" if half else "")
+                for value, half in zip(one["values"], one["halves"], strict=True)
+            ],
+        }
+        for one in found["tried"]
+    ]
+    return {**found, "rows": rows}
 
 
 def _tip(one: Document) -> str:

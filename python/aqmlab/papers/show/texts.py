@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aqmlab.papers.describe.check import LEVEL, LOOKS
 from aqmlab.papers.describe.paper import Item, Table
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.evidence import Evidence
@@ -14,6 +15,19 @@ from aqmlab.text import span
 
 FINDINGS = "findings.json"
 """The file of the document. It is written last: its presence means that all other files are complete."""
+
+
+MEANING = (
+    "A claim is about one number, which may have several parts: for each competitor, at each load. A part holds if its "
+    "whole interval is where the claim has it, fails if none of it is, and is open otherwise. A claim is reproduced if "
+    "all its parts hold (or the share that the paper's words ask for), contradicted if none does, and partly "
+    "reproduced if only some do. It is undecided while open parts could change that: its runs are then repeated with "
+    "twice as many seeds, and once more. A claim without a number is not testable. Differences are taken seed by seed, "
+    f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.1f} %, with "
+    f"which {LOOKS} looks err in 5 % of cases. A verdict from one seed or from the fewest points is tentative; a claim "
+    "that no run could contradict is arithmetic, and not counted."
+)
+"""What the verdicts mean."""
 
 
 def files(item: Item) -> list[str]:

@@ -2,7 +2,7 @@
 const boxes = [...document.querySelectorAll('.choose select')];
 function choose() {
   let count = 0;
-  document.querySelectorAll('#all tbody tr').forEach(row => {
+  document.querySelectorAll('.chosen tr[data-verdict]').forEach(row => {
     row.hidden = boxes.some(box => box.value && row.dataset[box.name] !== box.value);
     count += !row.hidden;
   });
