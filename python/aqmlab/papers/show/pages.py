@@ -61,7 +61,8 @@ def write(folder: Path, docs: Path) -> list[str]:
         figures = [item for item in document["items"] if item["kind"] == "figure"]
         images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in figures}
         write_text(docs / f"{name}.md", page(document, images))
-    write_text(docs / "README.md", index([document for _, document in found]))
+    listed = [document["paper"] for _, document in found if (docs / f"items/{document['paper']}.md").is_file()]
+    write_text(docs / "README.md", index([document for _, document in found], listed))
     return [document["paper"] for _, document in found]
 
 
@@ -84,12 +85,12 @@ def _escaped(found: Any) -> Any:
     return [_escaped(value) for value in found] if isinstance(found, list) else found
 
 
-def index(documents: Sequence[Document]) -> str:
-    """Write the index of all papers, as Markdown."""
+def index(documents: Sequence[Document], listed: Sequence[str] = ()) -> str:
+    """Write the index of all papers, as Markdown; those that are ``listed`` have a checklist in ``items/``."""
     documents = [_escaped(document) for document in documents]
     rows = []
     for document in documents:
-        own = [claim["verdict"] for claim in document["claims"] if not claim["beyond"]]
+        own = [claim["verdict"] for claim in document["claims"] if not (claim["beyond"] or claim["arithmetic"])]
         counts = [str(own.count(verdict)) for verdict in Verdict]
         ours = sum(claim["beyond"] for claim in document["claims"])
         rows.append([f"[{document['title']}]({document['paper']}.md)", str(len(own)), *counts, str(ours)])
@@ -101,6 +102,9 @@ def index(documents: Sequence[Document]) -> str:
         texts.MEANING,
         table(["paper", "claims", *Verdict, "ours beyond"], rows),
     ]
+    if listed:
+        links = ", ".join(f"[{name}](items/{name}.md)" for name in listed)
+        parts.append(f"All that each paper describes, and where it is or why it is left out: {links}.")
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
         lines = [
             f"- [{document['paper']}]({document['paper']}.md): {claim['text']} *{claim['where']}.* {claim['why']}"
