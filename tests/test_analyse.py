@@ -172,6 +172,16 @@ def test_a_slow_estimator_takes_as_long_as_its_integrator(beta: float) -> None:
     assert Loop(plant, slow).response_time() == pytest.approx(expected, rel=0.01)
 
 
+def test_raqm_without_the_rate_is_a_static_gain_and_without_the_queue_too_no_loop() -> None:
+    static = one_round_trip(aqm="raqm:q0=50,alpha=static,m=0")
+    assert static.law is not None
+    assert static.law(0.1j) == pytest.approx(static.point.p / 50)
+    for spec, told in [("alpha=static,m=0,mode=queue-independent", "at a gain of 0"), ("fed=mean", "for fed = mean")]:
+        found = one_round_trip(aqm=f"raqm:{spec}")
+        assert found.law is None
+        assert any(told in text for text in found.warnings)
+
+
 def swing(scenario: Scenario) -> tuple[float, float]:
     """Return the dominant frequency of the simulated queue (rad/s), and the share of the variance within 30 % of it."""
     result = aqmlab.run(scenario, seeds=1)

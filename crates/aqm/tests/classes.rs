@@ -1,93 +1,17 @@
 //! Algorithms that distinguish classes of service, with responsive and unresponsive traffic.
 
+#[path = "support/sources.rs"]
+mod sources;
 mod support;
 
+use aqm::AnyParams;
 use aqm::params::Value;
-use aqm::{AnyParams, Backlog, Packet, Span, Time, Verdict};
-use support::{PORT, Random};
+use sources::Source::{Fixed, Tcp};
+use sources::{Source, Tally, with};
 
-/// The time that a packet takes on the link.
-const SLOT: f64 = 4e-4;
-
-/// The packets of a class in the second half of a run.
-#[derive(Clone, Copy, Default, Debug)]
-struct Tally {
-    arrivals: f64,
-    drops: f64,
-}
-
-impl Tally {
-    fn loss(&self) -> f64 {
-        self.drops / self.arrivals
-    }
-}
-
-/// The traffic of a class.
-#[derive(Clone, Copy)]
-enum Source {
-    /// This many TCP connections: each adds a packet per round trip to its window, and halves it at a drop.
-    Tcp(f64),
-    /// This many packets per second.
-    Fixed(f64),
-}
-use Source::{Fixed, Tcp};
-
-/// Lets the sources, one per class, share the link for 400 s; returns each class's tally and the mean queue.
+/// Lets the sources share the link; returns each class's tally and the mean queue.
 fn share(params: &AnyParams, sources: &[Source]) -> (Vec<Tally>, f64) {
-    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
-    let period = aqm.period().expect("a timer");
-    let mut random = Random(5);
-    let mut next_period = Time::ZERO + period;
-    let start = |source: &Source| match *source {
-        Tcp(_) => 100.0,
-        Fixed(rate) => rate,
-    };
-    let mut rates: Vec<f64> = sources.iter().map(start).collect();
-    let mut credits = vec![0.0; sources.len()];
-    let mut tallies = vec![Tally::default(); sources.len()];
-    let (mut waiting, mut sum) = (0_u32, 0.0);
-    const SLOTS: u32 = 1_000_000;
-    for slot in 0..SLOTS {
-        let now = Time::ZERO + Span::from_secs(f64::from(slot) * SLOT);
-        let counts = slot >= SLOTS / 2;
-        let queue = |packets| Backlog { packets, bytes: 500 * u64::from(packets), full: packets >= 200 };
-        while next_period <= now {
-            aqm.on_period(next_period, &queue(waiting));
-            next_period += period;
-        }
-        let round_trip = 0.1 + f64::from(waiting) * SLOT;
-        for (class, source) in sources.iter().enumerate() {
-            if let Tcp(flows) = source {
-                rates[class] += flows / (round_trip * round_trip) * SLOT;
-            }
-            credits[class] += rates[class] * SLOT;
-            while credits[class] >= 1.0 {
-                credits[class] -= 1.0;
-                let packet = Packet { class: 1 + class as u8, ..Packet::new(500, false) };
-                let verdict = aqm.on_enqueue(now, &packet, &queue(waiting), &mut random);
-                let dropped = waiting >= 200 || verdict == Verdict::Drop;
-                match source {
-                    Tcp(flows) if dropped => rates[class] -= rates[class] / (2.0 * flows),
-                    _ => waiting += u32::from(!dropped),
-                }
-                if counts {
-                    tallies[class].arrivals += 1.0;
-                    tallies[class].drops += f64::from(u8::from(dropped));
-                }
-            }
-        }
-        if counts {
-            sum += f64::from(waiting);
-        }
-        waiting = waiting.saturating_sub(1);
-    }
-    (tallies, sum / f64::from(SLOTS / 2))
-}
-
-fn with(name: &str, settings: &[(&str, Value)]) -> AnyParams {
-    let mut params = AnyParams::of(name).expect("an algorithm");
-    settings.iter().for_each(|(key, value)| params.set(key, value).expect("an allowed value"));
-    params
+    sources::share(params, sources, |_, _| ())
 }
 
 fn list(values: &[f64]) -> Value {

@@ -118,11 +118,16 @@ fn pi2_equals_its_authors_module() {
 }
 
 #[test]
-fn raqm_equals_its_pseudocode_with_one_aggregate_and_with_several() {
+fn raqm_equals_its_pseudocode_in_every_reading_with_one_aggregate_and_with_several() {
     for (shares, period, q0) in [(vec![1.0], 1.0, 50.0), (vec![0.5, 0.3, 0.2], 0.2, 20.0)] {
-        for switches in 0..16 {
-            let [independent, ecn, corrected, fixed] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+        for switches in 0..32 {
+            let [independent, ecn, corrected, fixed, mean_fed] =
+                [1, 2, 4, 8, 16].map(|bit| switches & bit != 0);
+            let counts = ["all", "unshed", "accepted"][switches % 3];
+            let gamma = if counts == "all" { 0.6 } else { 0.3 };
             let settings = [
+                ("counts", text(counts)),
+                ("fed", text(if mean_fed { "mean" } else { "own" })),
                 ("mode", text(if independent { "queue-independent" } else { "queue-dependent" })),
                 ("ecn", Value::Bool(ecn)),
                 ("r0", text(if corrected { "corrected" } else { "literal" })),
@@ -130,24 +135,28 @@ fn raqm_equals_its_pseudocode_with_one_aggregate_and_with_several() {
                 ("eps", number(0.7)),
                 ("period", text(&format!("{period} s"))),
                 ("q0", number(q0)),
-                ("gamma", number(0.6)),
+                ("gamma", number(gamma)),
                 ("shares", Value::List(shares.iter().map(|share| number(*share)).collect())),
             ];
             let raqm = Raqm {
                 queue_dependent: !independent,
                 ecn,
                 corrected,
+                unshed: counts == "unshed",
+                accepted: counts == "accepted",
+                mean_fed,
                 fixed_m: fixed.then_some(2.0),
                 eps: 0.7,
                 t: period,
                 f: 0.1,
                 q0,
-                r0: shares.iter().map(|share| share * 0.6 * 1.25e6).collect(),
+                r0: shares.iter().map(|share| share * gamma * 1.25e6).collect(),
                 arr_byte: [0.0; 4],
                 early_byte: [0.0; 4],
                 input_rate: [0.0; 4],
                 early_rate: [0.0; 4],
                 drop_pb: [0.0002; 4],
+                applied: Default::default(),
                 first: true,
                 p: 0.0,
             };

@@ -405,6 +405,8 @@ mod tests {
                     ("lagged", Value::Bool(true)),
                 ],
             ),
+            params("raqm", &[("counts", text("unshed"))]),
+            params("raqm", &[("counts", text("accepted"))]),
         ] {
             let (mut rule, mut aqm) = both(&params);
             let period = rule.period().unwrap();

@@ -171,3 +171,21 @@ fn raqm_settles_where_bytes_are_conserved() {
     near(of("utilisation"), 1.0, 1e-6);
     near(of("queue_mean"), 50.0 * of("loss_ratio"), 0.01);
 }
+
+#[test]
+fn raqm_with_the_applied_probability_fed_back_settles_at_its_target_or_below() {
+    let delays = "receiver_delay = [\"10 ms\", \"50 ms\", \"100 ms\", \"150 ms\", \"200 ms\"]\n";
+    for counts in ["all", "unshed"] {
+        let aqm = format!("[aqm]\nname = \"raqm\"\nfed = \"mean\"\ncounts = \"{counts}\"\n");
+        let text = dumbbell(&aqm, 200, 1000.0, delays);
+        let fluid = run(&model(&format!("warmup = \"500 s\"\n{text}")), &Options::default());
+        let metrics = &fluid.results()["metrics"];
+        let of = |name: &str| metrics[name].as_f64().unwrap();
+        near(of("utilisation"), 1.0, 1e-6);
+        // A period adds ln(q / q0) + 2 eps ln(x / (2 - x)) to ln p, with x = 1 / (1 - l) if early drops count.
+        let l = of("loss_ratio");
+        let part = if counts == "all" { (1.0 - 2.0 * l).powf(1.8) } else { 1.0 };
+        assert!(l > 0.01 && l < 0.2, "{l}");
+        near(of("queue_mean"), 50.0 * part, 0.01);
+    }
+}

@@ -231,9 +231,15 @@ def _law(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
     return None
 
 
-def _raqm(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+def _raqm(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
+    if parameters["fed"] == "mean":
+        caution("RAQM: there is no linear law for fed = mean; no loop is analysed")
+        return None
     m = parameters["m"] if parameters["alpha"] == "static" else 4 * parameters["eps"]
     q0 = point.q if parameters["mode"] == "queue-dependent" else None
+    if m == 0 and q0 is None:
+        caution("RAQM: p is constant at a gain of 0; no loop is analysed")
+        return None
     return raqm(point.p, point.capacity, m, parameters["period"], parameters["f"], q0)
 
 

@@ -452,8 +452,8 @@ def raqm(
     C T + q(k) - q(k-1) packets arrive in a period, and the sum of these errors is the queue's error. RAQM does count
     drops: with the link's rate as expected rate, q0 is not an equilibrium. See the page on RAQM.
     """
-    positive(p0=p0, C=C, m=m, period=period)
-    not_negative(f=f)
+    positive(p0=p0, C=C, period=period)
+    not_negative(m=m, f=f)
     if p0 >= 1 or f >= 1:
         raise ValueError(f"p0 = {p0:g}, f = {f:g}: must be below 1")
     if q0 is not None:

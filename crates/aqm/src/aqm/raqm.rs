@@ -11,6 +11,11 @@
 //! An arrival is dropped (marked) with probability p(k) or, to control the queue q as well, with p(k) q / q0 (equation
 //! 12).
 //!
+//! As printed, q0 is no set-point: with P(k) = p(k) / q0, it vanishes from equations (3) and (12), and remains only where
+//! p(k) is clipped. `counts` and `fed` select other readings of both equations: `counts` determines which packets are in I;
+//! with `fed` = "mean", p(k-1) in equation (3) is the mean of min(1, p(k-1) q / q0) over the arrivals of the period, or
+//! p(k-1) if there were none. Then ln(q / q0) is added to ln p(k) every period, which integrates the queue's logarithm.
+//!
 //! With `shares`, the classes of service are separate aggregates in the one queue. Each has its share of r0 and its
 //! own r, p(k) and alpha; the factor q / q0 is common. So elastic aggregates are held to their shares, which the paper
 //! leaves to future work, as long as no p(k) is at a bound. In the queue-dependent mode, other classes may use what
@@ -22,20 +27,22 @@
 //! would have taken. If the queue keeps the link busy nevertheless, p(k) rises to 1 and the queue settles at l q0, not
 //! at q0. `r0` = "corrected" expects gamma C / (1 - l), with l the ratio of early drops: the link can be full, and
 //! overflows still raise p(k); but then every queue that neither runs empty nor overflows is in equilibrium. A mark is
-//! not a drop, so the two expected rates are equal if all packets are ECN-capable.
+//! not a drop, so the two expected rates are equal if all packets are ECN-capable. Since (1 - l) r is the rate without
+//! early drops, `counts` = "unshed" with the literal r0 is the same algorithm: only the signal r differs.
 //!
 //! Decides at: enqueue. Timer: `period`. Randomness: one draw per arrival. State: for each aggregate I, r, the same of
-//! early drops, p(k), alpha.
+//! early drops, p(k), alpha, the number of arrivals and the sum of their drop probabilities.
 //!
 //! # Departures from the source
 //! The pseudocode's e^mismatch lacks the alpha of equation (3). alpha is computed from the rate with which it is used,
 //! as in the theorem, except in the first period, which has `m` / r0 (`lagged` selects the other reading). Where x is
 //! outside (0, 2) and alpha^ is undefined, it is at its lower bound 4 / r0; its upper bound is 20 / r0. `p_min` keeps
-//! p(k) above 0, which it could not leave.
+//! p(k) above 0, which it could not leave. Values of `counts` and `fed` other than the defaults contradict figure 1, which
+//! counts a packet before it may be dropped, and does not change p(k) on arrivals.
 //!
 //! # Sources
-//! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of
-//! both readings.
+//! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1, in every reading of `counts` and
+//! `fed`, and against vectors of both readings of alpha.
 
 use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
@@ -71,6 +78,28 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// The packets that make up the input rate.
+    pub enum Counts {
+        /// Every arrival, as in the paper.
+        All = "all",
+        /// All but early drops.
+        Unshed = "unshed",
+        /// Packets that enter the buffer.
+        Accepted = "accepted",
+    }
+}
+
+crate::choice! {
+    /// p(k-1) in equation (3).
+    pub enum Fed {
+        /// The last p(k), as in the paper.
+        Own = "own",
+        /// The mean drop probability of the period's arrivals.
+        Mean = "mean",
+    }
+}
+
 crate::params! {
     /// RAQM's parameters.
     pub struct Params {
@@ -83,15 +112,23 @@ crate::params! {
         period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["T"];
         /// Weight of the old rate in the smoothed one.
         f: f64 = 0.1, "", Range::new(0.0, 0.999);
-        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can reach.
+        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l) with l the ratio of early drops to the
+        /// packets in the input rate, which a full link can reach. `corrected` is the same algorithm as another reading of
+        /// "input rate", that of `counts` = "unshed"; with `counts` other than "all", l is 0.
         r0: Expected = Expected::Literal, "";
+        /// The packets in the input rate: `all`, every arrival, as the paper says; `unshed`, all but early drops;
+        /// `accepted`, those that enter the buffer.
+        counts: Counts = Counts::All, "";
+        /// p(k-1) in equation (3): `own`, the last p(k), as the paper says; `mean`, the mean of min(1, p(k) q / q0) over
+        /// the arrivals of the period, with which the queue is held at `q0` (at less with `counts` = "all").
+        fed: Fed = Fed::Own, "";
         /// Ratio of r0 to the link's rate C.
         gamma: f64 = 1.0, "", Range::above(0.0, 1.0);
         /// How alpha is set: `adaptive`, `eps` times the bound of stability; `static`, `m` / r0.
         alpha: Alpha = Alpha::Adaptive, "";
         /// alpha r0, if alpha is static, and in the first period. Below 4 the paper's model is stable; at 2 it
-        /// converges fastest.
-        m: f64 = 2.0, "", Range::above(0.0, 10.0);
+        /// converges fastest. At 0 the rate has no effect on p.
+        m: f64 = 2.0, "", Range::new(0.0, 10.0);
         /// Ratio of alpha to the bound of stability. The paper's is a little below 1; the model converges fastest at
         /// 0.5.
         eps: f64 = 0.9, "", Range::above(0.0, 1.0), ["epsilon"];
@@ -131,9 +168,12 @@ pub fn bound(x: f64) -> f64 {
 struct Aggregate {
     /// The aggregate's share of gamma C, in bytes per second.
     expected: f64,
-    /// Bytes that arrived in this period, and those of them dropped early.
+    /// Bytes of this period's arrivals that count, and those of them dropped early.
     arrived: u64,
     dropped: u64,
+    /// This period's arrivals, and the sum of their drop probabilities.
+    seen: u64,
+    applied: f64,
     /// The same per second, smoothed.
     r: f64,
     loss: f64,
@@ -143,6 +183,23 @@ struct Aggregate {
 }
 
 impl Aggregate {
+    /// Counts an arrival that was judged with probability `p`.
+    #[inline]
+    fn count(&mut self, counts: Counts, size: u32, p: f64, full: bool, verdict: Verdict) {
+        let shed = verdict == Verdict::Drop;
+        let counted = match counts {
+            Counts::All => true,
+            Counts::Unshed => !shed,
+            Counts::Accepted => !shed && !full,
+        };
+        if counted {
+            self.arrived += u64::from(size);
+            self.dropped += if shed { u64::from(size) } else { 0 };
+        }
+        self.seen += 1;
+        self.applied += p;
+    }
+
     fn update(&mut self, params: &Params) {
         let smooth =
             |old: f64, bytes: u64| (1.0 - params.f) * bytes as f64 / params.period.secs() + params.f * old;
@@ -160,16 +217,21 @@ impl Aggregate {
             (Alpha::Adaptive, Some(_)) => bounded,
         };
         self.m = Some(bounded);
+        let (seen, applied) = (std::mem::take(&mut self.seen), std::mem::take(&mut self.applied));
+        let last = match params.fed {
+            Fed::Mean if seen > 0 => applied / seen as f64,
+            Fed::Mean | Fed::Own => self.p,
+        };
         // Without a limit, a very high rate could make the exponential infinite.
-        self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
+        self.p = (last * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
 
     /// Whether an update changes nothing.
     fn rests(&self, params: &Params) -> bool {
         // Every field is named, so that a new one cannot be forgotten here.
         let state = |of: &Self| {
-            let &Self { expected: _, arrived, dropped, r, loss, m, p } = of;
-            (arrived, dropped, [r, loss, p].map(f64::to_bits), m.map(f64::to_bits))
+            let &Self { expected: _, arrived, dropped, seen, applied, r, loss, m, p } = of;
+            (arrived, dropped, seen, [applied, r, loss, p].map(f64::to_bits), m.map(f64::to_bits))
         };
         let mut next = self.clone();
         next.update(params);
@@ -200,7 +262,7 @@ impl Aqm for Raqm {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
         Signal { name: "p", unit: "", doc: "Drop probability at the last arrival." },
-        Signal { name: "r", unit: "", doc: "Smoothed rate of arrivals as a fraction of the link's rate." },
+        Signal { name: "r", unit: "", doc: "Smoothed input rate as a fraction of the link's rate." },
         Signal { name: "p_1", unit: "", doc: "p(k) of class 1." },
         Signal { name: "p_2", unit: "", doc: "p(k) of class 2." },
         Signal { name: "p_3", unit: "", doc: "p(k) of class 3." },
@@ -213,6 +275,8 @@ impl Aqm for Raqm {
             expected: share * params.gamma * c,
             arrived: 0,
             dropped: 0,
+            seen: 0,
+            applied: 0.0,
             r: 0.0,
             loss: 0.0,
             m: None,
@@ -244,20 +308,18 @@ impl Aqm for Raqm {
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
         let place = self.place(packet.class);
         let aggregate = &mut self.aggregates[place];
-        aggregate.arrived += u64::from(packet.size);
         self.p = match self.params.mode {
             Mode::Rate => aggregate.p,
             Mode::Queue => {
                 (aggregate.p * queue.length(self.params.bytes, self.mean) / self.params.q0).min(1.0)
             }
         };
-        if queue.full || !rng.happens(self.p) {
-            return Verdict::Pass;
-        }
-        let verdict = Verdict::signal(self.params.ecn && packet.ect);
-        if verdict == Verdict::Drop {
-            aggregate.dropped += u64::from(packet.size);
-        }
+        let verdict = if queue.full || !rng.happens(self.p) {
+            Verdict::Pass
+        } else {
+            Verdict::signal(self.params.ecn && packet.ect)
+        };
+        aggregate.count(self.params.counts, packet.size, self.p, queue.full, verdict);
         verdict
     }
 
@@ -376,24 +438,53 @@ mod tests {
     }
 
     #[test]
-    fn every_arrival_counts_and_early_drops_correct_the_expected_rate() {
-        let params = Params { r0: Expected::Corrected, p: 1.0, f: 0.0, ecn: true, ..Params::default() };
-        let mut raqm = Raqm::new(&params, &PORT);
-        let mut arrive = |ect, queue, count| {
-            for _ in 0..count {
-                raqm.on_enqueue(Time::ZERO, &Packet { ect, ..PACKET }, &queue, &mut Draw(0.5));
+    fn the_input_rate_counts_what_is_to_count_and_early_drops_correct_the_expected_rate() {
+        let rates = |counts, r0| {
+            let params = Params { counts, r0, p: 1.0, f: 0.0, ecn: true, ..Params::default() };
+            let mut raqm = Raqm::new(&params, &PORT);
+            // Marks, early drops, overflows, and packets that pass; the link could send 2500.
+            let arrivals = [
+                (true, waiting(50), 1000),
+                (false, waiting(50), 500),
+                (false, full(), 250),
+                (false, waiting(0), 250),
+            ];
+            for (ect, queue, count) in arrivals {
+                for _ in 0..count {
+                    raqm.on_enqueue(Time::ZERO, &Packet { ect, ..PACKET }, &queue, &mut Draw(0.5));
+                }
             }
+            raqm.on_period(Time::ZERO, &waiting(9));
+            let Aggregate { r, loss, p, .. } = raqm.aggregates[0];
+            [r, loss, p]
         };
-        // 1000 marks, 500 early drops, 250 overflows, 250 that pass; the link could send 2500.
-        arrive(true, waiting(50), 1000);
-        arrive(false, waiting(50), 500);
-        arrive(false, full(), 250);
-        arrive(false, waiting(0), 250);
+        for (counts, r0, r, loss, x) in [
+            (Counts::All, Expected::Literal, 1e6, 2.5e5, 0.8),
+            (Counts::All, Expected::Corrected, 1e6, 2.5e5, 0.6),
+            (Counts::Unshed, Expected::Literal, 7.5e5, 0.0, 0.6),
+            (Counts::Unshed, Expected::Corrected, 7.5e5, 0.0, 0.6),
+            (Counts::Accepted, Expected::Literal, 6.25e5, 0.0, 0.5),
+        ] {
+            let expected = [r, loss, (2.0_f64 * (x - 1.0)).exp()];
+            rates(counts, r0)
+                .into_iter()
+                .zip(expected)
+                .for_each(|(found, expected)| assert_close(found, expected));
+        }
+    }
+
+    #[test]
+    fn the_mean_of_what_was_applied_is_fed_back_and_nothing_without_arrivals() {
+        // Without an effect of the rate: the mean of 0.1, 0.3 and 1, the last clipped.
+        let params = Params { fed: Fed::Mean, alpha: Alpha::Static, m: 0.0, p: 0.2, ..Params::default() };
+        let mut raqm = Raqm::new(&params, &PORT);
+        for packets in [25, 75, 400] {
+            raqm.on_enqueue(Time::ZERO, &PACKET, &waiting(packets), &mut Draw(0.5));
+        }
         raqm.on_period(Time::ZERO, &waiting(9));
-        let aggregate = &raqm.aggregates[0];
-        assert_close(aggregate.r, 1e6);
-        assert_close(aggregate.loss, 2.5e5);
-        assert_close(aggregate.p, (2.0_f64 * (0.6 - 1.0)).exp());
+        assert_close(raqm.aggregates[0].p, 1.4 / 3.0);
+        raqm.on_period(Time::ZERO, &waiting(9));
+        assert_close(raqm.aggregates[0].p, 1.4 / 3.0);
     }
 
     #[test]

@@ -59,11 +59,18 @@ impl Reference for Pi2 {
     }
 }
 
-/// Figure 1 of the RAQM paper, with the alpha of its equation (3), once for each aggregate.
+/// Figure 1 of the RAQM paper, with the alpha of its equation (3), once for each aggregate. Its first line and its last are
+/// also transcribed in other readings.
 pub(crate) struct Raqm {
     pub(crate) queue_dependent: bool,
     pub(crate) ecn: bool,
     pub(crate) corrected: bool,
+    /// The input rate leaves out early drops.
+    pub(crate) unshed: bool,
+    /// The input rate leaves out all drops.
+    pub(crate) accepted: bool,
+    /// The mean of the arrivals' p takes the place of `drop_pb`.
+    pub(crate) mean_fed: bool,
     /// alpha r0, or none if it adapts.
     pub(crate) fixed_m: Option<f64>,
     pub(crate) eps: f64,
@@ -77,6 +84,8 @@ pub(crate) struct Raqm {
     pub(crate) input_rate: [f64; 4],
     pub(crate) early_rate: [f64; 4],
     pub(crate) drop_pb: [f64; 4],
+    /// The p of each of this period's arrivals.
+    pub(crate) applied: [Vec<f64>; 4],
     pub(crate) first: bool,
     pub(crate) p: f64,
 }
@@ -97,13 +106,24 @@ impl Reference for Raqm {
         if self.queue_dependent {
             self.p = (self.drop_pb[i] * (f64::from(queue.packets) / self.q0)).clamp(0.0, 1.0);
         }
-        if queue.full || u >= self.p {
+        self.applied[i].push(self.p);
+        if queue.full {
+            if self.accepted {
+                self.arr_byte[i] -= f64::from(packet.size);
+            }
+            return Verdict::Pass;
+        }
+        if u >= self.p {
             return Verdict::Pass;
         }
         if self.ecn && packet.ect {
             return Verdict::Mark;
         }
-        self.early_byte[i] += f64::from(packet.size);
+        if self.unshed || self.accepted {
+            self.arr_byte[i] -= f64::from(packet.size);
+        } else {
+            self.early_byte[i] += f64::from(packet.size);
+        }
         Verdict::Drop
     }
 
@@ -130,6 +150,10 @@ impl Reference for Raqm {
                 alpha = m / r0;
             }
             let mismatch = r - r0;
+            if self.mean_fed && !self.applied[i].is_empty() {
+                self.drop_pb[i] = self.applied[i].iter().sum::<f64>() / self.applied[i].len() as f64;
+            }
+            self.applied[i].clear();
             self.drop_pb[i] = (self.drop_pb[i] * (alpha * mismatch).exp()).clamp(1e-6, 1.0);
             self.arr_byte[i] = 0.0;
             self.early_byte[i] = 0.0;

@@ -1,7 +1,7 @@
 //! Laws with a state that moves on a timer: LRED, REM, RAQM.
 
 use super::input::Tally;
-use aqm::aqm::raqm::{Alpha, Expected, Mode};
+use aqm::aqm::raqm::{Alpha, Counts, Expected, Fed, Mode};
 use aqm::aqm::rem::Form as RemForm;
 use aqm::aqm::{lred, raqm, rem};
 
@@ -81,8 +81,14 @@ impl Raqm {
         let params = &self.params;
         let smooth =
             |old: f64, packets: f64| (1.0 - params.f) * packets / params.period.secs() + params.f * old;
-        self.r = smooth(self.r, tally.arrivals);
-        self.loss = smooth(self.loss, tally.early - tally.marks);
+        let shed = tally.early - tally.marks;
+        let (counted, counted_shed) = match params.counts {
+            Counts::All => (tally.arrivals, shed),
+            Counts::Unshed => (tally.arrivals - shed, 0.0),
+            Counts::Accepted => (tally.arrivals - shed - tally.overflow, 0.0),
+        };
+        self.r = smooth(self.r, counted);
+        self.loss = smooth(self.loss, counted_shed);
         let x = match params.r0 {
             Expected::Literal => self.r / self.expected,
             Expected::Corrected => (self.r - self.loss).max(0.0) / self.expected,
@@ -94,6 +100,11 @@ impl Raqm {
             (Alpha::Adaptive, Some(_)) => bounded,
         };
         self.m = Some(bounded);
-        self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
+        let last = match params.fed {
+            // Early drops and marks are the applied probability's share of the arrivals.
+            Fed::Mean if tally.arrivals > 0.0 => tally.early / tally.arrivals,
+            Fed::Mean | Fed::Own => self.p,
+        };
+        self.p = (last * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
 }
