@@ -172,6 +172,15 @@ def test_a_slow_estimator_takes_as_long_as_its_integrator(beta: float) -> None:
     assert Loop(plant, slow).response_time() == pytest.approx(expected, rel=0.01)
 
 
+def test_the_exponent_of_lred_s_loss_ratio_is_in_its_gain() -> None:
+    found = one_round_trip(aqm="lred:q0=100,beta=1e-4,exponent=0")
+    assert found.law is not None
+    assert found.law.values["Hc"] == pytest.approx(1e-4)
+    other = one_round_trip(aqm="lred:q0=100,beta=1e-4,exponent=1")
+    assert other.law is not None
+    assert other.law.values["Hc"] == pytest.approx(1e-4 * other.point.p)
+
+
 def test_raqm_without_the_rate_is_a_static_gain_and_without_the_queue_too_no_loop() -> None:
     static = one_round_trip(aqm="raqm:q0=50,alpha=static,m=0")
     assert static.law is not None

@@ -151,11 +151,13 @@ fn lred_equals_its_pseudocode() {
     for (qo, beta, mw, m, period) in
         [(100.0, 0.001, 0.1, 4, "1 s"), (40.0, 0.01, 0.5, 1, "200 ms"), (20.0, 10.0, 0.0, 7, "1 s")]
     {
-        for switches in 0..4 {
+        for switches in 0..12 {
             let (bytes, ecn) = (switches & 1 != 0, switches & 2 != 0);
+            let (exponent, power) = [(0.5, None), (0.0, Some(0)), (1.0, Some(1))][switches / 4];
             let settings = [
                 ("q0", number(qo)),
                 ("beta", number(beta)),
+                ("exponent", number(exponent)),
                 ("weight", number(mw)),
                 ("window", Value::Integer(m)),
                 ("period", text(period)),
@@ -165,6 +167,7 @@ fn lred_equals_its_pseudocode() {
             let lred = Lred {
                 qo,
                 beta,
+                power,
                 mw,
                 bytes,
                 ecn,

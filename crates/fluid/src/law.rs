@@ -396,6 +396,7 @@ mod tests {
             params("rem", &[]),
             params("rem", &[("form", text("ns2")), ("inw", Value::Float(0.3))]),
             params("lred", &[]),
+            params("lred", &[("exponent", Value::Float(0.0))]),
             params("raqm", &[]),
             params(
                 "raqm",

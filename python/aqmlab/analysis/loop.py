@@ -257,7 +257,7 @@ def _red(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None
 
 
 _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {
-    "lred": lambda parameters, point: lred(parameters["beta"], point.p),
+    "lred": lambda parameters, point: lred(parameters["beta"], point.p, exponent=parameters["exponent"]),
     "pi": lambda parameters, _: pi(parameters["a"], parameters["b"], parameters["frequency"]),
     "rem": _rem,
     "red": _red,
@@ -269,7 +269,8 @@ _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] 
 def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:
     """Add a remark on the effect of L following the loss ratio."""
     parameters = facts["parameters"]
-    law = lred(parameters["beta"], point.p, True, parameters["period"], parameters["window"], parameters["weight"])
+    beta, exponent = parameters["beta"], parameters["exponent"]
+    law = lred(beta, point.p, True, parameters["period"], parameters["window"], parameters["weight"], exponent)
     loop = Loop(plant, law)
     margins = loop.margins()
     time = loop.response_time(BANDS[0])

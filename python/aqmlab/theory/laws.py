@@ -85,7 +85,13 @@ class ControlLaw:
 
 
 def lred(
-    beta: float, p0: float, estimator: bool = False, period: float = 1.0, window: int = 4, weight: float = 0.1
+    beta: float,
+    p0: float,
+    estimator: bool = False,
+    period: float = 1.0,
+    window: int = 4,
+    weight: float = 0.1,
+    exponent: float = 0.5,
 ) -> ControlLaw:
     """Return LRED's law: a static gain, optionally with the slow dynamics of the measured loss ratio.
 
@@ -103,12 +109,14 @@ def lred(
         Number of periods over which L is measured.
     weight : float
         Weight of the old L in the new one, in [0, 1).
+    exponent : float
+        Exponent of L in the weight of the queue's distance, at least 0.
 
     Returns
     -------
     ControlLaw
-        Hc = beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is Hc (1 + 1 / (tau s)) with
-        tau = (window/2 + 1/2 + weight / (1 - weight)) period.
+        Hc = beta p0^exponent, by default beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is
+        Hc (1 + 1 / (tau s)) with tau = (window/2 + 1/2 + weight / (1 - weight)) period.
 
     Raises
     ------
@@ -121,14 +129,14 @@ def lred(
     held for a period. The images of higher frequencies that sampling causes are neglected.
     """
     positive(beta=beta, p0=p0, period=period, window=window)
-    not_negative(weight=weight)
+    not_negative(weight=weight, exponent=exponent)
     if p0 > 1 or weight >= 1:
         raise ValueError(f"p0 = {p0:g}, weight = {weight:g}: must be at most 1, and below 1")
-    Hc = beta * float(np.sqrt(p0))
+    Hc = beta * p0**exponent
     left_out = ("p clipped to [0, 1]", "the noise of the measured ratio when drops are few")
     if not estimator:
         return ControlLaw(
-            "Hc = beta sqrt(p0)",
+            "Hc = beta sqrt(p0)" if exponent == 0.5 else f"Hc = beta p0^{exponent:g}",
             {"Hc": Hc},
             lambda s: Hc + 0 * s,
             (f"changes of L, held at p0: it follows within about {window * period:g} s", *left_out),

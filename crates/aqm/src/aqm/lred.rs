@@ -10,6 +10,9 @@
 //! with l = drops / arrivals over the last `window` periods. Overflow drops count too: they raise L from 0, since at L
 //! = 0 nothing is dropped early, however long the queue.
 //!
+//! With `exponent` e, the law is p = L + beta L^e (q - q0). 1/2 is the paper's; with 0 the weight of the queue's distance
+//! is constant, which is the law that the paper rejects, and packets are dropped early at L = 0 too.
+//!
 //! With `weights` w, the classes of service have different drop probabilities, class 1 the lowest:
 //!
 //! ```text
@@ -28,13 +31,21 @@
 //! equation. A window without arrivals, 0/0 in the pseudocode, leaves L unchanged. Marks count as drops, since L is to
 //! be the ratio at which sources are signalled. In byte mode, which the paper only suggests, p is scaled by the
 //! packet's size over the mean. `l_min`, a lower bound of L, is aqmlab's, and 0 by default. So are the `weights`, 1 by
-//! default, for priorities, which the paper leaves to future work.
+//! default, for priorities, which the paper leaves to future work. An `exponent` other than 1/2 and 0 is aqmlab's.
+//!
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
 use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
+
+/// beta L^e.
+#[must_use]
+pub fn gain(beta: f64, exponent: f64, loss_ratio: f64) -> f64 {
+    // The root is the paper's law, and exact on every processor.
+    beta * if exponent == 0.5 { loss_ratio.sqrt() } else { libm::pow(loss_ratio, exponent) }
+}
 
 crate::params! {
     /// LRED's parameters.
@@ -43,6 +54,9 @@ crate::params! {
         q0: f64 = 100.0, "packets", Range::new(0.0, 1e9), ["target"];
         /// Weight of the queue's distance from `q0`.
         beta: f64 = 0.001, "per packet", Range::above(0.0, 10.0);
+        /// Exponent e of L in p = L + beta L^e (q - q0): 0.5 in the paper; 0 for a constant weight, which the paper
+        /// rejects.
+        exponent: f64 = 0.5, "", Range::new(0.0, 2.0);
         /// Period of the measurement of the loss ratio (the paper's m_t).
         period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["m_t"];
         /// Number of periods over which the loss ratio is measured.
@@ -53,7 +67,7 @@ crate::params! {
         bytes: bool = false, "";
         /// The packet size for `q0` and `beta` in byte mode; if omitted, the port's packet. If the mean size of the
         /// arrivals is s times `mean_packet`, p is scaled by s on average, and the queue settles above `q0` by (1/s -
-        /// 1) sqrt(L) / beta.
+        /// 1) L^(1 - e) / beta, with e the `exponent`.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
@@ -79,6 +93,7 @@ struct Tally {
 pub struct Lred {
     q0: f64,
     beta: f64,
+    exponent: f64,
     period: Span,
     weight: f64,
     bytes: bool,
@@ -93,7 +108,7 @@ pub struct Lred {
     past: Box<[Tally]>,
     oldest: usize,
     loss_ratio: f64,
-    /// beta sqrt(L), kept so that no root is needed per packet.
+    /// beta L^e, kept so that no root is needed per packet.
     gain: f64,
     p: f64,
 }
@@ -101,7 +116,7 @@ pub struct Lred {
 impl Lred {
     fn measure(&mut self, loss_ratio: f64) {
         self.loss_ratio = loss_ratio.max(self.l_min);
-        self.gain = self.beta * self.loss_ratio.sqrt();
+        self.gain = gain(self.beta, self.exponent, self.loss_ratio);
     }
 
     /// The factor on p for a packet of this weight.
@@ -130,6 +145,7 @@ impl Aqm for Lred {
         let mut lred = Self {
             q0: params.q0,
             beta: params.beta,
+            exponent: params.exponent,
             period: params.period,
             weight: params.weight,
             bytes: params.bytes,
@@ -246,6 +262,22 @@ mod tests {
             let mut lred = lossy(number("lossRatio"), &params);
             lred.on_enqueue(Time::ZERO, &PACKET, &waiting(number("q") as u32), &mut Draw(0.5));
             assert_close(lred.p, number("p"));
+        }
+    }
+
+    #[test]
+    fn the_exponent_weights_the_distance_by_a_power_of_the_loss_ratio() {
+        for (l, exponent, p) in [
+            (0.04, 0.5, 0.04 + 0.2 * 0.05),
+            (0.04, 0.0, 0.04 + 0.05),
+            (0.04, 1.0, 0.04 + 0.04 * 0.05),
+            (0.0, 0.5, 0.0),
+            (0.0, 0.0, 0.05),
+            (0.0, 1.0, 0.0),
+        ] {
+            let mut lred = lossy(l, &Params { exponent, ..Params::default() });
+            lred.on_enqueue(Time::ZERO, &PACKET, &waiting(150), &mut Draw(0.5));
+            assert_close(lred.p, p);
         }
     }
 

@@ -118,10 +118,12 @@ impl Reference for Rem {
     }
 }
 
-/// Figure 3 of the LRED paper, with the root of equation (3).
+/// Figure 3 of the LRED paper, with the root of equation (3), or another power of L.
 pub(crate) struct Lred {
     pub(crate) qo: f64,
     pub(crate) beta: f64,
+    /// Of L, none for the root.
+    pub(crate) power: Option<i32>,
     pub(crate) mw: f64,
     pub(crate) bytes: bool,
     pub(crate) ecn: bool,
@@ -138,7 +140,8 @@ impl Reference for Lred {
     fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
-        self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
+        let power = self.power.map_or_else(|| self.loss_ratio.sqrt(), |power| self.loss_ratio.powi(power));
+        self.p = (self.loss_ratio + self.beta * power * (q - self.qo)).clamp(0.0, 1.0);
         let scale = if self.bytes { f64::from(packet.size) / MEAN } else { 1.0 };
         if queue.full {
             self.drop_pkt_num += 1;

@@ -16,7 +16,8 @@ pub(super) struct Lred {
 impl Lred {
     #[inline]
     pub(super) fn p(&self, q: f64) -> f64 {
-        (self.loss_ratio + self.params.beta * self.loss_ratio.sqrt() * (q - self.params.q0)).clamp(0.0, 1.0)
+        let gain = lred::gain(self.params.beta, self.params.exponent, self.loss_ratio);
+        (self.loss_ratio + gain * (q - self.params.q0)).clamp(0.0, 1.0)
     }
 
     pub(super) fn update(&mut self, tally: &Tally) {
