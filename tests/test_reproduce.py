@@ -315,6 +315,7 @@ def test_runs_of_undecided_claims_are_repeated_with_more_seeds(
     assert len(simulated) == 2 * seeds + 2 * 2 + 2 * 2
     simulated.clear()
     assert json.loads(quick_cli(*command).stdout)["claims"] == found["claims"]
+    assert "up to date" in quick_cli(*command[:-1]).stdout
     assert simulated == []
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,16 +69,24 @@ def reproduce(
             watch(f"{standing.done} of {standing.wanted} runs{failed}", standing.fraction)
 
     began, worked = time.monotonic(), time.process_time()
-    findings = run(paper, effort, store, jobs, cluster, progress)
-    more: dict[str, int] = {}
+    # Known runs of undecided claims are included at once: a call with nothing to do judges nothing.
+    more = _more(folder, effort)
+    findings = run(paper, effort, store, jobs, cluster, progress, more)
+    if known := _made(folder, _fingerprint(findings, sources)):
+        return Reproduction(findings, known, True, {}, time.monotonic() - began, time.process_time() - worked)
+
+    def rerun(more: Mapping[str, int]) -> Findings:
+        again = run(paper, effort, store, jobs, cluster, progress, more)
+        return replace(again, simulated=findings.simulated + again.simulated)
+
+    if more and not findings.interrupted:
+        findings, more = rerun({}), {}
     for seeds in effort.looks[1:]:
         wanting = frozenset() if findings.interrupted else undecided(findings)
         if not wanting:
             break
-        more |= dict.fromkeys(wanting, seeds)
-        before = findings.simulated
-        findings = run(paper, effort, store, jobs, cluster, progress, more)
-        findings = replace(findings, simulated=findings.simulated + before)
+        more = {**more, **dict.fromkeys(wanting, seeds)}
+        findings = rerun(more)
     running, working = time.monotonic() - began, time.process_time() - worked
     made_from = _fingerprint(findings, sources)
     if known := _made(folder, made_from):
@@ -109,6 +117,17 @@ def _made(folder: Path, made_from: str) -> Document | None:
     return found if same else None
 
 
+def _more(folder: Path, effort: Effort) -> dict[str, int]:
+    """Return the larger numbers of seeds that an earlier call with the same effort needed, by experiment."""
+    try:
+        found = unsealed(folder / FINDINGS, "")
+    except (FileNotFoundError, ValueError):
+        return {}
+    if found.get("effort") != effort.document():
+        return {}
+    return {one["name"]: len(one["seeds"]) for one in found["experiments"] if len(one["seeds"]) > effort.seeds}
+
+
 def _fingerprint(findings: Findings, sources: Path | None) -> str:
     """Hash all inputs of a report: engine, runs, effort, failures, the code of the paper and of aqmlab."""
     runs = {
@@ -116,11 +135,10 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
         for setting, evidence in findings.evidence.items()
         for name, runs in evidence.items()
     }
-    effort = asdict(findings.effort) | {"only": sorted(findings.effort.only)}
     inputs = {
         "engine": _core.engine_version,
         "runs": runs,
-        "effort": effort,
+        "effort": findings.effort.document(),
         "failures": [str(failure) for failure in findings.failures],
         "code": [hashlib.sha256(file.read_bytes()).hexdigest() for file in _code(sources)],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,10 @@ class Effort:
         if self.quick or self.seeds < 2:
             return [self.seeds]
         return sorted({min(self.seeds * 2**look, max(self.seeds, self.most_seeds)) for look in range(LOOKS)})
+
+    def document(self) -> dict[str, Any]:
+        """Return the effort for JSON."""
+        return asdict(self) | {"only": sorted(self.only)}
 
     def items(self, paper: Paper) -> list[Item]:
         """Select the figures and tables to make; raise `ValueError` if the paper lacks one named in ``only``."""

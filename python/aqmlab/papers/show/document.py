@@ -52,6 +52,7 @@ def document(
         "seeds": sorted({seed for runs in main.values() for seed in runs.study.seeds}),
         "quick": effort.quick,
         "only": sorted(effort.only),
+        "effort": effort.document(),
         "wanted": findings.wanted,
         "done": findings.done,
         "simulated": findings.simulated,
