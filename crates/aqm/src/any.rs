@@ -28,6 +28,15 @@ impl AnyParams {
 // Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
 #[allow(clippy::too_many_arguments)]
 impl AnyDiscipline {
+    /// Bytes of the algorithm itself, without what it has allocated.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        match self {
+            Self::One(aqm) => aqm.size(),
+            Self::Several(several) => several.size(),
+        }
+    }
+
     /// See [`Discipline::lanes`](crate::Discipline::lanes).
     #[must_use]
     pub fn lanes(&self) -> usize {

@@ -174,6 +174,12 @@ macro_rules! aqms {
         pub enum AnyAqm { $($type($module::$type)),* }
 
         impl AnyAqm {
+            /// Bytes of the algorithm itself, without what it has allocated.
+            #[must_use]
+            pub const fn size(&self) -> usize {
+                match self { $(Self::$type(aqm) => size_of_val(aqm)),* }
+            }
+
             /// See [`Aqm::on_enqueue`].
             #[inline]
             pub fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
@@ -263,6 +269,12 @@ macro_rules! aqms {
 
         #[allow(clippy::too_many_arguments)]
         impl AnySeveral {
+            /// Bytes of the algorithm itself, without what it has allocated.
+            #[must_use]
+            pub const fn size(&self) -> usize {
+                match self { $(Self::$type_n(several) => size_of_val(several)),* }
+            }
+
             /// See [`Discipline::lanes`].
             #[must_use]
             pub fn lanes(&self) -> usize {

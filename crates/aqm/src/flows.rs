@@ -36,6 +36,9 @@ pub(crate) struct Classifier {
     buckets: Vec<u32>,
     oldest: u32,
     newest: u32,
+    /// The flows that were new so far, and those of them that have become long.
+    began: u64,
+    turned: u64,
 }
 
 impl Classifier {
@@ -50,7 +53,14 @@ impl Classifier {
             buckets: vec![NONE; size.next_power_of_two()],
             oldest: NONE,
             newest: NONE,
+            began: 0,
+            turned: 0,
         }
+    }
+
+    /// The number of times that a flow was new, and the number of times that a new flow became long.
+    pub(crate) const fn counts(&self) -> (u64, u64) {
+        (self.began, self.turned)
     }
 
     /// Counts a packet of the flow `key`; returns whether the flow is now long.
@@ -76,7 +86,10 @@ impl Classifier {
         }
         entry.last = now;
         entry.packets = entry.packets.saturating_add(1);
-        entry.packets > self.n
+        self.began += u64::from(entry.packets == 1);
+        let is_long = entry.packets > self.n;
+        self.turned += u64::from(is_long && entry.packets - 1 == self.n);
+        is_long
     }
 
     fn bucket(&self, key: u64) -> usize {
@@ -154,6 +167,21 @@ mod tests {
         let mut send = |ms| flows.is_long(at(ms), 7);
         assert_eq!([send(0), send(0), send(10_000)], [false, true, true]);
         assert_eq!([send(20_001), send(20_001)], [false, true]);
+    }
+
+    #[test]
+    fn new_flows_and_those_that_become_long_are_counted_once() {
+        let mut flows = Classifier::new(8, 2, Span::s(10));
+        let mut send = |ms, key| {
+            flows.is_long(at(ms), key);
+            flows.counts()
+        };
+        assert_eq!([0, 1000, 2000, 3000].map(|ms| send(ms, 1)), [(1, 0), (1, 0), (1, 1), (1, 1)]);
+        assert_eq!(send(20_000, 1), (2, 1));
+        assert_eq!([send(21_000, 2), send(21_000, 2)], [(3, 1); 2]);
+        let mut at_once = Classifier::new(8, 0, Span::s(10));
+        at_once.is_long(at(0), 1);
+        assert_eq!(at_once.counts(), (1, 1));
     }
 
     #[test]

@@ -240,6 +240,11 @@ pub struct JobsEcn {
     open_rate: f64,
     /// The largest backlog of the last projection, before marks.
     projected: f64,
+    /// The same after marks.
+    remaining: f64,
+    /// The time over which the last projection reached, and that to its largest backlog before marks.
+    horizon: f64,
+    peak: f64,
     due: u32,
 }
 
@@ -259,13 +264,16 @@ impl JobsEcn {
         }
     }
 
-    /// The largest projected backlog, if `input` has entered by the end of each step of `step` seconds.
-    fn largest(&self, backlog: f64, input: &[f64; STEPS], step: f64) -> f64 {
-        let (mut queue, mut before, mut largest) = (backlog, 0.0, backlog);
-        for entered in input {
+    /// The largest projected backlog, and the time until the end of its step, if `input` has entered by the end of each
+    /// step of `step` seconds.
+    fn largest(&self, backlog: f64, input: &[f64; STEPS], step: f64) -> (f64, f64) {
+        let (mut queue, mut before, mut largest) = (backlog, 0.0, (backlog, 0.0));
+        for (i, entered) in input.iter().enumerate() {
             queue = (queue + entered - before - self.link * step).max(0.0);
             before = *entered;
-            largest = f64::max(largest, queue);
+            if queue > largest.0 {
+                largest = (queue, step * (i + 1) as f64);
+            }
         }
         largest
     }
@@ -296,8 +304,9 @@ impl JobsEcn {
                 self.candidates.push((flow.window, *key));
             }
         }
-        let mut largest = self.largest(backlog, &input, step);
-        self.projected = largest;
+        let (mut largest, peak) = self.largest(backlog, &input, step);
+        (self.projected, self.remaining) = (largest, largest);
+        (self.horizon, self.peak) = (horizon, peak);
         self.due = 0;
         if largest <= self.limit {
             return;
@@ -314,8 +323,9 @@ impl JobsEcn {
             for (entered, &x) in input.iter_mut().zip(&times) {
                 *entered += flow.sends(rtt, x, true) - flow.sends(rtt, x, false);
             }
-            largest = self.largest(backlog, &input, step);
+            (largest, _) = self.largest(backlog, &input, step);
         }
+        self.remaining = largest;
     }
 }
 
@@ -329,6 +339,21 @@ impl Aqm for JobsEcn {
         },
         Signal { name: "due", unit: "flows", doc: "Flows that the last projection chose for a mark." },
         Signal { name: "flows", unit: "flows", doc: "Flows in the table." },
+        Signal {
+            name: "remaining",
+            unit: "bytes",
+            doc: "Largest backlog of the last projection, after marks.",
+        },
+        Signal {
+            name: "horizon",
+            unit: "s",
+            doc: "Time over which the last projection reached: the longest R_j.",
+        },
+        Signal {
+            name: "peak",
+            unit: "s",
+            doc: "Time from the last projection to its largest backlog, before marks.",
+        },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] =
         &[("survey", "K = 10, alpha = 0.9 and 100 000 bytes, as in the survey of Koo et al.")];
@@ -352,6 +377,9 @@ impl Aqm for JobsEcn {
             projected_at: Time::ZERO,
             open_rate: 0.0,
             projected: 0.0,
+            remaining: 0.0,
+            horizon: 0.0,
+            peak: 0.0,
             due: 0,
         }
     }
@@ -385,6 +413,9 @@ impl Aqm for JobsEcn {
         visit(0, self.projected);
         visit(1, f64::from(self.due));
         visit(2, self.flows.len() as f64);
+        visit(3, self.remaining);
+        visit(4, self.horizon);
+        visit(5, self.peak);
     }
 }
 

@@ -289,6 +289,16 @@ impl Discipline for Redtail {
             unit: "bit/s",
             doc: "Arrival rate of the short queue in the last interval; 0 without prediction.",
         },
+        Signal {
+            name: "pairs",
+            unit: "pairs",
+            doc: "Pairs that were new since the start; one that returns after `t` counts again.",
+        },
+        Signal {
+            name: "turned",
+            unit: "pairs",
+            doc: "Those of them that sent more than `n` packets and became long.",
+        },
     ];
     const LANES: &'static [&'static str] = &["short", "long"];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
@@ -442,6 +452,9 @@ impl Discipline for Redtail {
         visit(1, self.split.share * self.c);
         visit(2, self.split.forecast.as_ref().map_or(0.0, Forecast::demand) * self.c);
         visit(3, self.split.forecast.as_ref().map_or(0.0, Forecast::rate) * self.c);
+        let (began, turned) = self.classifier.counts();
+        visit(4, began as f64);
+        visit(5, turned as f64);
     }
 }
 

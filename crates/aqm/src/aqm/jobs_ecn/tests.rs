@@ -122,6 +122,11 @@ fn the_largest_windows_are_marked_until_the_projection_fits() {
     let mut jobs = with_windows(&[60_000.0, 80_000.0, 40_000.0]);
     jobs.project(at(1e3), 500.0);
     assert_close(jobs.projected, 56_250.0);
+    // The queue grows through all of the 100 ms.
+    assert_close(jobs.horizon, 0.1);
+    assert_close(jobs.peak, 0.1);
+    // The second flow sends 40 kB less.
+    assert_close(jobs.remaining, 16_250.0);
     // Half of the second flow's 80 kB is enough.
     assert_eq!([1, 2, 3].map(|key| jobs.flows.get_mut(key).unwrap().due), [false, true, false]);
     let mut more = with_windows(&[60_000.0, 80_000.0, 40_000.0]);
@@ -157,7 +162,7 @@ fn flows_are_added_up_in_the_order_in_which_they_came_on_every_machine() {
             *entered += flow.sends(0.1, step * (i + 1) as f64, false);
         }
     }
-    let expected = jobs.largest(500.0, &input, step);
+    let (expected, _) = jobs.largest(500.0, &input, step);
     jobs.project(at(1e3), 500.0);
     assert_eq!(jobs.projected.to_bits(), expected.to_bits());
 }
@@ -183,9 +188,11 @@ fn a_projected_queue_is_never_negative() {
     // Nothing for seven steps of 10 ms, then 50 kB: 37.5 kB more than the link sends in the step.
     let mut input = [0.0; STEPS];
     input[STEPS - 1] = 50_000.0;
-    assert_close(jobs.largest(500.0, &input, 0.01), 37_500.0);
+    let (largest, peak) = jobs.largest(500.0, &input, 0.01);
+    assert_close(largest, 37_500.0);
+    assert_close(peak, 0.08);
     jobs.project(at(1e3), 500.0);
-    assert_close(jobs.projected, 500.0);
+    assert_eq!([jobs.projected, jobs.remaining, jobs.horizon, jobs.peak], [500.0, 500.0, 0.0, 0.0]);
 }
 
 #[test]

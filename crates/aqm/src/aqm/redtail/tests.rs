@@ -68,6 +68,10 @@ fn the_first_packets_of_a_pair_are_short() {
     assert_eq!([lane(0, other), lane(10_000, other), lane(20_001, other)], [LONG, LONG, SHORT]);
     let udp = Packet { udp: true, ..packet(3) };
     assert!((0..9).all(|_| lane(0, udp) == SHORT));
+    // Pair 1 was new twice and became long once; UDP does not count.
+    let mut signals = vec![];
+    redtail.signals(|_, value| signals.push(value));
+    assert_eq!(signals[4..], [3.0, 1.0]);
 }
 
 #[test]
