@@ -1,11 +1,11 @@
-//! No algorithm allocates memory after its creation, however many flows pass.
+//! No algorithm allocates memory after its creation, however many flows pass; what it allocates until then.
 
 // The allocator's trait is unsafe.
 #![allow(unsafe_code)]
 
 mod support;
 
-use aqm::aqm::NAMES;
+use aqm::aqm::{NAMES, VARIANTS};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Packet, Queue, Span, Time};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,9 +14,10 @@ use support::{PORT, Random};
 
 thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
+    static FREED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which also counts the bytes that a thread requests.
+/// The system's allocator, which also counts the bytes that a thread requests and those that it frees.
 struct Counting;
 
 // SAFETY: the system's allocator allocates and frees all memory; this adds only a counter, which needs none.
@@ -31,6 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 
     // SAFETY: likewise.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        let _ = FREED.try_with(|bytes| bytes.set(bytes.get() + layout.size() as u64));
         // SAFETY: the caller guarantees that `alloc` returned `pointer` for `layout`, and so did the system's
         // allocator.
         unsafe { System.dealloc(pointer, layout) }
@@ -99,5 +101,22 @@ fn nothing_is_allocated_for_packets_and_flows() {
         // A lane allocates once when it holds more packets than ever before.
         let allowed = 300 * queue.lanes().len() as u64;
         assert!(asked <= allowed, "{name} asked for {asked} bytes");
+    }
+}
+
+/// `make counts` reads the lines that this prints.
+#[test]
+fn the_state_of_an_algorithm_is_bounded_and_most_keep_only_a_few_numbers() {
+    for name in NAMES.iter().chain(VARIANTS.iter().map(|(name, ..)| name)) {
+        let params = AnyParams::of(name).unwrap();
+        let held = || BYTES.get() - FREED.get();
+        let before = held();
+        let algorithm = params.build(&PORT);
+        let bytes = algorithm.size() as u64 + held() - before;
+        println!("state {name} {bytes}");
+        // Those with a table of flows or several queues, and SRED's list of packets.
+        let large = ["dualpi2", "fq", "fred", "jobs_ecn", "redtail", "sfb", "sred"];
+        let most = if large.contains(&params.name()) { 4_000_000 } else { 1500 };
+        assert!(bytes <= most, "{name}: {bytes} bytes");
     }
 }

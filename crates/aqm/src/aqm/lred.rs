@@ -27,11 +27,11 @@
 //! of the window.
 //!
 //! # Departures from the source
-//! The pseudocode's line for p lacks the square root of equation (3), the analysis and the text; aqmlab follows the
-//! equation. A window without arrivals, 0/0 in the pseudocode, leaves L unchanged. Marks count as drops, since L is to
-//! be the ratio at which sources are signalled. In byte mode, which the paper only suggests, p is scaled by the
-//! packet's size over the mean. `l_min`, a lower bound of L, is aqmlab's, and 0 by default. So are the `weights`, 1 by
-//! default, for priorities, which the paper leaves to future work. An `exponent` other than 1/2 and 0 is aqmlab's.
+//! Our copy of the paper shows no radicals; the square root of the pseudocode's line for p is that of the text and of
+//! equations (26) to (29). A window without arrivals, 0/0 in the pseudocode, leaves L unchanged. Marks count as drops,
+//! since L is to be the ratio at which sources are signalled. In byte mode, which the paper only suggests, p is scaled
+//! by the packet's size over the mean. `l_min`, a lower bound of L, is aqmlab's, and 0 by default. So are the `weights`,
+//! 1 by default, for priorities, which the paper leaves to future work. An `exponent` other than 1/2 and 0 is aqmlab's.
 //!
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
