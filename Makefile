@@ -63,9 +63,11 @@ format: setup ## format everything
 bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (QUICK=1: under a minute)
 	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
 
-# What is recorded, in benches/counts.json, is written anew with RECORD=1.
+# What is recorded, in benches/counts.json, is written anew with RECORD=1; so are the instructions and the state of each
+# discipline, in python/aqmlab/library/complexity.json.
 counts: setup ## count the engine's instructions, and check that they have not risen
 	$(BIN)/python -m benches.counts $(if $(RECORD),--record)
+	$(if $(RECORD),$(BIN)/python -m benches.complexity)
 
 # One part: ROWS='exp1_* sens_*'. Against ns-2 itself: LIVE=1 N=250 AQM=PI KEYS='q0=60 n_udp=50 udp_mbps=0.02' SEEDS=3
 LIVE_KEYS = $(if $(N),n_tcp=$(N)) $(if $(AQM),aqm=$(AQM)) $(KEYS)

@@ -140,37 +140,39 @@ def _change(count: Count, before: Count | None) -> float | None:
 
 def count_all() -> Counts:
     """Compile the engine and count all rows."""
-    valgrind = shutil.which("valgrind")
-    if valgrind is None:
-        raise SystemExit("valgrind is not installed (Debian: apt install valgrind): nothing can be counted")
-    compiler, target = _compiler()
-    program = _built()
-    return Counts(compiler, target, {row.name: _counted(valgrind, program, row) for row in ROWS})
+    name, target = compiler()
+    program = build("netsim", "run")
+    return Counts(name, target, {row.name: _counted(program, row) for row in ROWS})
 
 
-def _counted(valgrind: str, program: str, row: Row) -> Count:
+def _counted(program: str, row: Row) -> Count:
     print(f"counting: {row.name}", file=sys.stderr)
     command = [
-        valgrind,
-        "--tool=callgrind",
-        "--callgrind-out-file=/dev/null",
-        "--toggle-collect=run::simulate*",
         program,
         str(ROOT / "python/aqmlab/library" / f"{row.scenario}.toml"),
         *([f"aqm={row.aqm}"] if row.aqm else []),
         *row.assignments(),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or collected is None or collected[1] == "0":
-        raise SystemExit(f"{row.name} could not be counted:\n{done.stdout}{done.stderr}")
-    engine = json.loads(done.stdout)
-    return Count(int(collected[1]), engine["packets"], engine["events"])
+    instructions, engine = collected(row.name, "run::simulate*", command)
+    return Count(instructions, engine["packets"], engine["events"])
 
 
-def _built() -> str:
-    """Compile the program; return its path."""
-    command = ["cargo", "build", "--release", "--package", "netsim", "--example", "run", "--message-format", "json"]
+def collected(name: str, functions: str, command: Sequence[str]) -> tuple[int, dict[str, int]]:
+    """Run a command; return the instructions of its `functions`, with all that they call, and its answer in JSON."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise SystemExit("valgrind is not installed (Debian: apt install valgrind): nothing can be counted")
+    options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", f"--toggle-collect={functions}"]
+    done = subprocess.run([valgrind, *options, *command], capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or found is None or found[1] == "0":
+        raise SystemExit(f"{name} could not be counted:\n{done.stdout}{done.stderr}")
+    return int(found[1]), json.loads(done.stdout)
+
+
+def build(package: str, example: str) -> str:
+    """Compile an example of a crate; return its path."""
+    command = ["cargo", "build", "--release", "--package", package, "--example", example, "--message-format", "json"]
     made = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
         raise SystemExit("the engine does not compile")
@@ -179,7 +181,8 @@ def _built() -> str:
     return executables[-1]
 
 
-def _compiler() -> tuple[str, str]:
+def compiler() -> tuple[str, str]:
+    """Return the name and version of the compiler, and its target."""
     told = subprocess.run(
         ["rustc", "--version", "--verbose"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario, disciplines
+from aqmlab.papers.run import complexity
 from benches import __main__ as command
 from benches import bench, counts, figure, ns2, ns3, suite
+from benches import complexity as bench_complexity
 from benches.bench import Bench
 from benches.counts import Count, Counts
 from benches.measure import Failed, Row, Sample, Timed, run_once
@@ -186,6 +188,36 @@ def test_counts_are_recorded_for_what_is_counted() -> None:
     for row in counts.ROWS:
         resolved(row).check()
         assert (counts.ROOT / "python/aqmlab/library" / f"{row.scenario}.toml").is_file()
+
+
+def test_costs_of_disciplines_are_recorded_as_the_page_shows_them() -> None:
+    found = complexity.complexity()
+    assert list(found.costs) == bench_complexity.DISCIPLINES
+    assert set(found.costs) <= set(disciplines())
+    assert bench_complexity.table(found) in bench_complexity.PAGE.read_text(encoding="utf-8")
+    for cost in [*found.costs.values(), complexity.Cost(found.queue, 0)]:
+        assert list(cost.instructions) == bench_complexity.FLOWS
+        assert all(count > 0 for count in cost.instructions.values())
+    assert found["jobs_ecn"].instructions[1000] > 3 * found["jobs_ecn"].instructions[100], "it projects every flow"
+    assert found["pi"].bytes < 100 < found["fq"].bytes
+
+
+def test_a_record_of_costs_is_written_and_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{bench_complexity.HEAD}\n|---|--:|--:|--:|\n| old | 1 | 2 | 3 |\n\nafter\n")
+    monkeypatch.setattr(bench_complexity, "PAGE", page)
+    monkeypatch.setattr(bench_complexity, "RECORD", tmp_path / "complexity.json")
+    costs = {"pi": complexity.Cost({100: 30.1, 1000: 27.0}, 64)}
+    found = complexity.Complexity({"compiler": "rustc 9.9"}, "a scenario", {100: 257.4, 1000: 253.0}, costs)
+    bench_complexity.record(found)
+    assert complexity.complexity(tmp_path / "complexity.json") == found
+    assert page.read_text().splitlines()[-5:] == [
+        "|---|--:|--:|--:|",
+        "| `droptail`, the queue itself | 257 | 253 | 0 |",
+        "| `pi` | +30 | +27 | 64 |",
+        "",
+        "after",
+    ]
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ impl AnyParams {
 // Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
 #[allow(clippy::too_many_arguments)]
 impl AnyDiscipline {
-    /// Bytes of the algorithm itself, without what it has allocated.
+    /// Bytes of the algorithm itself, without its memory on the heap.
     #[must_use]
     pub const fn size(&self) -> usize {
         match self {

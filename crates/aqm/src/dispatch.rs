@@ -174,7 +174,7 @@ macro_rules! aqms {
         pub enum AnyAqm { $($type($module::$type)),* }
 
         impl AnyAqm {
-            /// Bytes of the algorithm itself, without what it has allocated.
+            /// Bytes of the algorithm itself, without its memory on the heap.
             #[must_use]
             pub const fn size(&self) -> usize {
                 match self { $(Self::$type(aqm) => size_of_val(aqm)),* }
@@ -269,7 +269,7 @@ macro_rules! aqms {
 
         #[allow(clippy::too_many_arguments)]
         impl AnySeveral {
-            /// Bytes of the algorithm itself, without what it has allocated.
+            /// Bytes of the algorithm itself, without its memory on the heap.
             #[must_use]
             pub const fn size(&self) -> usize {
                 match self { $(Self::$type_n(several) => size_of_val(several)),* }
