@@ -67,6 +67,17 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     assert difference[10:].max() < 0.01
 
 
+@pytest.mark.parametrize("aqm", ["lred", "pi:q0=100"])
+def test_a_packet_is_lost_once_where_losses_do_not_thin_the_arrivals(aqm: str) -> None:
+    tcp = {"preset": "ns2-2002", "flavour": "reno", "delayed_ack": True}
+    changes = {"traffic.long.count": 800, "duration": "100 s", **{f"traffic.long.tcp.{key}": tcp[key] for key in tcp}}
+    heavy = Scenario.load("lred/exp1").with_({**changes, "aqm": aqm})
+    found = aqmlab.fluid(heavy, tcp="square-root", slow_start=False, thinned=False).metrics
+    lost = found["drops_early"] + found["drops_overflow"]
+    assert 0.4 * found["arrivals"] < lost <= found["arrivals"]
+    assert found["loss_ratio"] == pytest.approx(lost / found["arrivals"], rel=1e-3)
+
+
 # With windows of 6 packets Padhye's law is accurate to about 10 % in p: NewReno times out less often than his Reno. The
 # mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second: 16 packets are four of them. In the two
 # seconds after the step, losses of packets are clustered, first too late and then too many. The slow starts of the

@@ -331,7 +331,8 @@ impl Fluid {
         rule.clip(&mut own);
         let now = Instant { q, arriving, own };
         let p = rule.p(&now);
-        let passed = if options.thinned { (1.0 - p) * (arriving - marked) + marked } else { arriving };
+        let spared = (1.0 - p) * (arriving - marked) + marked;
+        let passed = if options.thinned { spared } else { arriving };
         let net = passed - c;
         let refused = if q >= buffer && net > 0.0 { net / passed } else { 0.0 };
         let rests = q <= 0.0 && net < 0.0;
@@ -339,7 +340,8 @@ impl Fluid {
         slope[ARRIVALS] = arriving;
         slope[EARLY] = p * arriving;
         slope[MARKS] = p * marked;
-        slope[OVERFLOW] = refused * passed;
+        // A packet that was dropped early is not counted again, even where it does not leave the queue's arrivals.
+        slope[OVERFLOW] = refused * spared;
         slope[SENT] = if rests { passed } else { c };
         let idle = if rests { 1.0 - passed / c } else { 0.0 };
         slope[OWN..OWN + FLOWING].copy_from_slice(&rule.flow(&now, p, idle));
