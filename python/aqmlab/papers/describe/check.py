@@ -57,12 +57,34 @@ class Tolerance:
         return self.unit == RELATIVE
 
     def around(self, value: float) -> tuple[float, float]:
-        """Return the interval of the tolerance around a number."""
+        """Return the interval of the tolerance around a number.
+
+        Parameters
+        ----------
+        value : float
+            The number.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper end.
+        """
         half = abs(value) * self.value / 100 if self.relative else self.value
         return value - half, value + half
 
     def bounds(self, better: Better) -> tuple[float, float]:
-        """Return the lower and upper bound of a difference to which the tolerance applies."""
+        """Return the bounds of a difference to which the tolerance applies.
+
+        Parameters
+        ----------
+        better : str
+            As for `Check.better`.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper bound.
+        """
         return {
             "lower": (-math.inf, -self.value),
             "higher": (self.value, math.inf),

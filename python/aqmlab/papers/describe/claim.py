@@ -162,7 +162,18 @@ def claim(
 
 
 def claims(*modules: ModuleType) -> tuple[Claim, ...]:
-    """Collect the claims that modules define, also in lists: those of the paper in their order, then ours."""
+    """Collect the claims that modules define, also in lists.
+
+    Parameters
+    ----------
+    *modules : module
+        The modules, in the order of the paper.
+
+    Returns
+    -------
+    tuple of Claim
+        The claims of the paper in the order of their definitions, then ours.
+    """
     found = {one.name: one for module in modules for value in vars(module).values() for one in _claims(value)}
     return tuple(sorted(found.values(), key=lambda one: one.beyond))
 

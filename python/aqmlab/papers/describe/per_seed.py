@@ -45,7 +45,22 @@ class PerSeed:
 
     @classmethod
     def of(cls, values: Mapping[int, float | None] | Sequence[float | None], unit: str = "", name: str = "") -> Self:
-        """Create a quantity from values by seed, or from those of the seeds 1, 2, ..."""
+        """Create a quantity.
+
+        Parameters
+        ----------
+        values : mapping or sequence
+            The value by seed, or those of the seeds 1, 2, ...; None or NaN where a run has none.
+        unit : str
+            The unit.
+        name : str
+            The name.
+
+        Returns
+        -------
+        PerSeed
+            The quantity, its seeds in ascending order.
+        """
         found = values if isinstance(values, Mapping) else dict(enumerate(values, 1))
         return cls({seed: _known(value) for seed, value in sorted(found.items())}, unit, name=name)
 
@@ -94,22 +109,68 @@ class PerSeed:
         return replace(self * factor, unit=unit)
 
     def called(self, name: str, unit: str | None = None) -> Self:
-        """Return the same values with another name and, if given, another unit."""
+        """Return the same values with another name.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        unit : str
+            The unit; by default the present one.
+
+        Returns
+        -------
+        PerSeed
+            The renamed quantity; its values are not converted.
+        """
         return replace(self, name=name, unit=self.unit if unit is None else unit)
 
     @staticmethod
     def average(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Return the mean of several quantities for each seed, over those that have a value."""
+        """Average several quantities for each seed, over those that have a value.
+
+        Parameters
+        ----------
+        quantities : iterable of PerSeed
+            The quantities.
+
+        Returns
+        -------
+        PerSeed
+            The mean of each seed that all have, with the unit and name of the first quantity.
+        """
         return _merged(quantities, lambda known: math.fsum(known) / len(known))
 
     @staticmethod
     def least(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Return the least of several quantities for each seed, among those that have a value."""
+        """Take the least of several quantities for each seed, among those that have a value.
+
+        Parameters
+        ----------
+        quantities : iterable of PerSeed
+            The quantities.
+
+        Returns
+        -------
+        PerSeed
+            The least value of each seed, as for `average`.
+        """
         return _merged(quantities, min)
 
     @staticmethod
     def most(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Return the greatest of several quantities for each seed, among those that have a value."""
+        """Take the greatest of several quantities for each seed, among those that have a value.
+
+        Parameters
+        ----------
+        quantities : iterable of PerSeed
+            The quantities.
+
+        Returns
+        -------
+        PerSeed
+            The greatest value of each seed, as for `average`.
+        """
         return _merged(quantities, max)
 
     def __add__(self, other: PerSeed | float) -> Self:

@@ -289,7 +289,18 @@ class Runs:
         return checks
 
     def others_than(self, label: str) -> tuple[str, ...]:
-        """Return the labels of all disciplines but one."""
+        """List the other disciplines.
+
+        Parameters
+        ----------
+        label : str
+            The label of a discipline.
+
+        Returns
+        -------
+        tuple of str
+            The labels of all others, in the paper's order.
+        """
         return tuple(one for one in self.labels if one != label)
 
     def values(
