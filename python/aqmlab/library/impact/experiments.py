@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 
 from aqmlab.library.impact.measures import (
     APPROXIMATED,
+    AVERAGE_GONE,
     BUFFERS,
-    CORNERS,
     FAILS,
     GENTLE,
     HERO,
     RED,
     RETURNS,
     SHORT,
+    SLOPE_ALONE,
     SPLITS,
     TD,
     of_buffer,
@@ -123,6 +124,7 @@ EXPERIMENTS = [
         "The queue over time: 200 greedy TCP sources, 10 % of UDP",
         "simulation",
         ALL,
+        settings={"record.step": "20 ms"},
         series=True,
     ),
     _experiment(
@@ -136,14 +138,14 @@ EXPERIMENTS = [
         "short",
         "Tail drop with a buffer of max_th packets, beside RED with and without an average",
         "simulation",
-        {RED: {}, "RED, w = 1": {"aqm.w_q": 1.0}, SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"}},
+        {RED: {}, AVERAGE_GONE: {"aqm.w_q": 1.0}, SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"}},
     ),
     _experiment(
         "corners",
-        "The design space at one pair of thresholds: averaging alone, the slope alone, both, none; 400 greedy sources",
+        "Independent drops, as in the model: averaging alone, the slope alone, both, none; 400 greedy TCP sources",
         "simulation",
-        dict(zip(CORNERS, ({}, SMOOTH, {"aqm.w_q": 1.0}, GRED_I), strict=True)),
-        settings={"traffic.tcp.count": 400},
+        {**ALL, SLOPE_ALONE: SMOOTH, AVERAGE_GONE: {"aqm.w_q": 1.0}},
+        settings={"traffic.tcp.count": 400, "aqm.spacing": "none"},
     ),
     _experiment(
         "flows",
@@ -163,7 +165,7 @@ EXPERIMENTS = [
         "bursts",
         "Smooth and bursty UDP side by side, 5 % of each: 200 greedy TCP sources",
         "simulation",
-        {TD: "droptail", RED: {}, "RED, w = 1": {"aqm.w_q": 1.0}, HERO: GRED_I},
+        {TD: "droptail", RED: {}, AVERAGE_GONE: {"aqm.w_q": 1.0}, HERO: GRED_I},
         settings={"traffic.udp.count": 5, "traffic.bursty.count": 5},
     ),
     *(
@@ -172,6 +174,7 @@ EXPERIMENTS = [
             f"A link failure: the load of a half-used link {rises} for 5 s",
             "failure",
             ALL,
+            {"traffic.web.count": [450, 500, 545]},
             settings={"dumbbell.changes": [f"{FAILS} s: {rate} Mbit/s", f"{RETURNS} s: 10 Mbit/s"]},
             series=True,
         )

@@ -20,8 +20,8 @@ TD, RED, APPROXIMATED, GENTLE, HERO = "Tail Drop", "RED", "GRED (testbed)", "GRE
 GREDS = (APPROXIMATED, GENTLE)
 """Gentle RED as routers could be configured, and as its author proposed it."""
 SHORT = "Tail Drop, 90"
-CORNERS = ("average, sharp", "average, smooth", "present, sharp", "present, smooth")
-"""The four combinations of queue and drop function, at the same thresholds where they have the same function."""
+AVERAGE_GONE, SLOPE_ALONE = "RED, w = 1", "GRED-I, averaged"
+"""RED without its average, and RED with GRED-I's slope in place of its edge."""
 
 TCP_ONLY: Mapping[str, At] = {
     f"Exp{number}": {"traffic.ftp.count": count} for number, count in enumerate((205, 102, 51, 26, 13), start=1)
@@ -173,7 +173,7 @@ def longest(runs: Runs, label: str, at: At | None = None, owner: str = "udp") ->
 
 def crossings(frame: polars.DataFrame) -> float:
     """Return the number of times per minute that RED's average rises to max_th, after the warm-up."""
-    average = frame.filter(frame["t"] >= 20)["avg.mean"].to_numpy()
+    average = frame.filter(frame["t"] >= 20)["avg.max"].to_numpy()
     above = average >= MAX_TH
     return float(np.sum(~above[:-1] & above[1:]) * 60 / (len(average) * (frame["t"][1] - frame["t"][0])))
 

@@ -1,14 +1,6 @@
 """The claims of the study in its order, then ours."""
 
-from aqmlab.library.impact.claims import averaging, gentle_red, goodput, gred_i, loss_runs, queue, testbed
+from aqmlab.library.impact.claims import averaging, conclusion, gentle_red, goodput, gred_i, loss_runs, queue
+from aqmlab.papers import claims
 
-CLAIMS = (
-    *goodput.CLAIMS,
-    *queue.CLAIMS,
-    *loss_runs.CLAIMS,
-    *averaging.CLAIMS,
-    *gentle_red.CLAIMS,
-    *gred_i.CLAIMS,
-    *testbed.CLAIMS,
-    *loss_runs.BEYOND,
-)
+CLAIMS = claims(goodput, queue, loss_runs, averaging, gentle_red, gred_i, conclusion)
