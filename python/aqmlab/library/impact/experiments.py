@@ -187,7 +187,13 @@ EXPERIMENTS = [
         "isolation",
         "A flow of 5 Mbit/s that does not slow down, beside 50 greedy TCP sources",
         "simulation",
-        {**ALL, "FRED": "fred:min_th=30,max_th=90", "SFB": "sfb", "CHOKe": "choke:min_th=30,max_th=90,max_p=0.1,w_q=0.002,gentle=false", "Fair queues": "drr"},
+        {
+            **ALL,
+            "FRED": "fred:min_th=30,max_th=90",
+            "SFB": "sfb",
+            "CHOKe": "choke:min_th=30,max_th=90,max_p=0.1,w_q=0.002,gentle=false",
+            "Fair queues": "drr",
+        },
         settings={
             "traffic.tcp.count": 50,
             "traffic.udp.count": 1,

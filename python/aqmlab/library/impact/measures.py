@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, PerSeed, Runs, Tolerance
+from aqmlab.papers import At, Check, PerSeed, Runs, Tolerance
+from aqmlab.papers.describe.check import Better
 
 if TYPE_CHECKING:
     import polars
@@ -37,10 +38,13 @@ GREEDY: Mapping[str, At] = {
     for number, sources, udp in ((6, 400, 10), (7, 200, 10), (8, 200, 5))
 }
 """Experiments 6 to 8 in simulation."""
+SIMULATED = {f"{name} simulated": at for name, at in GREEDY.items()}
 POINTS: Mapping[str, Mapping[str, At]] = {"tcp": TCP_ONLY, "mixed": MIXED, "simulation": GREEDY}
 
 PACKET_TIME = 0.8e-3
 """Transmission time of a packet of 1000 B (s), by which each queued packet adds to the delay."""
+PAYLOAD = 0.96
+"""Payload of a packet of 1000 B, over its size."""
 BUFFER, MIN_TH, MAX_TH = 200, 30, 90
 BUFFERS = (50, 100, 200, 400)
 SPLITS = (1, 2, 4, 10, 40)
@@ -77,6 +81,7 @@ HIT: Quantity = {
     "unit": "%",
     "name": "flows that a loss event hits",
 }
+BUSY: Quantity = {"metric": "utilisation", "unit": "%", "name": "utilisation"}
 GOODPUT: Quantity = {"metric": "goodput", "unit": "Mbit/s", "name": "goodput of all"}
 
 
@@ -107,6 +112,14 @@ def tcp_loss(runs: Runs) -> Quantity:
     return {"metric": 100 * lost / polars.sum_horizontal(arrivals), "unit": "%", "name": "TCP loss"}
 
 
+def in_vain() -> Quantity:
+    """Return the share of the bits sent that nobody needs: repetitions of what has arrived, and SYNs."""
+    import polars
+
+    useful = polars.col("goodput") / polars.col("throughput") / PAYLOAD
+    return {"metric": 100 * (1 - useful), "unit": "%", "name": "sent in vain"}
+
+
 def load(runs: Runs) -> Quantity:
     """Return the offered load: the bits that arrived over those that the link could have sent."""
     import polars
@@ -123,7 +136,7 @@ def of_buffer(label: str, buffer: int) -> str:
 
 def exactly(runs: Runs, label: str, name: str) -> float:
     """Return a discipline's parameter as it was run."""
-    return float(runs.study.variants[label].resolved["aqm"][name])
+    return float(str(runs.study.variants[label].resolved["aqm"][name]))
 
 
 def by_length(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> Array:
@@ -161,7 +174,9 @@ def orders(some: Array, others: Array, n: int, name: str = "") -> PerSeed:
 
     every = np.ones(seeds, dtype=bool)
     whole = ratio(every)
-    values = [whole if seeds == 1 else seeds * whole - (seeds - 1) * ratio(np.arange(seeds) != seed) for seed in range(seeds)]
+    values = [
+        whole if seeds == 1 else seeds * whole - (seeds - 1) * ratio(np.arange(seeds) != seed) for seed in range(seeds)
+    ]
     return PerSeed.of(values, "orders of magnitude", name)
 
 
@@ -197,3 +212,59 @@ def first_drop(frame: polars.DataFrame) -> float | None:
     """Return the time from the link failure to the first drop (s); None if nothing is dropped before its return."""
     dropped = frame.filter((frame["t"] >= FAILS) & (frame["t"] < RETURNS) & (frame["drops"] > 0))
     return None if dropped.is_empty() else float(dropped["t"][0]) - FAILS
+
+
+def versus(
+    runs: Runs,
+    points: Mapping[str, At | None],
+    quantity: Quantity,
+    one: str,
+    others: Iterable[str],
+    better: Better,
+    tolerance: Tolerance,
+) -> list[Check]:
+    """Compare a discipline with each of some others at named points, such as the paper's experiments."""
+    checks = []
+    for place, at in points.items():
+        for other in others:
+            if other != one:
+                mine, theirs = (runs.per_seed(**quantity, label=label, at=at) for label in (one, other))
+                joint = "over" if tolerance.relative else "minus"
+                effect = f"{f'{place}: ' * bool(place)}{quantity['name']}, {one} {joint} {other}"
+                checks.append(Check.better(effect, mine, theirs, better, tolerance))
+    return checks
+
+
+def mean_of(runs: Runs, quantity: Quantity, labels: Iterable[str], at: At | None = None) -> str:
+    """Return the means of a quantity in words: ``58 (RED), 30 (GRED-I) ms``."""
+    found = ", ".join(f"{runs.per_seed(**quantity, label=label, at=at):.3g} ({label})" for label in labels)
+    return f"{found}{quantity['unit'] and ' ' + quantity['unit']}"
+
+
+def in_a_row(
+    runs: Runs,
+    one: str,
+    others: Iterable[str],
+    better: Better,
+    tolerance: Tolerance,
+    *,
+    n: int = 6,
+    at: At | None = None,
+    owner: str = "bottleneck",
+) -> list[Check]:
+    """Compare how often ``n`` and more packets in a row are lost with a discipline and with others."""
+    least, most = tolerance.bounds(better)
+    mine, whose = (
+        by_length(runs, one, at, owner),
+        "of all packets" if owner == "bottleneck" else f"of a flow of {owner}",
+    )
+    return [
+        Check.of(
+            f"P(> {n - 1} in a row) {whose}, {one} over {other}",
+            orders(mine, by_length(runs, other, at, owner), n),
+            least=least,
+            most=most,
+        )
+        for other in others
+        if other != one
+    ]

@@ -1,111 +1,320 @@
-"""Claims on the averaging of the queue: section III-B (Fig. 7)."""
+"""Claims on the averaging of the queue: sections III-B (Fig. 7) and V, with the link failure."""
 
 from __future__ import annotations
 
-import math
+from functools import partial
+from itertools import pairwise
 
+from aqmlab.library.impact.claims.loss_runs import BURSTY
 from aqmlab.library.impact.measures import (
+    APPROXIMATED,
+    AVERAGE_GONE,
+    DELAY,
+    FAILS,
+    GENTLE,
     HERO,
     MIN_TH,
-    PACKET_TIME,
     RED,
+    RETURNS,
     SAME,
-    SURGE_END,
-    dropped,
-    swing,
+    SHORT,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    drops,
+    first_drop,
+    lag,
     tcp_goodput,
-    udp_loss,
+    versus,
 )
-from aqmlab.papers import Check, Claim, Evidence, Judgement
-from aqmlab.papers.run.seeds import difference, mean
+from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.describe.check import Better
+
+NOT_ONE = Tolerance(1, "packets", "not any packet")
+BIN = Tolerance(0.05, "s", "a bin of the series")
+FINE_BIN = Tolerance(0.02, "s", "a bin of the series")
+POINT = Tolerance(0.25, "points", "a fortieth of the printed axis of UDP's loss in Fig. 5, a line's width")
 
 
-def flat_goodput(evidence: Evidence) -> Judgement:
-    """Judge the dependence of TCP's goodput on the averaging."""
-    runs = evidence["averaging"]
-    each = [tcp_goodput(runs, RED, {"aqm.w_q": w}) for w in runs.points("aqm.w_q")]
-    span = [
-        100 * (max(seed) - min(seed)) / mean(seed)
-        for seed in ([one for one in found if one is not None] for found in zip(*each, strict=True))
+def weights(averaging: Runs) -> list[float]:
+    """Return the weights of Fig. 7."""
+    return [w for w in averaging.points("aqm.w_q") if w >= 0.001]
+
+
+def loads(runs: Runs) -> dict[str, At]:
+    """Return the points of a link failure, by the share of the link that is used before."""
+    found: dict[str, At] = {}
+    for count in runs.points("traffic.web.count"):
+        at = {"traffic.web.count": count}
+        found[f"from {runs.per_seed('utilisation', TD, at):.0f} %"] = at
+    return found
+
+
+def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETURNS + 5, below: float = 1e9) -> PerSeed:
+    """Count the packets lost around a link failure, until the queue is as before."""
+    return runs.from_series(label, partial(drops, begin=begin, end=end, below=below), at, unit="packets")
+
+
+@claim(
+    "If the load of a half-used link rises by a fifth, averaging costs packets, of which the carrier wants to lose none.",
+    quote="using the average queue size instead of the instantaneous queue size could be harmful",
+    where="Section III-B",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count RED's drops when the load rises by a fifth."""
+    checks = [
+        Check.of(f"{name}: packets lost with RED", lost(fifth, RED, at), least=tolerance.value)
+        for name, at in loads(fifth).items()
+    ]
+    beside = [
+        Check.of(f"{name}: packets lost with {label}", lost(fifth, label, at), least=tolerance.value)
+        for name, at in loads(fifth).items()
+        for label in (TD, HERO)
     ]
     return Judgement(
-        [Check.of("largest minus smallest TCP goodput over all w, of their mean", span, unit="%", most=SAME)],
-        "The queue is never empty for long, whatever the weight, and the link full.",
+        checks,
+        "60 % and a fifth of it are 72 %: the queue stays short, its average below min_th, and the average forgives "
+        "what bursts there are. GRED-I, which looks at the queue, loses a packet now and then.",
+        beside,
     )
 
 
-def falling_loss(evidence: Evidence) -> Judgement:
-    """Judge the dependence of UDP's loss on the averaging."""
-    runs = evidence["averaging"]
-    weights = runs.points("aqm.w_q")
-    loss = {w: udp_loss(runs, RED, {"aqm.w_q": w}) for w in weights}
+@claim(
+    "When the load doubles, the average is late.",
+    quote="the operational link will suddenly double its load, and it will take some time to the averaging to reflect "
+    "this change",
+    where="Section III-B",
+    tolerance=BIN,
+    shown="failure",
+)
+def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the time to RED's first drop with that of GRED-I, which has the same min_th and no average."""
+    return Judgement(
+        _first(double, RED, HERO, "higher", tolerance),
+        "RED's average takes up to 0.4 s to follow by two thirds what GRED-I sees at once.",
+    )
+
+
+@claim(
+    "GRED-I reacts faster to congestion than what relies on the average.",
+    quote="GRED-I offers a better and faster reaction to congestion",
+    where="Section VI",
+    tolerance=BIN,
+    shown="failure",
+)
+def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the times from the failure to the first drop."""
+    return Judgement(
+        [check for other in (RED, APPROXIMATED, GENTLE) for check in _first(double, HERO, other, "lower", tolerance)],
+        "GRED-I looks at the queue itself. Faster is not better here: see what is lost in the failure.",
+    )
+
+
+def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Tolerance) -> list[Check]:
+    """Compare the times to the first drop, over all loads for which both drop anything."""
+    mine, theirs = (
+        PerSeed.average(runs.from_series(label, first_drop, at, unit="s") for at in loads(runs).values())
+        for label in (one, other)
+    )
+    return [
+        Check.better(f"time from the failure to the first drop, {one} minus {other}", mine, theirs, better, tolerance)
+    ]
+
+
+@claim(
+    "No discipline but tail drop copes with the link failure.",
+    quote="none of the AQM mechanisms (except Tail Drop) is smart enough to solve efficiently the carrier's problem "
+    "with regards to link failure",
+    where="Section VI",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare what is lost from the failure until 5 s after the link's return."""
+    checks = []
+    for name, at in loads(double).items():
+        td = lost(double, TD, at)
+        for label in double.labels:
+            if label != TD:
+                effect = f"{name}: packets lost, {label} minus tail drop"
+                checks.append(Check.better(effect, lost(double, label, at), td, "higher", tolerance))
+    return Judgement(
+        checks,
+        "For a few seconds the buffer can store what comes in excess, and tail drop uses all of it. The others drop on "
+        "the way there, as they must to keep the queue short. Beside: nobody loses packets before.",
+        [
+            Check.of(f"packets lost in 50 s before, {label}", lost(double, label, at, 50, FAILS), most=tolerance.value)
+            for at in list(loads(double).values())[:1]
+            for label in double.labels
+        ],
+    )
+
+
+@claim(
+    "After a peak RED goes on dropping though the queue is short again.",
+    quote="RED will continue dropping packets even after the congestion",
+    where="Section III-B; V",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the drops from a queue below min_th in 2 s after the link's return."""
+    at = list(loads(double).values())[-1]
+    red, hero = (lost(double, label, at, RETURNS, RETURNS + 2, MIN_TH) for label in (RED, HERO))
+    effect = f"packets lost in 2 s from bins with fewer than {MIN_TH} waiting"
+    return Judgement(
+        [Check.of(f"{effect}, RED", red, least=tolerance.value)],
+        "RED's average takes some tenths of a second to come down to min_th, and drops until then; GRED-I drops "
+        "nothing below min_th.",
+        [Check.of(f"{effect}, GRED-I", hero, most=0)],
+    )
+
+
+@claim(
+    "With w = 1 RED is like tail drop.",
+    quote="then the averaging procedure will not filter out transient congestion ... That is when RED behaves like a "
+    "Tail Drop router",
+    where="Section III-B",
+    tolerance=TENTH,
+    shown="short",
+)
+def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare RED of w = 1 with tail drop of max_th packets."""
+    return Judgement(
+        [
+            check
+            for quantity in (tcp_goodput(short), DELAY, UDP_LOSS, SWING)
+            for check in versus(short, {"": None}, quantity, AVERAGE_GONE, [SHORT], "equal", tolerance)
+        ],
+        "With 15 % to lose the queue stands at the edge, which without an average is the end of a buffer.",
+    )
+
+
+@claim(
+    "With too small a w packets are lost by overflow.",
+    quote="When w is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
+    "dropped due to a buffer overflow",
+    where="Section III-B",
+    tolerance=NOT_ONE,
+    shown="fig7",
+)
+def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the packets lost at a full buffer with the smallest w and with the next."""
+    small, next_one = (
+        averaging.per_seed("drops_overflow", RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
+    )
+    return Judgement(
+        [
+            Check.better(
+                "packets lost at a full buffer, w = 0.0001 minus w = 0.001", small, next_one, "higher", tolerance
+            )
+        ],
+        "An average over 10,000 packets lets the queue swing from empty to full. From 0.001 on, the smallest that the "
+        "paper shows, nothing overflows.",
+    )
+
+
+@claim(
+    "TCP's goodput hardly depends on RED's averaging weight.",
+    quote="the TCP goodput is not very sensitive to the value of w",
+    where="Section III-B, Fig. 7",
+    tolerance=SAME,
+    shown="fig7",
+)
+def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge the dependence of TCP's goodput on the averaging."""
+    each = [averaging.per_seed(**tcp_goodput(averaging), label=RED, at={"aqm.w_q": w}) for w in weights(averaging)]
+    span = Check.better(
+        "largest over smallest TCP goodput", PerSeed.most(each), PerSeed.least(each), "equal", tolerance
+    )
+    return Judgement([span], "The queue is never empty for long, whatever the weight, and the link full.")
+
+
+@claim(
+    "UDP loses the less the larger RED's averaging weight.",
+    quote="the UDP loss probability is decreasing when w is getting larger",
+    where="Section III-B, Fig. 7",
+    tolerance=POINT,
+    shown="fig7",
+)
+def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare UDP's loss at each weight with that at the next."""
+    loss = {
+        w: averaging.per_seed(**UDP_LOSS, label=RED, at={"aqm.w_q": w}).called("", "points") for w in weights(averaging)
+    }
+    checks = [
+        Check.better(f"UDP loss, w = {two:g} minus w = {one:g}", loss[two], loss[one], "lower", tolerance)
+        for one, two in pairwise(loss)
+    ]
+    return Judgement(
+        checks,
+        "The less RED averages, the more it is a buffer that ends at max_th, which spares packets that come singly. "
+        "From 0.001 to 0.01 it averages over many round trips or a few, and chance decides in both.",
+    )
+
+
+@claim(
+    "UDP fares best if the queue is not averaged.",
+    quote="The best UDP performance is realized when the instantaneous queue size is used",
+    where="Section III-B, Fig. 7",
+    tolerance=POINT,
+    shown="fig7",
+)
+def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare UDP's loss at w = 1 with that at every other weight of the figure."""
+    loss = {
+        w: averaging.per_seed(**UDP_LOSS, label=RED, at={"aqm.w_q": w}).called("", "points") for w in weights(averaging)
+    }
+    checks = [
+        Check.better(f"UDP loss, w = 1 minus w = {w:g}", loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
+    ]
+    return Judgement(checks, "As above: a full buffer spares packets that come singly.")
+
+
+@claim(
+    "Averaging avoids a bias against bursts.",
+    quote="Averaging helps to avoid the bias against bursty flows",
+    where="Section V",
+    tolerance=TENTH,
+    shown="bursts",
+)
+def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare what bursty UDP loses over what smooth UDP loses, with RED's average and without."""
+    bias = {
+        label: bursts.per_seed(**BURSTY, label=label) / bursts.per_seed(**UDP_LOSS, label=label)
+        for label in bursts.labels
+    }
+    effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
+    each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
+    return Judgement(
+        [Check.better(effect, bias[RED], bias[AVERAGE_GONE], "lower", tolerance)],
+        f"An average does not see the burst that it drops from. Bursty over smooth: {each}; a slope, GRED-I's, avoids "
+        "most of the bias without an average.",
+    )
+
+
+@claim(
+    "The average does not reflect the real state of the queue.",
+    quote="the average queue size does not reflect the real state of the queue",
+    where="Section V",
+    tolerance=FINE_BIN,
+    shown="fig6",
+)
+def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure by how much the average lags behind the queue."""
     checks = [
         Check.of(
-            f"UDP loss with w = {w:g} minus that of w = 1",
-            difference(loss[w], loss[weights[-1]]),
-            unit="points",
-            least=0,
+            f"lag of the average behind the queue, {label}",
+            queue.from_series(label, lag, unit="s"),
+            least=tolerance.value,
         )
-        for w in weights[:-1]
+        for label in (RED, APPROXIMATED, GENTLE)
     ]
-    first, last = weights[0], weights[-1]
-    unrest, losses = (
-        {w: mean(measure(runs, RED, {"aqm.w_q": w})) for w in (first, last)} for measure in (swing, udp_loss)
-    )
     return Judgement(
         checks,
-        f"From w = {first:g} to {last:g} the queue's standard deviation goes from {unrest[first]:.0f} to "
-        f"{unrest[last]:.0f} packets and UDP's loss from {losses[first]:.1f} to {losses[last]:.1f} %: TCP settles at "
-        "the loss that it needs whatever the average does, and UDP gets about the same.",
+        "The lag at which both agree best. It is a good part of the round trip, in which the sources answer.",
+        [Check.of("the same, GRED-I", queue.from_series(HERO, lag, unit="s"), most=0)],
     )
-
-
-def after_the_peak(evidence: Evidence) -> Judgement:
-    """Count the drops from a short queue after a surge of UDP has ended."""
-    runs = evidence["surge"]
-    checks = []
-    for label, bound in ((RED, {"least": 1.0}), (HERO, {"most": 0.0})):
-        checks.append(
-            Check.of(
-                f"{label}: packets dropped in the 2 s after the surge while fewer than {MIN_TH} wait",
-                [dropped(runs, label, seed, SURGE_END, SURGE_END + 2, MIN_TH) for seed in runs.study.seeds],
-                unit="packets",
-                **bound,
-            )
-        )
-    lag = math.log(3) / 0.002 * PACKET_TIME
-    return Judgement(
-        checks,
-        f"From max_th RED's average takes {lag:.2f} s of full load to min_th after the queue has gone, longer if fewer "
-        "packets come and less from where it stood lower, and drops until then; GRED-I looks at the queue and drops "
-        "nothing below min_th.",
-    )
-
-
-CLAIMS = (
-    Claim(
-        name="goodput-whatever-w",
-        text="TCP's goodput hardly depends on RED's averaging weight.",
-        where="Section III-B, Fig. 7",
-        judge=flat_goodput,
-        needs=["averaging"],
-        shown=["fig7"],
-    ),
-    Claim(
-        name="udp-loss-falls-with-w",
-        text="UDP loses the less the larger RED's averaging weight; least if the queue is not averaged.",
-        where="Section III-B, Fig. 7",
-        judge=falling_loss,
-        needs=["averaging"],
-        shown=["fig7"],
-        sensitive=True,
-    ),
-    Claim(
-        name="drops-after-the-peak",
-        text="After a peak RED goes on dropping though the queue is short again; without averaging it would not.",
-        where="Section III-B; V",
-        judge=after_the_peak,
-        needs=["surge"],
-        shown=["surge"],
-    ),
-)

@@ -1,254 +1,195 @@
-"""Claims on losses in a row with tail drop and RED: section III-A part 4 (Fig. 6, right)."""
+"""Claims on losses in a row with tail drop and RED: the abstract, sections II-A and III-A.4 (Fig. 6, right)."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
+from dataclasses import replace
 
 from aqmlab.library.impact.measures import (
-    CLOSE,
-    LAST_BIN,
-    LENGTHS,
+    AVERAGE_GONE,
+    HERO,
+    LOSS,
     MIXED,
-    POINTS,
     RED,
+    SIMULATED,
+    SLOPE_ALONE,
     TD,
-    TITLES,
-    at_least,
-    counted,
+    TENTH,
+    TWICE,
+    UDP_LOSS,
+    Quantity,
+    by_length,
+    in_a_row,
     longest,
-    lost,
-    mean_difference,
     orders,
-    present,
-    present_splits,
-    udp_loss,
-    waits,
+    versus,
 )
 from aqmlab.library.impact.theory import FLOWS, LOAD, in_model
-from aqmlab.papers import Check, Claim, Evidence, Judgement
-from aqmlab.papers.run.seeds import mean, ratio
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
-# An order of magnitude, rounded: from 10^0.5 on.
-ORDER = 0.5
+ORDER = Tolerance(0.7, "orders of magnitude", "ten times, give or take a factor of two")
+AT_ALL = Tolerance(0, "packets", "an exact statement")
+BURSTY: Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": "loss of bursty UDP"}
 
 
-def more_than_five(evidence: Evidence) -> Judgement:
-    """Compare how often a UDP flow loses more than 5 packets in a row."""
-    runs = evidence["mixed"]
-    at = MIXED["Exp6"]
-    counts = {label: counted(runs, label, at) for label in (RED, TD)}
-    simulated = orders(
-        "simulated, Exp6: P(> 5 in a row) of RED over tail drop's", counts[RED], counts[TD], 6, least=ORDER
-    )
-    modelled = in_model(
-        f"open-loop model, load {LOAD}, a flow of {FLOWS}: the same", RED, TD, 6, FLOWS, evidence.quick, least=ORDER
-    )
-    loss = {label: mean(udp_loss(runs, label, at)) for label in (RED, TD)}
-    alone = 5 * math.log10(loss[RED] / loss[TD])
-    whole = 100 * float(np.nan_to_num(at_least(counted(runs, RED, at, "bottleneck"))[14]))
-    most = longest(runs, RED, at, "bottleneck")
+@claim(
+    "Tail drop is biased against bursts.",
+    quote="the Tail Drop bias against bursty traffic",
+    where="Section II-A",
+    tolerance=TENTH,
+    shown="bursts",
+)
+def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the losses of bursty and smooth UDP of the same rate."""
+    bursty, smooth = (bursts.per_seed(**one, label=TD) for one in (BURSTY, UDP_LOSS))
     return Judgement(
-        [simulated, modelled],
-        f"Of RED's runs of losses of all packets {whole:.2g} % are of 15 and more, the longest of "
-        f"{_counted_up_to(most)}; but a hundred packets of others pass between two of this flow. Losses of "
-        f"{loss[RED]:.0f} and {loss[TD]:.0f} % that knew nothing of each other would make {alone:.1f} orders of "
-        "magnitude; the model's sources never slow down, so that its average swings across the step.",
+        [Check.better("loss with tail drop, bursty over smooth UDP", bursty, smooth, "higher", tolerance)],
+        "Ten packets at once find a buffer with room for a few; one finds room if a packet has just left. The model's "
+        "batches lose more in the same way: see the theory.",
     )
 
 
-def longest_runs(evidence: Evidence) -> Judgement:
-    """Judge the longest loss runs of a UDP flow."""
-    runs = evidence["mixed"]
-    at = MIXED["Exp6"]
-    found = {label: longest(runs, label, at) for label in (RED, TD)}
-    every = longest(runs, RED, at, "bottleneck")
-    flows = int(runs.of(RED, at)["classes.udp.flows"].sum())
-    minutes = (runs.duration - runs.study.scenario.warmup) / 60
-    seen = f"in {flows * minutes:.0f} min of a flow"
-    return Judgement(
-        [
-            Check.exact(f"longest run of a UDP flow with RED, {seen}", found[RED], unit="packets", least=16),
-            Check.exact(f"longest run of a UDP flow with tail drop, {seen}", found[TD], unit="packets", most=7),
-        ],
-        "The longer one looks the longer the longest. A UDP flow of 12.5 packets a second loses 16 in a row only if "
-        f"all is dropped for more than a second, or by chance. The longest run of all packets with RED is "
-        f"{_counted_up_to(every)}; a hundred pass between two of a UDP flow.",
-    )
-
-
-def red_drops_more(evidence: Evidence) -> Judgement:
-    """Compare the loss of all packets."""
-    checks = []
-    for experiment, title in TITLES.items():
-        runs = evidence[experiment]
-        each = mean_difference(runs, present(runs, POINTS[experiment]).values(), lost, RED, TD)
-        checks.append(Check.of(f"loss of all with RED minus tail drop's, {title}", each, unit="points", least=0))
+@claim(
+    "A UDP flow loses more than 5 packets in a row ten times as often with RED as with tail drop.",
+    quote="the probability of loosing more than 5 packets in a row is one order of magnitude higher with RED",
+    where="Section III-A.4, Fig. 6 right",
+    tolerance=ORDER,
+    shown="fig6 split",
+)
+def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare how often a UDP flow loses more than 5 packets in a row, for each split of UDP into flows."""
+    checks = [
+        replace(check, effect=f"UDP in {flows:g} flows: {check.effect}")
+        for flows in split.points("traffic.udp.count")
+        for check in in_a_row(split, RED, [TD], "higher", tolerance, at={"traffic.udp.count": flows}, owner="udp")
+    ]
     return Judgement(
         checks,
-        "The paper blames the average, which is slow. What a queue drops in the long run is what TCP must lose to "
-        f"share the link, which is more if the queue is shorter: {waits(evidence, TD)} with tail drop, "
-        f"{waits(evidence, RED)} with RED (testbed's traffic and greedy TCP).",
-    )
-
-
-def alike(evidence: Evidence) -> Judgement:
-    """Compare loss runs of UDP and TCP."""
-    runs = evidence["mixed"]
-    at = MIXED["Exp6"]
-    checks = [
-        Check.of(
-            f"{label}: mean run of losses of FTP over UDP's",
-            ratio(
-                runs.values("classes.ftp.loss_run_mean", label, at), runs.values("classes.udp.loss_run_mean", label, at)
+        "The paper does not state into how many flows its UDP is split, and that decides: a flow of 1 Mbit/s has a "
+        "packet every 8 ms, of which many fall into a time in which RED drops all; one of 100 kbit/s hardly two.",
+        [
+            *in_a_row(mixed, RED, [TD], "higher", tolerance, at=MIXED["Exp6"], owner="udp"),
+            *(
+                in_model(f"open-loop model, load {LOAD}, {flows} flows: the same", RED, TD, 6, flows, least=ORDER.value)
+                for flows in (10, FLOWS, 100)
             ),
-            least=1 - CLOSE,
-            most=1 + CLOSE,
-        )
-        for label in (TD, RED)
-    ]
-    return Judgement(
-        checks,
-        "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. "
-        "RED draws a packet here and there, unless its average is above max_th.",
-    )
-
-
-def longer_of_all(evidence: Evidence) -> Judgement:
-    """Compare loss runs over all packets with those of a UDP flow."""
-    runs = evidence["mixed"]
-    at = MIXED["Exp6"]
-    checks = [
-        orders(
-            f"{label}: P(> {n - 1} in a row) of all packets over that of a UDP flow",
-            counted(runs, label, at, "bottleneck"),
-            counted(runs, label, at),
-            n,
-            least=0,
-        )
-        for label in (TD, RED)
-        for n in LENGTHS
-    ]
-    share = {label: mean(udp_loss(runs, label, at)) for label in (TD, RED)}
-    return Judgement(
-        checks,
-        "Packets that arrive one after the other find the same queue, full or not; those of a UDP flow are 80 ms "
-        f"apart, and the next is lost nearly whatever became of the last ({share[TD]:.0f} % with tail drop, "
-        f"{share[RED]:.0f} % with RED). Where drops are spaced, arrivals in a row are spared on purpose.",
-    )
-
-
-def averaging_lengthens(evidence: Evidence) -> Judgement:
-    """Compare loss runs of RED with long averaging and without."""
-    runs = evidence["averaging"]
-    weights = runs.points("aqm.w_q")
-    slow, at_once = ({"aqm.w_q": w} for w in (weights[0], weights[-1]))
-    checks = [
-        orders(
-            f"{title}: P(> {n - 1} in a row) with w = {weights[0]:g} over that with w = {weights[-1]:g}",
-            counted(runs, RED, slow, owner),
-            counted(runs, RED, at_once, owner),
-            n,
-            least=0,
-        )
-        for title, owner in (("all packets", "bottleneck"), ("a UDP flow", "udp"))
-        for n in LENGTHS
-    ]
-    most = {w: longest(runs, RED, {"aqm.w_q": w}, "bottleneck") for w in (weights[0], weights[-1])}
-    return Judgement(
-        checks,
-        "Above max_th RED drops all that comes until its average has come down, for as long as it averages; without "
-        "an average until one packet has left, as tail drop does. The longest run of all packets is "
-        f"{_counted_up_to(most[weights[0]])} with w = {weights[0]:g} and {_counted_up_to(most[weights[-1]])} with w = "
-        f"{weights[-1]:g}.",
-    )
-
-
-def _counted_up_to(length: float) -> str:
-    """Write the length of a run; the last bin holds all longer ones."""
-    return f"{length:.0f} or more" if length >= LAST_BIN else f"{length:.0f}"
-
-
-def split_matters(evidence: Evidence) -> Judgement:
-    """Judge the dependence of the longest runs on the rate of a UDP flow."""
-    runs = evidence["split"]
-    points = present_splits(runs)
-    few, many = min(points), max(points)
-    fast, slow = ({label: counted(runs, label, points[flows]) for label in (RED, TD)} for flows in (few, many))
-    top = {label: longest(runs, label, points[few]) for label in (RED, TD)}
-    return Judgement(
-        [
-            orders(f"RED: P(> 5 in a row) in {few} flow over that in {many}", fast[RED], slow[RED], 6, least=ORDER),
-            orders(f"{few} flow: P(> 5 in a row) of RED over tail drop's", fast[RED], fast[TD], 6, least=ORDER),
         ],
-        "The paper does not state into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, of "
-        f"which several fall into the time in which RED drops everything: its longest run is {top[RED]:.0f} packets, "
-        f"and {top[TD]:.0f} with tail drop.",
     )
 
 
-CLAIMS = (
-    Claim(
-        name="red-runs",
-        text="A UDP flow loses more than 5 packets in a row ten times as often with RED as with tail drop.",
-        where="Section III-A.4, Fig. 6 right",
-        judge=more_than_five,
-        needs=["mixed"],
-        shown=["fig6", "runs"],
-        sensitive=True,
-    ),
-    Claim(
-        name="longest-runs",
-        text="More than 15 losses in a row occur with RED, never more than 7 with tail drop.",
-        where="Section III-A.4",
-        judge=longest_runs,
-        needs=["mixed"],
-        shown=["fig6", "runs"],
-    ),
-    Claim(
-        name="red-drops-more",
-        text="RED drops more packets than tail drop.",
-        where="Section III-A.4",
-        judge=red_drops_more,
-        needs=["mixed", "simulation"],
-        shown=["metrics"],
-    ),
-    Claim(
-        name="flows-alike",
-        text="TCP and UDP flows lose in runs of the same lengths.",
-        where="Section III-A.4",
-        judge=alike,
-        needs=["mixed"],
-        shown=["fig6"],
-    ),
-    Claim(
-        name="longer-of-all",
-        text="Of all packets more are lost in a row than of a flow.",
-        where="Section III-A.4",
-        judge=longer_of_all,
-        needs=["mixed"],
-        shown=["runs"],
-    ),
-    Claim(
-        name="averaging-lengthens",
-        text="Averaging makes consecutive losses: RED that averages its queue loses more in a row than without.",
-        where="Section III-A.4; abstract",
-        judge=averaging_lengthens,
-        needs=["averaging"],
-        shown=["fig7"],
-    ),
+@claim(
+    "More than 15 losses in a row occur with RED, never more than 7 with tail drop.",
+    quote="While we measured more than 15 consecutive losses in one individual flow with RED, we never observed more "
+    "than 7 consecutive drops with Tail Drop",
+    where="Section III-A.4",
+    tolerance=AT_ALL,
+    shown="fig6 split",
 )
+def longest_runs(split: Runs) -> Judgement:
+    """Judge the longest loss runs of a UDP flow over all seeds, for each split of UDP into flows."""
+    checks = []
+    for flows in split.points("traffic.udp.count"):
+        for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0})):
+            most = max(longest(split, label, {"traffic.udp.count": flows}).known)
+            checks.append(Check.exact(f"longest run, UDP in {flows:g} flows, {label}", most, unit="packets", **bound))
+    return Judgement(
+        checks,
+        "The longer one looks the longer the longest. RED's exceeds 15 where UDP is one flow. Tail drop's exceeds 7: "
+        "at a loss of a third seven in a row come by chance.",
+    )
 
-BEYOND = (
-    Claim(
-        name="runs-by-rate",
-        text="How long runs of losses are depends on how fast a flow is: more than 5 are far likelier for one fast UDP "
-        "flow than for many slow ones.",
-        where="Beyond Section III-A.4",
-        judge=split_matters,
-        needs=["split"],
-        shown=["split"],
-        beyond=True,
-    ),
+
+@claim(
+    "TCP and UDP flows lose in runs of the same lengths.",
+    quote="every flow (TCP and UDP) will encounter a similar distribution of the consecutive losses",
+    where="Section III-A.4",
+    tolerance=TENTH,
+    shown="fig6",
 )
+def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean runs of UDP with those of each kind of TCP source."""
+    at = MIXED["Exp6"]
+    checks = []
+    for label in (TD, RED):
+        udp = mixed.per_seed("classes.udp.loss_run_mean", label, at)
+        for entry in ("ftp", "gif", "text"):
+            tcp = mixed.per_seed(f"classes.{entry}.loss_run_mean", label, at)
+            checks.append(Check.better(f"{label}: mean run of losses, {entry} over UDP", tcp, udp, "equal", tolerance))
+    return Judgement(
+        checks,
+        "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. A "
+        "lost packet of TCP is followed by a time-out, and the next one finds another queue.",
+    )
+
+
+@claim(
+    "Of all packets more are lost in a row than of a flow.",
+    quote="we find higher probabilities of consecutive losses when we examine the loss process of all aggregate flows",
+    where="Section III-A.4",
+    tolerance=TWICE,
+    shown="runs",
+)
+def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the frequency of loss runs over all packets with that of a UDP flow."""
+    at = MIXED["Exp6"]
+    checks = []
+    for label in (TD, RED):
+        every, flow = (by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp"))
+        effect = f"P(> 5 in a row), {label}: of all packets over that of a UDP flow"
+        checks.append(Check.of(effect, orders(every, flow, 6), least=tolerance.value))
+    return Judgement(
+        checks,
+        "Packets that arrive one after the other find the same queue, full or not; a flow's next packet finds another.",
+    )
+
+
+@claim(
+    "RED drops more packets than tail drop.",
+    quote="a RED gateway drops more packets than a Tail Drop gateway",
+    where="Section III-A.4",
+    tolerance=Tolerance(1, "% of it", "a hundredth of the loss, which no figure shows"),
+    shown="levels metrics",
+)
+def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the loss of all packets."""
+    return Judgement(
+        versus(mixed, MIXED, LOSS, RED, [TD], "higher", tolerance)
+        + versus(simulation, SIMULATED, LOSS, RED, [TD], "higher", tolerance),
+        "The paper blames the slow average. What a queue drops in the long run is what TCP must lose to share the "
+        "link, which is more if the queue is shorter; of short transfers little, since they live on time-outs.",
+    )
+
+
+@claim(
+    "Averaging with an edge makes consecutive losses.",
+    quote="the average function in coexistence with the sharp dropping function will always perform badly in terms of "
+    "the number of consecutive losses",
+    where="Section III-A.4; abstract",
+    tolerance=TWICE,
+    shown="corners runs",
+)
+def averaging_lengthens(corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare how often all packets and a UDP flow lose more than 5 in a row with RED and with other corners."""
+    return Judgement(
+        in_a_row(corners, RED, [AVERAGE_GONE, SLOPE_ALONE, TD, HERO], "higher", tolerance),
+        "Above max_th RED drops all that comes until its average has come down; without an average until one packet "
+        "has left. A UDP flow of one packet in a hundred sees nothing of it.",
+        in_a_row(corners, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", tolerance, n=3, owner="udp"),
+    )
+
+
+@claim(
+    "Averaging and the slope are the two major influences on consecutive drops.",
+    quote="queue size averaging and the slope of the dropping function as the two major parameters influencing "
+    "consecutive drops",
+    where="Abstract",
+    tolerance=TWICE,
+    shown="corners runs",
+)
+def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge what averaging and the slope each change with the other held fixed, in either direction."""
+    pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))
+    return Judgement(
+        [check for one, other in pairs for check in in_a_row(corners, one, [other], "higher", tolerance)],
+        "Each matters, and together they multiply. The spacing of drops, which the paper leaves out, matters as much: "
+        "with ns-2's no two drops of a line are ever consecutive (see the table of runs).",
+    )

@@ -1,132 +1,124 @@
-"""Figures 4, 5, 8 and 10: goodput of TCP and loss of UDP; the table of all metrics."""
+"""Figures 4, 5, 7, 8 and 10: goodput of TCP and loss of UDP."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab.library.impact.measures import (
+    APPROXIMATED,
     GREDS,
     GREEDY,
     HERO,
-    POINTS,
+    MIXED,
     RED,
+    TCP_ONLY,
     TD,
-    Measure,
-    delay,
-    present,
-    swing,
+    UDP_LOSS,
     tcp_goodput,
-    tcp_loss,
-    udp_loss,
 )
-from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
-from aqmlab.papers.run.seeds import mean
-from aqmlab.papers.run.sketch import Curves, bars
-from aqmlab.results.summary import Summary
+from aqmlab.papers import At, Axis, Curve, Figure, Panel, PerSeed, Runs
+from aqmlab.papers.run.sketch import bars, mean_curve
 
-if TYPE_CHECKING:
-    import polars
-
-MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
-"""The measures on the axes of the printed charts."""
 GOODPUT = "TCP goodput (Mbit/s)"
 UDP = "UDP loss probability (%)"
+EXPERIMENT = Axis("Experiment")
+WEIGHT = Axis("Averaging w", 0.001, 1, log=True)
+TWO_AXES = "One chart with two axes in print, left and right; here side by side."
 
 
-def goodput_and_loss(experiment: str, labels: Sequence[str], loss: bool = True) -> Curves:
-    """Return the curves of TCP goodput in each experiment, with UDP's loss if ``loss``.
-
-    ``experiment`` is ``tcp``, ``mixed`` or ``simulation``. Panels are ``left`` and ``right``, or one alone.
-    """
-
-    def curves(evidence: Evidence) -> Iterator[Curve]:
-        runs = evidence[experiment]
-        points = present(runs, POINTS[experiment])
-        for panel, measure in MEASURES.items() if loss else (("", tcp_goodput),):
-            for label in labels:
-                summaries = [Summary.of(measure(runs, label, at)) for at in points.values()]
-                yield bars(panel, label, list(points), summaries)
-
-    return curves
+def two(x: Axis, goodput: tuple[float, float], loss: tuple[float, float]) -> list[Panel]:
+    """Return the panels of goodput and loss, in place of the two axes of a printed chart."""
+    return [
+        Panel("left", "TCP goodput", x, Axis(GOODPUT, *goodput)),
+        Panel("right", "UDP loss", x, Axis(UDP, *loss)),
+    ]
 
 
-def metrics(evidence: Evidence) -> polars.DataFrame:
-    """List goodput, loss, delay and oscillation of each discipline in simulation with 200 sources."""
-    import polars
+def _bars(runs: Runs, points: Mapping[str, At], labels: Sequence[str]) -> Iterator[Curve]:
+    for panel, quantity in (("left", tcp_goodput(runs)), ("right", UDP_LOSS)):
+        for label in labels:
+            found = [runs.per_seed(**quantity, label=label, at=at).summary for at in points.values()]
+            yield bars(panel, label, list(points), found)
 
-    runs = evidence["simulation"]
-    at = GREEDY["Exp7"]
-    columns: dict[str, Measure] = {
-        "TCP goodput (Mbit/s)": tcp_goodput,
-        "UDP loss (%)": udp_loss,
-        "TCP loss (%)": tcp_loss,
-        "delay (ms)": delay,
-        "queue, s.d. (packets)": swing,
-        "fairness of TCP": lambda runs, label, at: runs.values("classes.tcp.jain", label, at),
-    }
-    rows: list[dict[str, str | float | None]] = []
-    for label in (TD, RED, *GREDS, HERO):
-        row: dict[str, str | float | None] = {"discipline": label}
-        for name, measure in columns.items():
-            values = measure(runs, label, at)
-            row |= {name: mean(values), f"{name} ±": Summary.of(values).ci95}
-        rows.append(row)
-    return polars.DataFrame(rows)
+
+def _printed(panel: str, name: str, found: Sequence[PerSeed], by: Sequence[float]) -> Curve:
+    """Draw what the text says of a discipline relative to another: the factors of the least, the middle, the most."""
+    low, middle, high = ([one.mean * factor for one in found] for factor in (by[0], sum(by) / len(by), by[-1]))
+    banded = len(by) > 1
+    return Curve(
+        panel, f"{name} (paper)", list(MIXED), middle, low if banded else None, high if banded else None, "printed"
+    )
+
+
+def figure_4(tcp: Runs) -> Iterator[Curve]:
+    """Draw the goodput of experiments 1 to 5."""
+    for label in (TD, RED):
+        found = [tcp.per_seed(**tcp_goodput(tcp), label=label, at=at).summary for at in TCP_ONLY.values()]
+        yield bars("", label, list(TCP_ONLY), found)
+
+
+def figure_5(mixed: Runs) -> Iterator[Curve]:
+    """Draw experiments 6 to 8 with tail drop and RED."""
+    yield from _bars(mixed, MIXED, (RED, TD))
+    loss = [mixed.per_seed(**UDP_LOSS, label=TD, at=at) for at in MIXED.values()]
+    yield _printed("right", "RED, from our tail drop", loss, (1.05, 1.12))
+
+
+def figure_7(averaging: Runs) -> Iterator[Curve]:
+    """Draw goodput and loss over the averaging weight."""
+    weights = [w for w in averaging.points("aqm.w_q") if w >= WEIGHT.low]
+    for panel, quantity in (("left", tcp_goodput(averaging)), ("right", UDP_LOSS)):
+        found = [averaging.per_seed(**quantity, label=RED, at={"aqm.w_q": w}).summary for w in weights]
+        yield mean_curve(panel, RED, weights, found)
+
+
+def figure_8(mixed: Runs) -> Iterator[Curve]:
+    """Draw experiments 6 to 8 with gentle RED as well."""
+    yield from _bars(mixed, MIXED, (TD, RED, *GREDS))
+    for panel, quantity, factor in (("left", tcp_goodput(mixed), 1 / 1.03), ("right", UDP_LOSS, 0.9)):
+        red = [mixed.per_seed(**quantity, label=RED, at=at) for at in MIXED.values()]
+        yield _printed(panel, f"{APPROXIMATED}, from our RED", red, (factor,))
+
+
+def figure_10(simulation: Runs) -> Iterator[Curve]:
+    """Draw experiments 6 to 8 in simulation."""
+    return _bars(simulation, GREEDY, (TD, RED, *GREDS, HERO))
 
 
 FIGURE_4 = Figure(
     name="fig4",
     title="Aggregate goodput with RED and tail drop, experiments 1 to 5",
-    needs=["tcp"],
-    panels=[Panel("", "Goodput", Axis("Experiment"), Axis("Throughput (Mbit/s)", 9.0, 9.6))],
-    curves=goodput_and_loss("tcp", (TD, RED), loss=False),
+    panels=[Panel("", "Goodput", EXPERIMENT, Axis("Throughput (Mbit/s)", 9.0, 9.6))],
+    curves=figure_4,
     caption="The printed axis begins at 9.15. Most that there can be is 9.6: 40 of 1000 bytes are headers.",
     across=1,
 )
-
 FIGURE_5 = Figure(
     name="fig5",
     title="TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8",
-    needs=["mixed"],
-    panels=[
-        Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
-        Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
-    ],
-    curves=goodput_and_loss("mixed", (RED, TD)),
-    caption="One chart with two axes in print, left and right: 7 to 8.4 Mbit/s, and 29 to 38 %. The testbed's "
-    "level of loss is that of its own traffic and is not reached here: compare differences.",
+    panels=two(EXPERIMENT, (7, 8.6), (20, 42)),
+    curves=figure_5,
+    caption=f"{TWO_AXES} They print 7 to 8.4 Mbit/s and 29 to 38 %. Grey: what the text's 5 to 12 % make of our tail drop.",
 )
-
+FIGURE_7 = Figure(
+    name="fig7",
+    title="Impact of the averaging parameter on TCP goodput and UDP loss",
+    panels=two(WEIGHT, (8, 9), (0, 20)),
+    curves=figure_7,
+    caption=f"{TWO_AXES} They have no numbers.",
+)
 FIGURE_8 = Figure(
     name="fig8",
     title="TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8",
-    needs=["mixed"],
-    panels=[
-        Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
-        Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
-    ],
-    curves=goodput_and_loss("mixed", (TD, RED, *GREDS)),
-    caption="Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it true gentle RED.",
+    panels=two(EXPERIMENT, (7, 8.6), (20, 42)),
+    curves=figure_8,
+    caption=f"{TWO_AXES} Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it true "
+    "gentle RED. Grey: what the text's 3 % and 10 % make of our RED.",
 )
-
 FIGURE_10 = Figure(
     name="fig10",
     title="TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation",
-    needs=["simulation"],
-    panels=[
-        Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 8, 9.4)),
-        Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 30)),
-    ],
-    curves=goodput_and_loss("simulation", (TD, RED, *GREDS, HERO)),
-    caption="The paper does not state which GRED it simulated: both are here.",
-)
-
-METRICS = Table(
-    name="metrics",
-    title="All metrics in simulation, 200 greedy TCP sources",
-    needs=["simulation"],
-    rows=metrics,
-    caption="With the metric that the paper names as missing: Jain's index of the TCP flows' goodputs.",
-    beyond=True,
+    panels=two(EXPERIMENT, (8, 9.4), (0, 30)),
+    curves=figure_10,
+    caption=f"{TWO_AXES} The paper does not state which GRED it simulated: both are here.",
 )

@@ -1,0 +1,120 @@
+"""Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
+
+from __future__ import annotations
+
+from aqmlab.library.impact.measures import (
+    APPROXIMATED,
+    DELAY,
+    GENTLE,
+    HERO,
+    RED,
+    SAME,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    Quantity,
+    in_a_row,
+    tcp_goodput,
+)
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+
+FAIR_QUEUES = "Fair queues"
+PAPERS = (TD, RED, APPROXIMATED, GENTLE, HERO)
+JAIN: Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flows"}
+MISBEHAVED: Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
+SHARE = 9.6 / 51
+"""The fair share of the flow that does not slow down (Mbit/s of payload)."""
+
+
+@claim(
+    "No discipline of one queue makes a fair network.",
+    quote="We do not believe that any AQM scheme can efficiently match the requirements of a fair network",
+    where="Section VI",
+    tolerance=Tolerance(0.05, "", "a twentieth of Jain's index"),
+    shown="links",
+)
+def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare Jain's index of flows of different round trips with that of fair queueing."""
+    fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
+    checks = [
+        Check.better(
+            f"Jain's index, {label} minus fair queues", links.per_seed(**JAIN, label=label), fair, "lower", tolerance
+        )
+        for label in PAPERS
+    ]
+    return Judgement(
+        checks,
+        "TCP divides the link by the round trip, and a discipline that drops without regard to flows leaves it at "
+        f"that. Tail drop is the fairest of the five, and fair queues have {fair:.2f}.",
+    )
+
+
+@claim(
+    "No discipline of one queue isolates flows from one that misbehaves.",
+    quote="AQM also does not provide flow isolation and protection from misbehaving flows",
+    where="Section VI",
+    tolerance=Tolerance(2, "fair shares", "twice its fair share, which would be isolation of a kind"),
+    shown="isolation",
+)
+def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge what a flow of 5 Mbit/s that does not slow down gets beside 50 TCP flows."""
+
+    def shares(label: str) -> Check:
+        got = (isolation.per_seed(**MISBEHAVED, label=label) / SHARE).called("", "fair shares")
+        return Check.of(f"{MISBEHAVED['name']}, {label}", got, least=tolerance.value)
+
+    return Judgement(
+        [shares(label) for label in PAPERS],
+        "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Of the "
+        "disciplines that look at flows (beside) only fair queues hold it to its share.",
+        [shares(label) for label in isolation.labels if label not in PAPERS],
+    )
+
+
+@claim(
+    "How long runs of losses are depends on how fast a flow is.",
+    where="Beyond Section III-A.4",
+    tolerance=Tolerance(0.7, "orders of magnitude", "ten times, give or take a factor of two"),
+    shown="split",
+    beyond=True,
+)
+def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare RED with tail drop for UDP in one flow."""
+    at = {"traffic.udp.count": min(split.points("traffic.udp.count"))}
+    return Judgement(
+        in_a_row(split, RED, [TD], "higher", tolerance, at=at, owner="udp"),
+        "A flow of 1 Mbit/s has a packet every 8 ms, of which several fall into a time in which RED drops everything.",
+    )
+
+
+@claim(
+    "GRED-I's line moves its delay and nothing else.",
+    where="Beyond Section V, which leaves it to later work",
+    tolerance=TENTH,
+    shown="line",
+    beyond=True,
+)
+def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the largest with the smallest value over thresholds, for each metric."""
+    places = [
+        {"aqm.min_th": low, "aqm.max_th": high}
+        for low in line.points("aqm.min_th")
+        for high in line.points("aqm.max_th")
+    ]
+
+    def span(quantity: Quantity) -> tuple[PerSeed, PerSeed]:
+        found = [line.per_seed(**quantity, label=HERO, at=at) for at in places]
+        return PerSeed.most(found), PerSeed.least(found)
+
+    checks = [
+        Check.better(f"{one['name']}, largest over smallest", *span(one), "equal", bound)
+        for one, bound in ((tcp_goodput(line), SAME), (UDP_LOSS, tolerance))
+    ]
+    delays = Check.better(f"{DELAY['name']}, largest over smallest", *span(DELAY), "higher", tolerance)
+    swings = Check.better(f"{SWING['name']}, largest over smallest", *span(SWING), "higher", tolerance)
+    return Judgement(
+        [delays, *checks],
+        "The queue stands where the line gives the loss that TCP needs, which hardly depends on it.",
+        [swings],
+    )
