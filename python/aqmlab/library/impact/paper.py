@@ -1,6 +1,6 @@
 """The study of tail drop, RED, GRED and GRED-I: its description."""
 
-from aqmlab.library.impact.choices import CHOICES, VARIANTS
+from aqmlab.library.impact.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab.library.impact.claims import CLAIMS
 from aqmlab.library.impact.experiments import EXPERIMENTS
 from aqmlab.library.impact.figures import ITEMS
@@ -20,7 +20,8 @@ PAPER = Paper(
     claims=CLAIMS,
     choices=CHOICES,
     variants=VARIANTS,
+    calibration=CALIBRATION,
     later="Experiments 1 to 8 on real routers and hosts, with the live engine: figures 4, 5, 6 (right) and 8 are of a "
-    "testbed, and simulated here with a copy of its traffic. Its level of UDP loss, 29 to 38 %, is not reached: that "
-    "takes its own sources, and greedy TCP cannot do it either.",
+    "testbed, and simulated here with a copy of its traffic, fitted to its printed levels. Half-duplex links with "
+    "their collisions, sources whose rate is friendly to TCP's, and telephony that adapts its rate are left out.",
 )

@@ -57,7 +57,7 @@ def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETU
 
 
 @claim(
-    "If the load of a half-used link rises by a fifth, averaging costs packets, of which the carrier wants to lose none.",
+    "If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost.",
     quote="using the average queue size instead of the instantaneous queue size could be harmful",
     where="Section III-B",
     tolerance=NOT_ONE,

@@ -193,6 +193,7 @@ def gred_no_better(simulation: Runs, corners: Runs, *, tolerance: Tolerance) -> 
     ]
     return Judgement(
         checks,
-        "RED's queue is steadier, and there is no difference to speak of in goodput and loss; in consecutive losses it is far worse, as the "
-        f"paper's own introduction says. {mean_of(simulation, LOSS, (RED, *GREDS, HERO))} are lost.",
+        "RED's queue is steadier, and there is no difference to speak of in goodput and loss; in consecutive "
+        "losses it is far worse, as the paper's own introduction says. "
+        f"{mean_of(simulation, LOSS, (RED, *GREDS, HERO))} are lost.",
     )

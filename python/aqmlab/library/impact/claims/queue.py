@@ -119,7 +119,9 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count how often RED's average rises to max_th."""
     rises = queue.from_series(RED, crossings, unit="per minute")
-    above = queue.from_series(RED, lambda frame: 100 * float((frame["avg.max"] >= MAX_TH).mean()), unit="%")
+    above = queue.from_series(
+        RED, lambda frame: 100 * float(frame["avg.max"].ge(MAX_TH).cast(float).sum()) / len(frame), unit="%"
+    )
     return Judgement(
         [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
         f"A cycle takes {60 / rises.mean:.2g} s. The average touches max_th in {above:.2g} % of the bins of 20 ms: a "

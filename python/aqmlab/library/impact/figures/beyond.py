@@ -56,12 +56,14 @@ def listed(
         import polars
 
         found: list[dict[str, str | float | None]] = []
-        for place, at in (points or {"": None}).items():
+        places: Mapping[str, At | None] = points or {"": None}
+        for place, at in places.items():
             for label in runs.labels:
                 row: dict[str, str | float | None] = {"discipline": f"{place}{', ' * bool(place)}{label}"}
                 for quantity in quantities(runs):
                     values = runs.per_seed(**quantity, label=label, at=at)
-                    head = f"{quantity['name']}{quantity['unit'] and f' ({quantity["unit"]})'}"
+                    unit = f" ({quantity['unit']})" if quantity["unit"] else ""
+                    head = f"{quantity['name']}{unit}"
                     row |= {head: values.mean, f"{head} ±": values.summary.ci95}
                 found.append(row)
         return polars.DataFrame(found, infer_schema_length=None)
@@ -243,7 +245,7 @@ ITEMS = (
             *(of_class(f"classes.rtt{trip}.goodput", "Mbit/s", f"{trip} ms") for trip in (10, 74, 136, 200)),
             of_class("jain", "", "Jain's index"),
         ],
-        caption="16 greedy flows behind each link. Single flows of a link get the same: their own index is 0.98 and more.",
+        caption="16 greedy flows behind each link. The flows of a link share alike: their index is 0.97 and more.",
     ),
     listed(
         "isolation",

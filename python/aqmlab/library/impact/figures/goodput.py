@@ -98,7 +98,7 @@ FIGURE_5 = Figure(
     title="TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8",
     panels=two(EXPERIMENT, (7, 8.6), (20, 42)),
     curves=figure_5,
-    caption=f"{TWO_AXES} They print 7 to 8.4 Mbit/s and 29 to 38 %. Grey: what the text's 5 to 12 % make of our tail drop.",
+    caption=f"{TWO_AXES} They print 7 to 8.4 Mbit/s and 29 to 38 %. Grey: our tail drop and 5 to 12 %, as in the text.",
 )
 FIGURE_7 = Figure(
     name="fig7",

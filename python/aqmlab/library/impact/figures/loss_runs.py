@@ -32,8 +32,8 @@ QUEUE = Panel(
 LENGTH, CHANCE = Axis("Consecutive losses n (packets)", 1, LONGEST), Axis("P(at least n)", 1e-6, 1, log=True)
 OF_ALL = Panel("right", "Losses in a row of all, 400 greedy sources", LENGTH, CHANCE)
 MODEL = (
-    f"Dashed is the open-loop model: Poisson arrivals at {LOAD} times what the link serves, buffer {BUFFER}. Bands are of "
-    "the scatter between seeds, and of the model's simulation."
+    f"Dashed is the open-loop model: Poisson arrivals at {LOAD} times what the link serves, buffer {BUFFER}. Bands are "
+    "of the scatter between seeds, and of the model's simulation."
 )
 
 
