@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-
 from aqmlab.library.impact.measures import APPROXIMATED, BUFFER, GENTLE, HERO, LONGEST, RED, TD, Array
 from aqmlab.papers import Check
-from aqmlab.theory.drops import POLICIES, runs
-from aqmlab.theory.drops.trials import simulate
+from aqmlab.theory.drops import POLICIES, batches
+from aqmlab.theory.drops.trials import curve
 
 LOAD = 1.2
 """Offered load of the model, lost in our copy: that of our simulations of Exp6, in which 18 to 20 % are lost."""
 FLOWS = 50
 """Number of flows in the model of a single flow's losses."""
-ARRIVALS = 400_000
 NORMAL = 2.29
 """Half the interval of `Check` in standard errors, of many values."""
 MODELLED = {RED: "RED", APPROXIMATED: "GRED", GENTLE: "gentle RED", HERO: "GRED-I", TD: "Tail Drop"}
@@ -29,11 +26,7 @@ def modelled(label: str, flows: float) -> tuple[Array, Array]:
 
     ``flows`` is the number of flows among which packets are distributed; 1 counts losses of all flows.
     """
-    policy = POLICIES[MODELLED[label]]
-    if policy.w == 1:
-        return runs(LOAD, policy.of(BUFFER), LONGEST, flows), np.zeros(LONGEST)
-    found = simulate(LOAD, policy, BUFFER, LONGEST, flows, ARRIVALS)
-    return found.runs, found.runs_error
+    return curve(LOAD, POLICIES[MODELLED[label]], BUFFER, LONGEST, flows)
 
 
 def in_model(
@@ -47,3 +40,12 @@ def in_model(
     (p, error), (q, other_error) = ((float(curve[n - 1]) for curve in modelled(label, flows)) for label in (one, other))
     half = NORMAL * math.hypot(error / p, other_error / q) / math.log(10)
     return Check(effect=effect, value=math.log10(p / q), half=half, unit="orders of magnitude", least=least, most=most)
+
+
+def bias(label: str, size: int, share: float) -> float:
+    """Return what packets in batches of ``size`` lose over what single ones lose, by the model; no label that averages.
+
+    ``share`` is the fraction of the packets that come in batches.
+    """
+    found = batches(LOAD, POLICIES[MODELLED[label]].of(BUFFER), size, share)
+    return found.bursty / found.smooth

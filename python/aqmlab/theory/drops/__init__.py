@@ -1,5 +1,6 @@
 """Runs of consecutive losses: open-loop queues with a drop function of their length or of its average."""
 
+from aqmlab.theory.drops.batches import Batches, batches
 from aqmlab.theory.drops.chain import (
     POLICIES,
     Policy,
@@ -14,8 +15,10 @@ from aqmlab.theory.drops.chain import (
 
 __all__ = [
     "POLICIES",
+    "Batches",
     "Policy",
     "Queue",
+    "batches",
     "followed_by",
     "independent_runs",
     "mm1k",

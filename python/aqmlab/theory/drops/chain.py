@@ -184,7 +184,7 @@ def stationary(rho: float, d: ArrayLike) -> Array:
     pi(k+1) / pi(k) = rho (1 - d(k)), summed as logarithms, which allows any load and buffer.
     """
     positive(rho=rho)
-    d = _drops(d)
+    d = probabilities(d)
     with np.errstate(divide="ignore"):
         weight = np.concatenate([[0.0], np.cumsum(np.log(rho) + np.log1p(-d[:-1]))])
     return np.asarray(np.exp(weight - logsumexp(weight)))
@@ -210,7 +210,7 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
     ValueError
         If an argument is out of range.
     """
-    pi, d = stationary(rho, d), _drops(d)
+    pi, d = stationary(rho, d), probabilities(d)
     k = np.arange(pi.size)
     mean, accepted = float(pi @ k), float(pi @ (1 - d))
     return Queue(
@@ -312,7 +312,7 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     """
     positive(rho=rho)
     whole(longest=longest)
-    d = _drops(d)
+    d = probabilities(d)
     if not (np.isfinite(flows) and flows >= 1):
         raise ValueError(f"flows = {flows:g}: must be at least 1")
     followed = followed_by(rho, service)
@@ -342,7 +342,24 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     return np.asarray(alive / alive[0])
 
 
-def _drops(d: ArrayLike) -> Array:
+def probabilities(d: ArrayLike) -> Array:
+    """Return drop probabilities as an array, after checking them.
+
+    Parameters
+    ----------
+    d : array_like
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
+
+    Returns
+    -------
+    ndarray
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If they are no such probabilities.
+    """
     d = np.asarray(d, dtype=float)
     if d.ndim != 1 or d.size < 2:
         raise ValueError(f"d has shape {d.shape}: must be (K + 1,), with K at least 1")

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 FIGURES: Mapping[int, tuple[str, ...]] = {
     6: ("RED", "Tail Drop"),
-    9: ("GRED", "Tail Drop"),
+    9: ("GRED", "gentle RED", "Tail Drop"),
     11: ("GRED-I", "Tail Drop"),
 }
 """The policies that the paper's figures compare."""
@@ -212,6 +212,43 @@ def simulate(
     )
 
 
+def curve(
+    rho: float, policy: Policy, K: int = 200, longest: int = 20, flows: float = 1, arrivals: int = 400_000
+) -> tuple[Array, Array]:
+    """Return the distribution of loss run lengths of a policy: by the chain if it drops by the queue, else simulated.
+
+    Parameters
+    ----------
+    rho : float
+        Offered load.
+    policy : Policy
+        The drop function and the weight of the average.
+    K : int
+        Number of places in the buffer.
+    longest : int
+        The longest run to report.
+    flows : float
+        Flows that share the link; 1 counts consecutive losses regardless of flow.
+    arrivals : int
+        Number of arrivals, if simulated.
+
+    Returns
+    -------
+    tuple of ndarray
+        P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape (longest,). The error is 0 where
+        the chain computes the curve.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    if policy.w == 1:
+        return runs(rho, policy.of(K), longest, flows), np.zeros(longest)
+    found = simulate(rho, policy, K, longest, flows, arrivals)
+    return found.runs, found.runs_error
+
+
 def figure(
     number: int, rho: float = 1.2, K: int = 200, longest: int = 20, flows: float = 50, arrivals: int = 400_000
 ) -> dict[str, tuple[Array, Array]]:
@@ -245,12 +282,4 @@ def figure(
     """
     if number not in FIGURES:
         raise ValueError(f"number = {number}: must be one of {', '.join(map(str, FIGURES))}")
-    curves = {}
-    for name in FIGURES[number]:
-        policy = POLICIES[name]
-        if policy.w == 1:
-            curves[name] = runs(rho, policy.of(K), longest, flows), np.zeros(longest)
-        else:
-            found = simulate(rho, policy, K, longest, flows, arrivals)
-            curves[name] = found.runs, found.runs_error
-    return curves
+    return {name: curve(rho, POLICIES[name], K, longest, flows, arrivals) for name in FIGURES[number]}
