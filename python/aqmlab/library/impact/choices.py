@@ -57,9 +57,8 @@ CALIBRATION = Calibration(
         Variant("independent drops", {"aqm.spacing": "none"}),
     ],
     why="How many connections a source has, and whether each segment is acknowledged, decide the levels; thresholds "
-    "and spacing hardly do. A first time-out of 1 s and 16 connections come as near, but a time-out of 3 s was the rule "
-    "then, and 16 connections move only what is near already. Nothing tried brings tail drop's UDP loss with 200 sources to "
-    "29 %. The simulations have no printed levels: they keep the defaults of ns-2.",
+    "and spacing hardly do. A first time-out of 1 s and 16 connections come as near, but 3 s was the rule then, and 16 "
+    "connections move only what is near already. Nothing tried brings tail drop's UDP loss with 200 sources to 29 %. The simulations have no printed levels: they keep the defaults of ns-2.",
 )
 
 CHOICES = [
@@ -85,8 +84,8 @@ CHOICES = [
         "in simulation that of ns-2 of the time, on the testbed that of RED's text of 1993, in the model and for "
         "losses in a row none: independent drops; the same for RED, GRED and GRED-I",
         "the paper simulated with ns 2.0, routers refer to the text, and its model draws each packet. At max_th RED "
-        "drops 7, 18 and 10 % of the packets. ns-2's spacing leaves no two drops of a line in a row, so that a comparison of "
-        "runs would be one of spacing. Varied below.",
+        "drops 7, 18 and 10 % of the packets. ns-2's spacing leaves no two drops of a line in a row, so that a "
+        "comparison of runs would be one of spacing. Varied below.",
     ),
     Choice(
         "sources of the testbed",

@@ -96,6 +96,7 @@ EXPERIMENTS = [
             "5, 15, 2 %": {"aqm.min_th": 5, "aqm.max_th": 15, "aqm.max_p": 0.02},
         },
         PURE,
+        settings={"duration": "200 s"},
     ),
     _experiment(
         "mixed",

@@ -202,6 +202,16 @@ def lag(frame: polars.DataFrame) -> float:
     return step * max(steps, key=lambda k: float(queue[: len(queue) - k] @ average[k:]))
 
 
+def answer(frame: polars.DataFrame) -> float:
+    """Return the correlation of the drops in 0.1 s with the change of the queue in the 0.3 s that follow."""
+    bins = round(0.1 / float(frame["t"][1] - frame["t"][0]))
+    settled = frame.filter(frame["t"] >= 20)
+    length = len(settled) // bins * bins
+    dropped = settled["drops"].to_numpy()[:length].reshape(-1, bins).sum(axis=1)
+    queue = settled["queue.mean"].to_numpy()[:length].reshape(-1, bins).mean(axis=1)
+    return float(np.corrcoef(dropped[:-3], queue[3:] - queue[:-3])[0, 1])
+
+
 def drops(frame: polars.DataFrame, begin: float, end: float, below: float = math.inf) -> float:
     """Count the packets dropped from ``begin`` to ``end`` (s) in bins in which the queue is always below ``below``."""
     kept = frame.filter((frame["t"] >= begin) & (frame["t"] < end) & (frame["queue.max"] < below))
