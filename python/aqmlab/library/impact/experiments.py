@@ -154,6 +154,7 @@ EXPERIMENTS = [
         "simulation",
         {"max_p = 2 %": {"aqm.max_p": 0.02}, "max_p = 10 %": {}},
         {"traffic.tcp.count": [50, 200, 1000, 2000]},
+        quick={"traffic.tcp.count": [50, 1000]},
     ),
     _experiment(
         "equal",
@@ -176,6 +177,7 @@ EXPERIMENTS = [
             "failure",
             ALL,
             {"traffic.web.count": [450, 500, 545]},
+            quick={"traffic.web.count": [545]},
             settings={"dumbbell.changes": [f"{FAILS} s: {rate} Mbit/s", f"{RETURNS} s: 10 Mbit/s"]},
             series=True,
         )

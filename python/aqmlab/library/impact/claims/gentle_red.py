@@ -158,8 +158,8 @@ def drops_explain(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     return Judgement(
         [found.pop(label) for label in GREDS],
-        "Where GRED drops more, its queue falls within a round trip, and where it drops less, it grows: the drops drive "
-        "the swing. They do so as many single drops, not as runs of them.",
+        "Where GRED drops more, its queue falls within a round trip, and where it drops less, it grows: the drops "
+        "drive the swing. They do so as many single drops, not as runs of them.",
         list(found.values()),
     )
 
