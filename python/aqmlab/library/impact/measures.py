@@ -113,7 +113,7 @@ def tcp_loss(runs: Runs) -> Quantity:
 
 
 def in_vain() -> Quantity:
-    """Return the share of the bits sent that nobody needs: repetitions of what has arrived, and SYNs."""
+    """Return the share of the bits sent that are not goodput: repetitions of data that arrived, and SYNs."""
     import polars
 
     useful = polars.col("goodput") / polars.col("throughput") / PAYLOAD
@@ -159,7 +159,7 @@ def at_least(counts: Array) -> Array:
 def orders(some: Array, others: Array, n: int, name: str = "") -> PerSeed:
     """Compare the frequencies of loss runs of at least ``n`` packets: log10 of the ratio of P(run >= n).
 
-    The values are the jackknife's: their mean is the ratio of all seeds together, and their scatter is that between
+    The values are the jackknife's: the mean is the ratio of all seeds together, and the scatter is that between
     seeds, since runs come in clusters and are no Poisson counts. Half a run is added to each count, which keeps the
     logarithm finite. Below `FEWEST` runs there is no value.
     """

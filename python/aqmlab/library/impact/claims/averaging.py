@@ -133,7 +133,7 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
     shown="failure",
 )
 def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare what is lost from the failure until 5 s after the link's return."""
+    """Compare the packets lost from the failure until 5 s after the link's return."""
     checks = []
     for name, at in loads(double).items():
         td = lost(double, TD, at)

@@ -295,7 +295,7 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
     shown="voice",
 )
 def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of telephone calls, a packet of 200 B every 20 ms, in Exp6."""
+    """Compare the loss of telephone calls, a packet of 200 B every 20 ms, in experiment 6."""
     calls: Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
     return Judgement(
         versus(voice, {"Exp6": None}, calls, RED, [TD], "higher", tolerance),
@@ -377,7 +377,7 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="levels",
 )
 def small_deviations(mixed: Runs) -> Judgement:
-    """Tell the deviation: the bound is lost in our copy."""
+    """Report the deviation: the bound is lost in our copy."""
     each = (
         mixed.per_seed(**tcp_goodput(mixed), label=label, at=at).summary for label in (TD, RED) for at in MIXED.values()
     )

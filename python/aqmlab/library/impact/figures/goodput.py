@@ -42,7 +42,7 @@ def _bars(runs: Runs, points: Mapping[str, At], labels: Sequence[str]) -> Iterat
 
 
 def _printed(panel: str, name: str, found: Sequence[PerSeed], by: Sequence[float]) -> Curve:
-    """Draw what the text says of a discipline relative to another: the factors of the least, the middle, the most."""
+    """Draw a discipline relative to another, as the text states it: the least, the middle and the most as factors."""
     low, middle, high = ([one.mean * factor for one in found] for factor in (by[0], sum(by) / len(by), by[-1]))
     banded = len(by) > 1
     return Curve(
