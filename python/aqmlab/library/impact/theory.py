@@ -11,7 +11,7 @@ from aqmlab.theory.drops import POLICIES, batches
 from aqmlab.theory.drops.trials import curve
 
 LOAD = 1.2
-"""Offered load of the model, lost in our copy: that of our simulations of experiment 6, in which 18 to 20 % are lost."""
+"""Offered load of the model, lost in our copy: that of our simulated experiment 6, in which 18 to 20 % are lost."""
 FLOWS = 50
 """Number of flows in the model of a single flow's losses."""
 NORMAL = 2.29
