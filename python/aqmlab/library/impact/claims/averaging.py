@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from itertools import pairwise
 
@@ -162,14 +163,23 @@ def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the drops from a queue below min_th in 2 s after the link's return."""
-    at = list(loads(double).values())[-1]
-    red, hero = (lost(double, label, at, RETURNS, RETURNS + 2, MIN_TH) for label in (RED, HERO))
-    effect = f"packets lost in 2 s from bins with fewer than {MIN_TH} waiting"
+    checks, beside = (
+        [
+            Check.of(
+                f"{name}: packets lost in 2 s from bins with fewer than {MIN_TH} waiting, {label}",
+                lost(double, label, at, RETURNS, RETURNS + 2, MIN_TH),
+                least=least,
+                most=most,
+            )
+            for name, at in loads(double).items()
+        ]
+        for label, least, most in ((RED, tolerance.value, math.inf), (HERO, -math.inf, 0.0))
+    )
     return Judgement(
-        [Check.of(f"{effect}, RED", red, least=tolerance.value)],
-        "RED's average takes some tenths of a second to come down to min_th, and drops until then; GRED-I drops "
-        "nothing below min_th.",
-        [Check.of(f"{effect}, GRED-I", hero, most=0)],
+        checks,
+        "RED's average takes some tenths of a second to come down to min_th, and drops until then, if the peak brought "
+        "it there; GRED-I drops nothing below min_th.",
+        beside,
     )
 
 
@@ -195,7 +205,7 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "With too small a w packets are lost by overflow.",
-    quote="When w is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
+    quote="When [w] is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
     "dropped due to a buffer overflow",
     where="Section III-B",
     tolerance=NOT_ONE,
@@ -219,7 +229,7 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "TCP's goodput hardly depends on RED's averaging weight.",
-    quote="the TCP goodput is not very sensitive to the value of w",
+    quote="the TCP goodput is not very sensitive to the value of [w]",
     where="Section III-B, Fig. 7",
     tolerance=SAME,
     shown="fig7",
@@ -235,7 +245,7 @@ def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "UDP loses the less the larger RED's averaging weight.",
-    quote="the UDP loss probability is decreasing when w is getting larger",
+    quote="the UDP loss probability is decreasing when [w] is getting larger",
     where="Section III-B, Fig. 7",
     tolerance=POINT,
     shown="fig7",

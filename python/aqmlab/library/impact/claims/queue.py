@@ -111,7 +111,7 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 
 @claim(
     "RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes.",
-    quote="the average queue tends toward max_th and eventually exceeds it, and the cycle resumes",
+    quote="the average queue tends toward [max_th] and eventually exceeds it, and the cycle resumes",
     where="Section III-A.3, Fig. 6 left",
     tolerance=Tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows"),
     shown="fig6",
@@ -131,7 +131,7 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "RED's average queue stays close to max_th.",
-    quote="the average queue size stays close to max_th",
+    quote="the average queue size stays close to [max_th]",
     where="Section III-A.3, Fig. 6 left",
     tolerance=TENTH,
     shown="fig6 metrics",
@@ -156,7 +156,7 @@ def red_at_max_th(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "RED behaves like tail drop with a buffer of max_th packets.",
-    quote="the RED router behaves essentially like a Tail Drop router with buffer size max_th",
+    quote="the RED router behaves essentially like a Tail Drop router with buffer size [max_th]",
     where="Section III-A.3",
     tolerance=TENTH,
     shown="short",
