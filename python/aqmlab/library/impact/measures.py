@@ -129,6 +129,11 @@ def load(runs: Runs) -> Quantity:
     return {"metric": arrived / capacity, "unit": "", "name": "offered load"}
 
 
+def queue_over(runs: Runs, length: float, label: str, at: At | None = None) -> PerSeed:
+    """Return the mean queue over a length."""
+    return (runs.per_seed("queue_mean", label, at) / length).called("mean queue", "")
+
+
 def of_buffer(label: str, buffer: int) -> str:
     """Return the label of a discipline with a buffer of its own (packets)."""
     return f"{label}, {buffer}"

@@ -22,6 +22,7 @@ from aqmlab.library.impact.measures import (
     in_vain,
     load,
     mean_of,
+    queue_over,
     tcp_goodput,
     tcp_loss,
     versus,
@@ -42,18 +43,16 @@ FEW = {"Exp5": TCP_ONLY["Exp5"]}
 )
 def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge whether RED's average is pushed to max_th if its line ends at 2 %."""
+    least = 1 - tolerance.value / 100
     checks, beside = (
         [
             Check.of(
-                f"mean queue over max_th, max_p = {most} %, {count:g} sources",
-                (flows.per_seed("queue_mean", f"max_p = {most} %", {"traffic.tcp.count": count}) / MAX_TH).called(
-                    "", ""
-                ),
-                least=1 - tolerance.value / 100,
+                f"mean queue over max_th, {label}, {count:g} sources", queue_over(flows, MAX_TH, label, at), least=least
             )
             for count in flows.points("traffic.tcp.count")
+            for at in [{"traffic.tcp.count": count}]
         ]
-        for most in (2, 10)
+        for label in ("max_p = 2 %", "max_p = 10 %")
     )
     return Judgement(
         checks,
@@ -75,7 +74,7 @@ def thousands(flows: Runs) -> Judgement:
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
     found = {count: flows.per_seed("loss_ratio", "max_p = 10 %", at) for count, at in each.items()}
     checks = [Check.of(f"loss with max_p = 10 %, {count:g} sources", loss, least=10) for count, loss in found.items()]
-    shares = ", ".join(f"{12.5 * loss.mean / (100 - loss.mean) / count * 100:.2g}" for count, loss in found.items())
+    shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
     return Judgement(
         checks,
         f"What thousands of flows must lose is far above any early drop probability: {shares} drops a flow and "

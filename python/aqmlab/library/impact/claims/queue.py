@@ -21,6 +21,7 @@ from aqmlab.library.impact.measures import (
     crossings,
     exactly,
     mean_of,
+    queue_over,
     tcp_goodput,
     versus,
 )
@@ -82,7 +83,7 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
 )
 def tail_drop_full(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge how full tail drop's buffer is."""
-    full = (simulation.per_seed("queue_mean", TD, GREEDY["Exp7"]) / BUFFER).called("", "")
+    full = queue_over(simulation, BUFFER, TD, GREEDY["Exp7"])
     return Judgement(
         [Check.near("mean queue of tail drop over the buffer", full, 1, tolerance)],
         "200 greedy flows fill any buffer: what one takes back others use at once.",
@@ -143,7 +144,7 @@ def red_at_max_th(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
         [
             Check.near(
                 f"{name}: mean queue of RED over max_th",
-                (simulation.per_seed("queue_mean", RED, at) / threshold).called("", ""),
+                queue_over(simulation, threshold, RED, at),
                 1,
                 tolerance,
             )
