@@ -135,8 +135,8 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         versus(tcp, MANY, tcp_goodput(tcp), TD, [RED], "higher", tolerance),
         f"The link is busy with either ({mean_of(tcp, BUSY, (TD, RED), MANY['Exp1'])} in Exp1), so that goodput is "
-        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}. Thresholds of 5 and 15 packets "
-        "take most of RED's lead at 32 sources.",
+        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}. With thresholds of 5 and 15 "
+        "packets RED's lead ends at 32 sources.",
     )
 
 

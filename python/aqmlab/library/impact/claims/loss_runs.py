@@ -63,7 +63,7 @@ def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement
 def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare how often a UDP flow loses more than 5 packets in a row, for each split of UDP into flows."""
     checks = [
-        replace(check, effect=f"UDP in {flows:g} flows: {check.effect}")
+        replace(check, effect=f"UDP flows: {flows:g}; {check.effect}")
         for flows in split.points("traffic.udp.count")
         for check in in_a_row(split, RED, [TD], "higher", tolerance, at={"traffic.udp.count": flows}, owner="udp")
     ]
@@ -95,7 +95,7 @@ def longest_runs(split: Runs) -> Judgement:
     for flows in split.points("traffic.udp.count"):
         for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0})):
             most = max(longest(split, label, {"traffic.udp.count": flows}).known)
-            checks.append(Check.exact(f"longest run, UDP in {flows:g} flows, {label}", most, unit="packets", **bound))
+            checks.append(Check.exact(f"UDP flows: {flows:g}; longest run, {label}", most, unit="packets", **bound))
     return Judgement(
         checks,
         "The longer one looks the longer the longest. RED's exceeds 15 where UDP is one flow. Tail drop's exceeds 7: "
