@@ -84,10 +84,10 @@ CALIBRATION = Calibration(
         INDEPENDENT,
     ],
     why="How many connections a source has, and whether each segment is acknowledged, decide the levels; the axis of "
-    "UDP's loss alone spans 0.065 around its middle, so that smaller distances are equally good. Of these, 16 connections "
-    "and a first time-out of 1 s, when 3 s was the rule, go further from what is usual, and thresholds, spacing and the "
-    "size of pictures move little. Nothing tried brings tail drop's UDP loss with 200 sources to 29 %. The simulations "
-    "have no printed levels: they keep the defaults of ns-2.",
+    "UDP's loss alone spans 0.065 around its middle, so that smaller distances are equally good. Of these, 16 "
+    "connections and a first time-out of 1 s, when 3 s was the rule, go further from what is usual, and thresholds, "
+    "spacing and the size of pictures move little. Nothing tried brings tail drop's UDP loss with 200 sources to 29 %. "
+    "The simulations have no printed levels: they keep the defaults of ns-2.",
 )
 
 CHOICES = [
