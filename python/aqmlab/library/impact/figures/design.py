@@ -78,7 +78,7 @@ def _network(scenario: str, hosts: str, access: str, bottleneck: str, trips: str
 
 def testbed() -> polars.DataFrame:
     """List the testbed's links."""
-    return _network("mixed", "9 links of PCs each", "10 Mbit/s, half duplex", "10 Mbit/s, full duplex", "10 to 200 ms")
+    return _network("mixed", "20 PCs on both sides", "10 Mbit/s, half duplex", "10 Mbit/s, full duplex", "10 to 200 ms")
 
 
 def simulated() -> polars.DataFrame:
