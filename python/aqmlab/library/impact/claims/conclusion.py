@@ -18,6 +18,7 @@ from aqmlab.library.impact.measures import (
     tcp_goodput,
 )
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.run.complexity import complexity
 
 FAIR_QUEUES = "Fair queues"
 PAPERS = (TD, RED, APPROXIMATED, GENTLE, HERO)
@@ -25,6 +26,22 @@ JAIN: Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flo
 MISBEHAVED: Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
 SHARE = 9.6 / 51
 """The fair share of the flow that does not slow down (Mbit/s of payload)."""
+
+
+@claim(
+    "GRED-I is easier to implement than what relies on the average.",
+    quote="should be easier to implement than the schemes relying on the average queue size",
+    where="Section VI; I",
+)
+def easier() -> Judgement:
+    """Report what the disciplines cost in our engine, whose GRED-I is RED of w = 1."""
+    costs = complexity()
+    each = ", ".join(f"{costs[name].instructions[100]:.0f} ({name})" for name in ("gredi", "red", "gred"))
+    return Judgement(
+        [],
+        "How easy a discipline is has no number, and what the average costs cannot be counted here: our GRED-I is RED "
+        f"of w = 1 and computes it all the same. With 100 flows instructions a packet beyond tail drop's are {each}.",
+    )
 
 
 @claim(
