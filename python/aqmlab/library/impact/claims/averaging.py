@@ -63,7 +63,6 @@ def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETU
     where="Section III-B",
     tolerance=NOT_ONE,
     shown="failure",
-    sensitive=False,  # variants keep no series
 )
 def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count RED's drops when the load rises by a fifth."""
@@ -91,7 +90,6 @@ def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section III-B",
     tolerance=BIN,
     shown="failure",
-    sensitive=False,  # variants keep no series
 )
 def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time to RED's first drop with that of GRED-I, which has the same min_th and no average."""
@@ -107,7 +105,6 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section VI",
     tolerance=BIN,
     shown="failure",
-    sensitive=False,  # variants keep no series
 )
 def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times from the failure to the first drop."""
@@ -135,7 +132,6 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
     where="Section VI",
     tolerance=NOT_ONE,
     shown="failure",
-    sensitive=False,  # variants keep no series
 )
 def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the packets lost from the failure until 5 s after the link's return."""
@@ -164,7 +160,6 @@ def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section III-B; V",
     tolerance=NOT_ONE,
     shown="failure",
-    sensitive=False,  # variants keep no series
 )
 def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the drops from a queue below min_th in 2 s after the link's return."""
@@ -317,7 +312,6 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section V",
     tolerance=FINE_BIN,
     shown="fig6",
-    sensitive=False,  # variants keep no series
 )
 def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure by how much the average lags behind the queue."""

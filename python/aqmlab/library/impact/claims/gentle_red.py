@@ -145,7 +145,6 @@ def gred_multiple_drops(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section IV",
     tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
     shown="fig9",
-    sensitive=False,  # variants keep no series
 )
 def drops_explain(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Correlate the drops of 0.1 s with the change of the queue in the 0.3 s that follow."""

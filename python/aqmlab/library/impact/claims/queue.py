@@ -116,7 +116,6 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
     where="Section III-A.3, Fig. 6 left",
     tolerance=Tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows"),
     shown="fig6",
-    sensitive=False,  # variants keep no series
 )
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count how often RED's average rises to max_th."""
