@@ -1,4 +1,4 @@
-"""RAQM's model: periods to settle by the gain (section 2), and the equilibrium of the queue with Padhye's flows."""
+"""RAQM's model: the procedures of figure 1, periods to settle by the gain, and the rest with Padhye's flows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import Q0
+from aqmlab.library.raqm.measures import Q0, Array
 
 if TYPE_CHECKING:
     from aqmlab.theory.raqm.balance import Balance
@@ -18,6 +18,22 @@ R0 = 10e6 / 8
 """The expected rate in the simulations (bytes/s)."""
 STEPS = 200
 """Number of periods to follow: the length of the paper's simulations at T = 1 s."""
+
+
+def followed(arrivals: Array, *, eps: float = 0.9, weight: float = 0.1) -> Array:
+    """Return p_k at the end of each second by figure 1, from the packets that arrived in each half second."""
+    from aqmlab.theory import raqm
+    from aqmlab.theory.raqm import map
+
+    found, p = [], 2e-4
+    rates = raqm.rate_estimate(500 * arrivals[: len(arrivals) // 2 * 2].reshape(-1, 2).sum(axis=1), 1.0, weight)
+    for k, rate in enumerate(rates.tolist()):
+        x = rate / R0
+        bound = min(float(map.c(x)), 20.0) if 0 < x < 2 else 4.0
+        alpha = (2.0 if k == 0 else eps * bound) / R0
+        p = max(float(raqm.next_probability(p, rate, R0, alpha)), 1e-6)
+        found.append(p)
+    return np.array(found)
 
 
 def periods_to_settle(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:
