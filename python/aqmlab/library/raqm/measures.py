@@ -72,7 +72,7 @@ def input_rate() -> polars.Expr:
     return polars.col("utilisation") / (1 - polars.col("loss_ratio"))
 
 
-# --- from the time series of a run -------------------------------------------------------------------------------------
+# --- from the time series of a run -----------------------------------------------------------------------------------
 
 
 def mean_of(column: str, start: float, end: float) -> Read:
@@ -163,21 +163,24 @@ def spread_of_p(frame: polars.DataFrame) -> float:
     return float(np.std(np.log(p[len(p) // 2 :])))
 
 
-# --- figure 7 ----------------------------------------------------------------------------------------------------------
+# --- figure 7 --------------------------------------------------------------------------------------------------------
 
 
-def at_equal_queue(runs: Runs, subject: str, other: str, metric: str, reach: float = BAND / 2) -> PerSeed:
+def at_equal_queue(
+    runs: Runs, subject: str, other: str, metric: str, further: Runs | None = None, reach: float = BAND / 2
+) -> PerSeed:
     """Compare a discipline with another at the same mean queue.
 
     Return for each seed the metric minus the other's, averaged over the subject's points. The other's is interpolated
-    between its queues; None where it never has such a queue. Up to ``reach`` packets beyond its shortest and longest
-    queues its nearest run is used.
+    between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
+    packets beyond its shortest and longest queues its nearest run is used.
     """
     import polars
 
+    theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
     found: dict[int, float | None] = {}
     for (seed,), rows in runs.of(subject).sort("seed").group_by("seed", maintain_order=True):
-        known = runs.of(other).filter(polars.col("seed") == seed).sort("queue_mean")
+        known = polars.concat(theirs).filter(polars.col("seed") == seed).sort("queue_mean")
         queue = known["queue_mean"].to_numpy()
         inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
         differences = inside[metric].to_numpy() - np.interp(inside["queue_mean"].to_numpy(), queue, known[metric])

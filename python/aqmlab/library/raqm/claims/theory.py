@@ -29,7 +29,7 @@ def lemmas() -> Judgement:
 @claim(
     "RAQM is stable just if alpha is below alpha^(r_k).",
     where="Section 2.2, Theorem 1",
-    quote="RAQM is stable iff 0 < α < α̂",
+    quote="RAQM is stable iff 0 < alpha < alpha^",
     shown="convergence numbers",
 )
 def theorem_1() -> Judgement:
@@ -48,8 +48,12 @@ def theorem_1() -> Judgement:
     right = [found == (m <= 4) for m, found in zip((*GAINS, 4.05, 4.5, 8.0), every, strict=True)]
     return Judgement(
         [
-            Check.exact("in every period: share of gains that reach r0 just if alpha <= 4 / r0", np.mean(right), least=1),
-            Check.exact("in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0", np.mean(settled), least=1),
+            Check.exact(
+                "in every period: share of gains that reach r0 just if alpha <= 4 / r0", np.mean(right), least=1
+            ),
+            Check.exact(
+                "in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0", np.mean(settled), least=1
+            ),
         ],
         "If alpha < alpha^(r_k) must hold in every period it is alpha <= 4 / r0, the least alpha^, and the theorem stands. "
         f"As a condition on the present rate it covers the next step alone: {len(misled)} pairs then end in a cycle.",
@@ -66,7 +70,7 @@ def theorem_1() -> Judgement:
 @claim(
     "The bigger alpha is, the faster RAQM converges.",
     where="Section 2.2, Theorem 2",
-    quote="The bigger value of α, the faster convergence rate will be obtained",
+    quote="The bigger value of alpha, the faster convergence rate will be obtained",
     shown="convergence numbers",
 )
 def theorem_2() -> Judgement:
@@ -88,7 +92,7 @@ def theorem_2() -> Judgement:
 @claim(
     "The change of V in a period becomes smaller as alpha grows, which makes RAQM faster.",
     where="Section 2.2, proof of Theorem 2",
-    quote="the absolute value of V(k+1) − V(k) will decrease when α grows",
+    quote="the absolute value of V(k+1) - V(k) will decrease when alpha grows",
 )
 def theorem_2_proof() -> Judgement:
     """Follow the change of V over alpha from 0 to alpha^, at rates in (0, 2 r0)."""

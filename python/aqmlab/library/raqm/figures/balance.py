@@ -23,7 +23,8 @@ def table(evidence: Evidence) -> polars.DataFrame:
         for flows in runs.points(FLOWS):
             queue = runs.per_seed("queue_mean", runs.hero, at(flows)).summary
             loss, busy = (
-                runs.per_seed(name, runs.hero, at(flows), unit="fraction").mean for name in ("loss_ratio", "utilisation")
+                runs.per_seed(name, runs.hero, at(flows), unit="fraction").mean
+                for name in ("loss_ratio", "utilisation")
             )
             model = at_rest(case, flows)
             held = runs.from_series(runs.hero, mean_of("p_1.mean", runs.duration / 2, runs.duration), at(flows)).mean

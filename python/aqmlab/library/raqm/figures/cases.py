@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aqmlab.library.raqm.measures import FLOWS, Q0, at
@@ -61,9 +61,7 @@ def _queues(number: int, case: int, title: str, loads: tuple[int, ...], caption:
     return Figure(
         name=f"fig{number}",
         title=f"Queue length in case {case} with {title}",
-        panels=[
-            Panel(f"{label}, {flows} flows", f"{label}, {flows} flows", TIME, QUEUE) for label, flows in panels
-        ],
+        panels=[Panel(f"{label}, {flows} flows", f"{label}, {flows} flows", TIME, QUEUE) for label, flows in panels],
         curves=_over_time,
         needs=[f"case{case}"],
         across=3,

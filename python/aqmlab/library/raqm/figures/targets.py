@@ -11,9 +11,7 @@ AVERAGE = Axis("Average queue length (packets)", 0, 100)
 GOAL = Axis("Target queue length q0 (packets)", 20, 90)
 
 
-def against_queue(
-    case3b: Runs, case3b_low: Runs, case3b_taildrop: Runs, case3b_readings: Runs
-) -> Iterator[Curve]:
+def against_queue(case3b: Runs, case3b_low: Runs, case3b_taildrop: Runs, case3b_readings: Runs) -> Iterator[Curve]:
     """Draw goodput and drop ratio over the average queue, as the target varies."""
     for panel, metric, scale in (("a", "goodput", 1 / FULL), ("b", "loss_ratio", 1.0)):
         for label in case3b.labels:

@@ -58,7 +58,9 @@ def numbers(case3b: Runs) -> polars.DataFrame:
         ("goodput there (of a full link's)", 0.96, goodput.mean, goodput.ci95),
     ]
     names = ("quantity", "value (paper)", "value", "value ±")
-    return polars.DataFrame(rows, schema=dict(zip(names, (polars.String, *3 * [polars.Float64]), strict=True)), orient="row")
+    return polars.DataFrame(
+        rows, schema=dict(zip(names, (polars.String, *3 * [polars.Float64]), strict=True)), orient="row"
+    )
 
 
 FIGURE_2 = Figure(
