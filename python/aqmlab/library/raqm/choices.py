@@ -16,8 +16,8 @@ CHOICES = [
         "Access links",
         "10 Mbit/s on every link, buffers of 100 packets, and one congested link only",
         "the first two",
-        "Not all three can be: with many flows in step a host's own link loses packets too, up to 1 % of them. A variant "
-        "has 100 Mbit/s and 5000 packets.",
+        "Not all three can be: with many flows in step a host's own link loses packets too, up to 1 % of them. "
+        "A variant has 100 Mbit/s and 5000 packets.",
     ),
     Choice("TCP flavour", "", "Reno", "That of the paper's model of TCP, and by the calibration."),
     Choice(
@@ -68,8 +68,8 @@ CHOICES = [
         "Form of REM",
         "`default value in NS2`: phi, alpha, gamma; 2 ms",
         "ns-2's, for packets of 500 bytes",
-        "Those are ns-2's words and values. Its default of 1000-byte packets would leave REM at 18 to 27 packets; table "
-        "`rem-forms` has both, and the form of REM's paper.",
+        "Those are ns-2's words and values. Its default of 1000-byte packets would leave REM at 18 to 27 "
+        "packets; table `rem-forms` has both, and the form of REM's paper.",
     ),
     Choice(
         "Long flows in case 4", "other parameters the same as in case 3", "40, 100 and 400", "Case 3 has all three."

@@ -196,7 +196,7 @@ def slope(runs: Runs, label: str) -> PerSeed:
     return PerSeed.of(found)
 
 
-# --- several bottlenecks, and sub-aggregates ---------------------------------------------------------------------------
+# --- several bottlenecks, and sub-aggregates -------------------------------------------------------------------------
 
 
 def cross_points(runs: Runs) -> list[At]:

@@ -43,7 +43,8 @@ def followed(frame: polars.DataFrame, *, eps: float = 0.9, weight: float = 0.1) 
         alpha = eps * (min(float(map.c(x)), 20.0) if 0 < x < 2 else 4.0) / R0
         p = max(float(raqm.next_probability(p, rate, R0, alpha)), 1e-6)
         found.append(p)
-    return FOLLOWED + 1 + np.arange(len(found) - 1), np.array(found[:-1]), theirs[3::2]
+    times = FOLLOWED + 1 + np.arange(len(found) - 1, dtype=float)
+    return times, np.array(found[:-1], dtype=float), theirs[3::2].astype(float)
 
 
 def periods_to_settle(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:

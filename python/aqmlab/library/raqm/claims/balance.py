@@ -33,7 +33,8 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
             ),
             Check.near(f"U + l, case 1, {few:g} flows", case1.per_seed(balance(), case1.hero, at(few)), 1, tolerance),
         ],
-        f"p_k rests (at {held(case1, few):.3g} in case 1) where the arrivals, lost ones included, have the link's rate.",
+        f"p_k rests (at {held(case1, few):.3g} in case 1) where the arrivals, lost ones included, have the "
+        "link's rate.",
     )
 
 

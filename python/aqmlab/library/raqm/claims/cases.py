@@ -34,7 +34,9 @@ def times(runs: Runs, label: str, part: str, where: float, start: float = 0.0) -
 
 def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the mean queue with the target in both halves of the last 100 s: a passing queue is not held."""
-    checks, beside, states = [], [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
+    states = []
     for flows in runs.points(FLOWS):
         halves = [
             runs.from_series(runs.hero, mean_of("queue.mean", start, start + 50), at(flows), unit="packets")
@@ -76,7 +78,8 @@ def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the first overshoots; the time above the band in all, and the height, are beside."""
-    checks, beside = [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
     for flows in runs.points(FLOWS):
         for part, effect, found in (
             ("first", "length of the first overshoot", checks),
@@ -269,8 +272,9 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every packet that "
-        "arrives, 4 round trips late; RAQM drops next to nothing here, and is the drop-tail queue of the buffer.",
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every "
+        "packet that arrives, 4 round trips late; RAQM drops next to nothing here, and is the drop-tail queue "
+        "of the buffer.",
     )
 
 
@@ -331,7 +335,8 @@ CASE_4_STABILITY = claim(
 )
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time off the target while short flows and UDP are present; beside, the overshoot when they come."""
-    checks, beside = [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
     for flows in case4.points(FLOWS):
         away, high = (
             {label: case4.from_series(label, read, at(flows), unit="s") for label in case4.labels}

@@ -114,8 +114,8 @@ def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
         texts.append(", ".join(f"{label} {value:.2g}" for label, value in found.items()) + f" with {place}")
     return Judgement(
         checks,
-        "Early drops hit every packet alike, overflows hit flows that come in bursts; the rest is the longer round trip "
-        f"and time-outs. The ratio is, {'; '.join(texts)}.",
+        "Early drops hit every packet alike, overflows hit flows that come in bursts; the rest is the longer "
+        f"round trip and time-outs. The ratio is, {'; '.join(texts)}.",
     )
 
 
@@ -144,8 +144,8 @@ def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
         plain.append(f"{without:.2g}")
     return Judgement(
         checks,
-        f"Without shares they get {' and '.join(plain)} of the link. A flow whose queue is short at each hop is limited by "
-        "its own p_k alone, and p_k falls until the arrivals are .3 C at the first.",
+        f"Without shares they get {' and '.join(plain)} of the link. A flow whose queue is short at each hop is "
+        "limited by its own p_k alone, and p_k falls until the arrivals are .3 C at the first.",
     )
 
 
@@ -172,8 +172,8 @@ def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgemen
     corrected = ", ".join(f"{link_share(runs, CORRECTED, name, most) / share:.2f}" for name, share in SHARES.items())
     return Judgement(
         checks,
-        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that the parts "
-        f"beside the {flood(most[FLOOD])} are {corrected}.",
+        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that "
+        f"the parts beside the {flood(most[FLOOD])} are {corrected}.",
     )
 
 
@@ -204,8 +204,8 @@ def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "One p for all divides the link by the number of flows, and what does not react takes what it sends. A p of its "
-        "own confines the flood to its aggregate.",
+        "One p for all divides the link by the number of flows, and what does not react takes what it sends. A p "
+        "of its own confines the flood to its aggregate.",
     )
 
 

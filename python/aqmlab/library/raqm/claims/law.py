@@ -51,8 +51,8 @@ def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs, *, tolerance
     )
     return Judgement(
         checks,
-        "The law integrates the error of the rate and rests where it is 0. From second to second the rate varies with a "
-        f"standard deviation of, in the same order, {spread} of r0.",
+        "The law integrates the error of the rate and rests where it is 0. From second to second the rate varies "
+        f"with a standard deviation of, in the same order, {spread} of r0.",
     )
 
 

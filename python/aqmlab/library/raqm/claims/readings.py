@@ -27,7 +27,7 @@ def queues(label: str, tolerance: Tolerance, runs: tuple[Runs, ...]) -> list[Che
     beyond=True,
 )
 def target_cancels(invariance: Runs) -> Judgement:
-    """Compare runs with the targets 50 and 25, p_0 = .0002 and .0001: every metric must be the same, to the last bit."""
+    """Compare every metric of runs with the targets 50 and 25, p_0 = .0002 and .0001, to the last bit."""
     one, two = (invariance.of(label).sort("seed") for label in invariance.labels)
     known = [name for name in one.columns if name not in ("aqm", "key", "response_time")]
     different = [name for name in known if not one[name].equals(two[name])]
@@ -40,7 +40,8 @@ def target_cancels(invariance: Runs) -> Judgement:
 
 
 @claim(
-    "With r of what is not dropped early, the other reading of `input rate`, the link is full, and the queue at its target.",
+    "With r of what is not dropped early, the other reading of `input rate`, the link is full, and the queue at "
+    "its target.",
     where="(1), (3), (12)",
     tolerance=PART,
     shown="regulation readings",
@@ -56,9 +57,10 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.of("utilisation, mean over the targets", used, least=99.5),
             Check.near("packets of queue for each packet of target", slope(case3b_readings, UNSHED), 1.0, tolerance),
         ],
-        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start until "
-        f"nothing overflows, and the queue stays where it then is ({rests}), near half the buffer by chance. Figures 4 to "
-        "6, all at q0 = 50, could not tell it from regulation. `r0 = corrected` is the same algorithm.",
+        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the "
+        f"start until nothing overflows, and the queue stays where it then is ({rests}), near half the buffer "
+        "by chance. Figures 4 to 6, all at q0 = 50, could not tell it from regulation. `r0 = corrected` is "
+        "the same algorithm.",
     )
 
 
@@ -82,8 +84,8 @@ def saved_regulates(
     return Judgement(
         queues(BOTH, tolerance, runs),
         "p_(k-1) of (3) is then what was applied, so that ln(q / q0) is added to ln p_k every period: an integrator of "
-        f"the queue's logarithm. Settled after {times} s. It contradicts Figure 1 twice, whose line 1 counts before the "
-        "drop and whose line 3 writes p and not dropPb; nothing in the text proves what was simulated.",
+        f"the queue's logarithm. Settled after {times} s. It contradicts Figure 1 twice, whose line 1 counts "
+        "before the drop and whose line 3 writes p and not dropPb; nothing in the text proves what was simulated.",
     )
 
 

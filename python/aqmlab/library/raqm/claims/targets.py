@@ -126,8 +126,9 @@ def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     lost = case3b.per_seed("loss_ratio", case3b.hero, first)
     return Judgement(
         checks,
-        f"Goodput is what the conservation of bytes leaves, 1 - l of the link, with the loss that 100 flows need, {lost}; "
-        "the queue is whatever idles the link so long. The calibration fits nothing but these two numbers.",
+        "Goodput is what the conservation of bytes leaves, 1 - l of the link, with the loss that 100 flows "
+        f"need, {lost}; the queue is whatever idles the link so long. The calibration fits nothing but "
+        "these two numbers.",
     )
 
 
@@ -174,8 +175,8 @@ def goodput_does_not_fall(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     edge = at_the_edge(case3b, case3b.hero, "not lower", tolerance)
     return Judgement(
         [edge] if there else [],
-        f"RAQM's queue is {low:.3g} to {high:.3g} packets at all targets from 20 to 90. It is never beyond 60, where the "
-        "others' goodput falls, so that nothing tests whether its own would.",
+        f"RAQM's queue is {low:.3g} to {high:.3g} packets at all targets from 20 to 90. It is never beyond 60, "
+        "where the others' goodput falls, so that nothing tests whether its own would.",
         [] if there else [edge],
     )
 

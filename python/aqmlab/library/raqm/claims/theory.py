@@ -49,14 +49,17 @@ def theorem_1() -> Judgement:
     return Judgement(
         [
             Check.exact(
-                "in every period: share of gains that reach r0 just if alpha <= 4 / r0", np.mean(right), least=1
+                "in every period: share of gains that reach r0 just if alpha <= 4 / r0", float(np.mean(right)), least=1
             ),
             Check.exact(
-                "in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0", np.mean(settled), least=1
+                "in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0",
+                float(np.mean(settled)),
+                least=1,
             ),
         ],
-        "If alpha < alpha^(r_k) must hold in every period it is alpha <= 4 / r0, the least alpha^, and the theorem stands. "
-        f"As a condition on the present rate it covers the next step alone: {len(misled)} pairs then end in a cycle.",
+        "If alpha < alpha^(r_k) must hold in every period it is alpha <= 4 / r0, the least alpha^, and the "
+        f"theorem stands. As a condition on the present rate it covers the next step alone: {len(misled)} "
+        "pairs then end in a cycle.",
         [
             Check.exact(
                 "share of rates and gains at which V falls just if alpha < alpha^",
@@ -105,8 +108,9 @@ def theorem_2_proof() -> Judgement:
     half = ", ".join(f"{m:g}: {abs(float(theorems.v_difference(0.5, m))):.3f}" for m in (0.5, 2.77, 4))
     return Judgement(
         [Check.exact("share of rates at which it falls throughout", float(np.mean(falls.all(axis=1))), least=1)],
-        "It grows up to alpha r0 = 2 ln(x) / (x - 1), where the next rate is r0, and falls from there to 0 at alpha^; at "
-        f"r0 / 2, by alpha r0, {half} of r0^2. A smaller fall of V would be slower: the proof has it backwards.",
+        "It grows up to alpha r0 = 2 ln(x) / (x - 1), where the next rate is r0, and falls from there to 0 at "
+        f"alpha^; at r0 / 2, by alpha r0, {half} of r0^2. A smaller fall of V would be slower: the proof "
+        "has it backwards.",
     )
 
 

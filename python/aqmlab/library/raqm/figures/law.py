@@ -31,7 +31,8 @@ FIGURE_1 = Figure(
     panels=[Panel("a", "Case 1, 40 flows", TIME, P_K), Panel("b", "Case 1, 400 flows", TIME, P_K)],
     curves=procedures,
     caption="The paper's figure is the pseudocode. Its lines 1 to 5 are computed here from the arrivals of each second "
-    "of a run from 20 s on, beside p_k of the run itself; the exponent has the alpha of (3), which the pseudocode lacks.",
+    "of a run from 20 s on, beside p_k of the run itself; the exponent has the alpha of (3), which the "
+    "pseudocode lacks.",
 )
 
 
