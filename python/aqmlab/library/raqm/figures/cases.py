@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aqmlab.library.raqm.measures import FLOWS, Q0, at
@@ -45,23 +46,24 @@ FIGURE_3 = Table(
 
 
 def _over_time(runs: Runs) -> Iterator[Curve]:
-    """Draw the queue, a discipline and number of flows in each panel: its mean in a second, and its range in half."""
-    for flows in runs.points(FLOWS):
-        for label in runs.labels:
-            panel = f"{label}, {flows:g} flows"
-            mean = runs.over_time(panel, label, at=at(flows), name="mean")
-            frame = runs.series(label, at(flows))
+    """Draw the queue, a discipline and number of flows in each panel: its mean in half a second, and its range."""
+    for row, flows in zip("abc", runs.points(FLOWS), strict=False):
+        for column, label in enumerate(runs.labels, 1):
+            mean, frame = runs.over_time(f"{row}{column}", label, at=at(flows)), runs.series(label, at(flows))
             low, high = (frame[f"bottleneck.queue.{end}"].to_numpy() for end in ("min", "max"))
-            yield Curve(panel, "queue", mean.x, mean.y, low, high, run=mean.run)
-            yield Curve(panel, "q0", [0.0, 200.0], [Q0, Q0], style="dashed")
+            yield replace(mean, name="queue", low=low, high=high)
+            yield Curve(mean.panel, "q0", [0.0, 200.0], [Q0, Q0], style="dashed")
 
 
-def _queues(number: int, case: int, title: str, loads: tuple[int, ...], caption: str = "") -> Figure:
-    panels = [(label, flows) for flows in loads for label in ("RAQM", "PI", "REM")]
+def _queues(number: int, case: int, title: str, loads: tuple[int, ...] = (40, 400), caption: str = "") -> Figure:
     return Figure(
         name=f"fig{number}",
         title=f"Queue length in case {case} with {title}",
-        panels=[Panel(f"{label}, {flows} flows", f"{label}, {flows} flows", TIME, QUEUE) for label, flows in panels],
+        panels=[
+            Panel(f"{row}{column}", f"{label}, {flows} flows", TIME, QUEUE)
+            for row, flows in zip("abc", loads, strict=False)
+            for column, label in enumerate(("RAQM", "PI", "REM"), 1)
+        ],
         curves=_over_time,
         needs=[f"case{case}"],
         across=3,
@@ -70,9 +72,9 @@ def _queues(number: int, case: int, title: str, loads: tuple[int, ...], caption:
     )
 
 
-FIGURE_4 = _queues(4, 1, "small RTT", (40, 400))
-FIGURE_5 = _queues(5, 2, "large RTT", (40, 400))
-FIGURE_6 = _queues(6, 3, "diverse RTT", (40, 400))
+FIGURE_4 = _queues(4, 1, "small RTT")
+FIGURE_5 = _queues(5, 2, "large RTT")
+FIGURE_6 = _queues(6, 3, "diverse RTT")
 FIGURE_8 = _queues(
     8,
     4,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from aqmlab.library.raqm.measures import BOTH, CASES, FLOWS, PLAIN, Q0, STILL, at
+from aqmlab.library.raqm.measures import BIN, BOTH, CASES, FLOWS, PLAIN, Q0, STILL, at
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Runs, Table
 
 if TYPE_CHECKING:
@@ -17,23 +17,27 @@ QUEUE = Axis("Queue length (packets)", 0, 100)
 
 def saved(evidence: Evidence) -> Iterator[Curve]:
     """Draw the queue of the printed law and of the reading that regulates, in every panel of figures 4 to 6."""
+    letters = iter("abcdef")
     for case in CASES:
         printed, other = evidence[case], evidence[f"{case}-readings"]
         for flows in printed.points(FLOWS):
-            panel = f"{case[-1]}/{flows:g}"
-            yield printed.over_time(panel, PLAIN, at=at(flows), bin=1.0, name="as printed")
+            panel = next(letters)
+            yield printed.over_time(panel, PLAIN, at=at(flows), bin=BIN, name="as printed")
             for label in (BOTH, STILL):
-                yield other.over_time(panel, label, at=at(flows), bin=1.0)
+                yield other.over_time(panel, label, at=at(flows), bin=BIN)
             yield Curve(panel, "q0", [0.0, 200.0], [Q0, Q0], style="dashed")
 
 
 SAVED = Figure(
     name="saved",
     title="What would make it true: the queue as printed, and with the applied probability fed back",
-    panels=[Panel(f"{n}/{flows}", f"Case {n}, {flows} flows", TIME, QUEUE) for n in (1, 2, 3) for flows in (40, 400)],
+    panels=[
+        Panel("abcdef"[place], f"Case {place // 2 + 1}, {(40, 400)[place % 2]} flows", TIME, QUEUE)
+        for place in range(6)
+    ],
     curves=saved,
     needs=[*CASES, *(f"{case}-readings" for case in CASES)],
-    caption="The first seed, means of 1 s. In the other reading p_(k-1) of (3) is the mean of what was applied to the "
+    caption="The first seed, means of 5 s. In the other reading p_(k-1) of (3) is the mean of what was applied to the "
     "arrivals of the period, and r counts no packets that were dropped early; Figure 1 has neither.",
     beyond=True,
 )
