@@ -17,7 +17,7 @@ from aqmlab.library.raqm.measures import (
     off_target,
     overshoot,
 )
-from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers import Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
 
 FIFTH = Tolerance(BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
 SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
@@ -144,6 +144,48 @@ def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
         "With many flows RAQM is fast, to the wrong place: ln p_k grows with the losses until p_k is 1. PI stays at "
         "the full buffer and so is at rest from the start.",
     )
+
+
+PANELS = [f"{case}{suffix}" for suffix in ("", "-taildrop") for case in CASES]
+
+
+def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> list[Check]:
+    """Check that a metric is higher with tail drop than with each discipline, in the panels of figures 4 to 6."""
+    return [
+        check
+        for case in CASES
+        for check in (evidence[case] | evidence[f"{case}-taildrop"]).compare(
+            metric, TAIL, better="higher", tolerance=tolerance, each=(FLOWS, f"{case}, {{:g}} flows")
+        )
+    ]
+
+
+@claim(
+    "Tail drop has a long queueing delay, longer than with RAQM, PI or REM.",
+    where="Section 1",
+    quote="This passive behavior results in long queuing delay",
+    tolerance=Tolerance(1, "ms", "two and a half packets of the link"),
+    runs=PANELS,
+    shown="readings",
+)
+def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean queueing delays."""
+    checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
+    return Judgement(checks, "Only overflows hold the flows back. With 400 flows PI's buffer is full as well.")
+
+
+@claim(
+    "Tail drop's losses are correlated: more flows lose in the same event than with RAQM, PI or REM.",
+    where="Section 1",
+    quote="is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
+    tolerance=Tolerance(1, "%", "of the flows"),
+    runs=PANELS,
+    shown="readings",
+)
+def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Compare the parts of the flows that lose packets in a loss event; `often` is taken as half of the comparisons."""
+    checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
+    return Judgement(checks, "A full buffer takes the packets of all flows that come in the same round trip.", need=0.5)
 
 
 def _of_case(number: int, name: str, quotes: tuple[str, str, str, str]) -> list[Claim]:

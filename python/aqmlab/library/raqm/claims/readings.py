@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aqmlab.library.raqm.claims.cases import FIFTH, SETTLED
 from aqmlab.library.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, TARGET, UNSHED, at, slope
-from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab.papers import Check, Evidence, Judgement, Runs, Tolerance, claim
 
 PART = Tolerance(20, "% of it", "as for the response time")
 
@@ -93,32 +93,23 @@ def saved_regulates(
     "In that reading RAQM responds faster than PI and REM, as the paper says.",
     where="Figs. 4 to 6",
     tolerance=SETTLED,
+    runs=[f"{case}{suffix}" for suffix in ("", "-readings") for case in CASES],
     shown="saved readings",
     beyond=True,
 )
-def saved_responds(
-    case1: Runs,
-    case1_readings: Runs,
-    case2: Runs,
-    case2_readings: Runs,
-    case3: Runs,
-    case3_readings: Runs,
-    *,
-    tolerance: Tolerance,
-) -> Judgement:
+def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """Compare the response times with those of PI and REM."""
-    pairs = ((case1, case1_readings), (case2, case2_readings), (case3, case3_readings))
     checks = [
         check
-        for case, (one, other) in zip(CASES, pairs, strict=True)
-        for check in (one | other).compare(
+        for case in CASES
+        for check in (evidence[case] | evidence[f"{case}-readings"]).compare(
             "response_time",
             BOTH,
             others=("PI", "REM"),
             better="lower",
             tolerance=tolerance,
             each=(FLOWS, f"{case}, {{:g}} flows"),
-            fill=one.duration,
+            fill=evidence[case].duration,
         )
     ]
     return Judgement(
