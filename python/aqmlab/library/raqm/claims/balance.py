@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.library.raqm.measures import CASES, FLOWS, Q0, at, balance, mean_of
+from aqmlab.library.raqm.measures import CASES, FLOWS, KNEE, Q0, TARGET, at, balance, mean_of
 from aqmlab.library.raqm.theory import at_rest
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 

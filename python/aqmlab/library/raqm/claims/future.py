@@ -169,11 +169,12 @@ def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgemen
         for name, share in SHARES.items()
     ]
     most = {FLOOD: runs.points(FLOOD)[-1]}
-    corrected = ", ".join(f"{link_share(runs, CORRECTED, name, most) / share:.2f}" for name, share in SHARES.items())
+    third = link_share(runs, CORRECTED, "third", most) / SHARES["third"]
     return Judgement(
         checks,
-        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that "
-        f"the parts beside the {flood(most[FLOOD])} are {corrected}.",
+        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that the third "
+        f"takes {third:.2f} of its share beside the {flood(most[FLOOD])}: its p_k must find a middle with an alpha that is "
+        "made for sources that react.",
     )
 
 
@@ -224,6 +225,6 @@ def shares_no_waste(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
         others=(PLAIN,),
         better="not lower",
         tolerance=tolerance,
-        each=(FLOOD, "flood of {:.2g} bit/s"),
+        each=(FLOOD, "flood of {:,.0f} bit/s"),
     )
     return Judgement(checks, "An empty queue drops nothing, whosesoever share it is.")

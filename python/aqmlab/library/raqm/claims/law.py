@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import CASES, FLOWS, at, half_way, input_rate, spread_of_p, spread_of_rate
+from aqmlab.library.raqm.measures import CASES, FLOWS, at, half_way, input_rate, mean_of, spread_of_p, spread_of_rate
 from aqmlab.library.raqm.theory import followed
 from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
 
@@ -113,13 +113,13 @@ def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 def reached(runs: Runs, label: str, where: At) -> PerSeed:
-    """Return the time of p_k half way to its rest, the run's if it does not get there (s)."""
+    """Return the time of p_k half way to the rest of the adaptive alpha, the run's if it does not get there (s)."""
+    ends = mean_of("p_1.mean", runs.duration - 50, runs.duration)
+    half = PerSeed.average(runs.from_series("adaptive", ends, {"aqm.m": m}) for m in runs.points("aqm.m")).mean / 2
 
     def read(frame: polars.DataFrame) -> float:
-        p = frame["p_1.mean"].to_numpy()
-        still = np.log(p[-1] / p[-100]) > 0.5  # on its way in the last 50 s
-        found = half_way(frame)
-        return runs.duration if still or found is None else found
+        there = frame["p_1.mean"].to_numpy() >= half
+        return float(frame["t"][int(np.argmax(there))]) if there.any() else runs.duration
 
     return runs.from_series(label, read, where, unit="s")
 
@@ -241,10 +241,14 @@ def starts(runs: Runs, where: At, eps: float = EPS) -> PerSeed:
 def start(case1: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time p_k needs with the prediction from the losses."""
     checks = [
-        Check.near(f"time half way over that by the losses, case {case}, {flows:g} flows", found, 1.0, tolerance)
+        Check.near(
+            f"time half way over that by the losses, case {case}, {flows:g} flows",
+            starts(runs, at(flows)),
+            1.0,
+            tolerance,
+        )
         for case, runs in ((1, case1), (3, case3))
         for flows in runs.points(FLOWS)
-        if (found := starts(runs, at(flows))).known
     ]
     return Judgement(
         checks,

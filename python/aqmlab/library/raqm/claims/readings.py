@@ -57,10 +57,8 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.of("utilisation, mean over the targets", used, least=99.5),
             Check.near("packets of queue for each packet of target", slope(case3b_readings, UNSHED), 1.0, tolerance),
         ],
-        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the "
-        f"start until nothing overflows, and the queue stays where it then is ({rests}), near half the buffer "
-        "by chance. Figures 4 to 6, all at q0 = 50, could not tell it from regulation. `r0 = corrected` is "
-        "the same algorithm.",
+        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start until "
+        f"nothing overflows, and the queue stays where it then is ({rests}). `r0 = corrected` is the same algorithm.",
     )
 
 

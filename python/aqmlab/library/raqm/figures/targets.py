@@ -20,7 +20,7 @@ def against_queue(case3b: Runs, case3b_low: Runs, case3b_taildrop: Runs, case3b_
             name = f"{label}, q0 = 5 to 15"
             yield case3b_low.curve(panel, metric, label, "queue_mean", scale=scale, name=name, style="points")
         yield case3b_taildrop.curve(
-            panel, metric, TAIL, "queue_mean", scale=scale, name="tail drop, buffers of 30 to 100"
+            panel, metric, TAIL, "queue_mean", scale=scale, name="tail drop, buffers of 40 to 100"
         )
         name = f"RAQM, {BOTH}"
         yield case3b_readings.curve(panel, metric, BOTH, "queue_mean", scale=scale, name=name, style="points")
