@@ -53,6 +53,18 @@ def at(flows: float) -> At:
     return {FLOWS: flows}
 
 
+def loads(runs: Runs) -> list[tuple[str, At]]:
+    """List the numbers of long flows of an experiment, in words and as points."""
+    return [(f"{flows:g} flows", at(flows)) for flows in runs.points(FLOWS)]
+
+
+def panels(*cases: Runs) -> list[tuple[str, Runs, At]]:
+    """List the panels of figures 4 to 6 by the experiments of cases 1 to 3: name, runs and point."""
+    return [
+        (f"{case}, {name}", runs, where) for case, runs in zip(CASES, cases, strict=True) for name, where in loads(runs)
+    ]
+
+
 def distance(q0: float = Q0) -> polars.Expr:
     """Return the root mean square distance of the queue from a target over time (packets)."""
     import polars

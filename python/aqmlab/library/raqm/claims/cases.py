@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from aqmlab.library.raqm.measures import (
     BAND,
     BIN,
@@ -13,43 +16,50 @@ from aqmlab.library.raqm.measures import (
     at,
     comes_to_rest,
     distance,
+    loads,
     mean_of,
     off_target,
     overshoot,
+    panels,
 )
-from aqmlab.papers import Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
 
 FIFTH = Tolerance(BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
 SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
 STEADY = Tolerance(2, "packets", "two hundredths of the axis of Figs. 4 to 6: what their curves resolve")
-COME, GO = 50.0, 150.0
-"""The time (s) in which short flows and UDP are present in case 4."""
 
 
-def times(runs: Runs, label: str, part: str, where: float, start: float = 0.0) -> PerSeed:
+def read(runs: Runs, label: str, where: At, part: str, start: float = 0.0) -> PerSeed:
     """Return a part of the overshoot (s, or packets)."""
-    unit = "packets" if part == "height" else "s"
-    return runs.from_series(label, overshoot(part, start), at(where), unit=unit)
+    return runs.from_series(label, overshoot(part, start), where, unit="packets" if part == "height" else "s")
+
+
+def against(runs: Runs, effect: str, values: Callable[[str], PerSeed], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of RAQM is lower than that of each other discipline."""
+    own = values(runs.hero)
+    return [
+        Check.better(f"{effect}, {runs.hero} minus {other}", own, values(other), "lower", tolerance)
+        for other in runs.others
+    ]
 
 
 def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the mean queue with the target in both halves of the last 100 s: a passing queue is not held."""
-    checks, beside, states = [], [], []
-    for flows in runs.points(FLOWS):
+    checks, beside = [], []
+    for load, where in loads(runs):
         halves = [
-            runs.from_series(runs.hero, mean_of("queue.mean", start, start + 50), at(flows), unit="packets")
+            runs.from_series(runs.hero, mean_of("queue.mean", start, start + 50), where, unit="packets")
             for start in (100, 150)
         ]
         off = PerSeed.most(abs(half - Q0) for half in halves)
-        checks.append(Check.of(f"distance of the mean queue from q0, {flows:g} flows", off, most=tolerance.value))
-        plain = abs(taildrop.per_seed("queue_mean", TAIL, at(flows)) - Q0)
-        beside.append(Check.of(f"the same with tail drop, {flows:g} flows", plain, least=tolerance.value))
-        states.append(f"{flows:g} flows: {halves[0]}, then {halves[1]}")
+        plain = abs(taildrop.per_seed("queue_mean", TAIL, where) - Q0)
+        checks.append(Check.of(f"distance of the mean queue from q0, {load}", off, most=tolerance.value))
+        beside.append(Check.of(f"the same with tail drop, {load}", plain, least=tolerance.value))
     return Judgement(
         checks,
         "(3) rests where the arrivals, lost ones included, have the link's rate, whatever the queue: the target is no "
-        "set-point of it. Each distance is the greater of 100 to 150 s and 150 to 200 s; where tail drop has the target's "
-        f"queue as well, having it is no regulation. {'; '.join(states)}.",
+        "set-point of it. Each distance is the greater of 100 to 150 s and 150 to 200 s. Where tail drop has the "
+        "target's queue as well, having it is no regulation.",
         beside,
     )
 
@@ -59,82 +69,50 @@ def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = runs.compare(
         "response_time", runs.hero, better="lower", tolerance=tolerance, each=EACH, fill=runs.duration
     )
-    means = "; ".join(
-        f"{flows:g} flows: "
-        + ", ".join(
-            f"{label} {runs.per_seed('response_time', label, at(flows), fill=runs.duration):.0f} s"
-            for label in runs.labels
-        )
-        for flows in runs.points(FLOWS)
-    )
-    return Judgement(
-        checks, f"{means} (200 s: never within 20 % for 20 s). Where p_k rests off the target, the queue never settles."
-    )
+    return Judgement(checks, "Where p_k rests off the target the queue never settles; table `readings` has the times.")
 
 
 def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the first overshoots; the time above the band in all, and the height, are beside."""
-    checks: list[Check] = []
-    beside: list[Check] = []
-    for flows in runs.points(FLOWS):
-        for part, effect, found in (
-            ("first", "length of the first overshoot", checks),
-            ("total", "all time above the band", beside),
-        ):
-            own = times(runs, runs.hero, part, flows)
-            found += [
-                Check.better(
-                    f"{effect}, {runs.hero} minus {other}, {flows:g} flows",
-                    own,
-                    times(runs, other, part, flows),
-                    "lower",
-                    tolerance,
-                )
-                for other in runs.others
-            ]
+    """Compare the first overshoots; the time above the band in all is beside."""
+    first, total = (
+        [
+            check
+            for load, where in loads(runs)
+            for check in against(runs, f"{effect}, {load}", partial(read, runs, where=where, part=part), tolerance)
+        ]
+        for part, effect in (("first", "length of the first overshoot"), ("total", "all time above the band"))
+    )
     return Judgement(
-        checks,
+        first,
         "Until p_k counts the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by "
         "4 eps times that a second: fast where many flows lose much, slowly where few lose little.",
-        beside,
+        total,
     )
 
 
 def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the distance from the target over time; the deviation from the queue's own mean is beside."""
-    checks = runs.compare(
-        distance(),
-        runs.hero,
-        better="lower",
-        tolerance=tolerance,
-        each=EACH,
-        unit="packets",
-        name="root mean square distance from q0",
-    )
-    beside = runs.compare("queue_std", runs.hero, better="lower", tolerance=tolerance, each=EACH)
+    name = "root mean square distance from q0"
     return Judgement(
-        checks,
+        runs.compare(distance(), runs.hero, better="lower", tolerance=tolerance, each=EACH, unit="packets", name=name),
         "The paper's stability is that of a queue at its expected value. About its own mean RAQM's queue varies least "
         "where it is next to empty and has little room to vary.",
-        beside,
+        runs.compare("queue_std", runs.hero, better="lower", tolerance=tolerance, each=EACH),
     )
 
 
 def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times after which the queue stays near its own last mean, wherever that is."""
-    checks = []
-    for flows in runs.points(FLOWS):
-        rest = {label: runs.from_series(label, comes_to_rest, at(flows), unit="s") for label in runs.labels}
-        checks += [
-            Check.better(
-                f"time to rest, {runs.hero} minus {other}, {flows:g} flows",
-                rest[runs.hero],
-                rest[other],
-                "lower",
-                tolerance,
-            )
-            for other in runs.others
-        ]
+    checks = [
+        check
+        for load, where in loads(runs)
+        for check in against(
+            runs,
+            f"time to rest, {load}",
+            partial(runs.from_series, read=comes_to_rest, at=where, unit="s"),
+            tolerance,
+        )
+    ]
     return Judgement(
         checks,
         "With many flows RAQM is fast, to the wrong place: ln p_k grows with the losses until p_k is 1. PI stays at "
@@ -261,13 +239,13 @@ CASE_1 = _of_case(
 )
 def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the other disciplines' response and overshoot at many flows with those at few."""
-    few, many = case1.points(FLOWS)[0], case1.points(FLOWS)[-1]
+    few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
     checks = []
     for other in case1.others:
-        slow = [case1.per_seed("response_time", other, at(flows), fill=case1.duration) for flows in (many, few)]
-        high = [times(case1, other, "first", flows) for flows in (many, few)]
+        slow = [case1.per_seed("response_time", other, where, fill=case1.duration) for where in (many, few)]
+        high = [read(case1, other, where, "first") for where in (many, few)]
         checks += [
-            Check.better(f"{effect} of {other}, {many:g} flows minus {few:g}", one, two, "higher", tolerance)
+            Check.better(f"{effect} of {other}, 400 flows minus 40", one, two, "higher", tolerance)
             for effect, (one, two) in (("response time", slow), ("length of the first overshoot", high))
         ]
     return Judgement(
@@ -296,25 +274,16 @@ CASE_2 = _of_case(
 )
 def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare REM's deviation with that of a queue that is anywhere in the buffer, and with the others'."""
-    few = case2.points(FLOWS)[0]
-    rem = case2.per_seed("queue_std", "REM", at(few))
-    anywhere = 100 / 12**0.5
+    few, anywhere = at(case2.points(FLOWS)[0]), 100 / 12**0.5
+    rem = case2.per_seed("queue_std", "REM", few)
     checks = [
-        Check.of(f"standard deviation of REM's queue, {few:g} flows", rem, least=anywhere),
-        *case2.compare(
-            "queue_std",
-            "REM",
-            others=[one for one in case2.labels if one != "REM"],
-            better="higher",
-            tolerance=tolerance,
-            at=at(few),
-        ),
+        Check.of("standard deviation of REM's queue, 40 flows", rem, least=anywhere),
+        *case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=tolerance, at=few),
     ]
     return Judgement(
         checks,
-        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every "
-        "packet that arrives, 4 round trips late; RAQM drops next to nothing here, and is the drop-tail queue "
-        "of the buffer.",
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every packet "
+        "that arrives, late by a round trip; RAQM drops next to nothing here: it is a drop-tail queue.",
     )
 
 
@@ -340,13 +309,8 @@ CASE_3 = _of_case(
 def small_overshoot(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the height of the overshoot by means of 5 s."""
     checks = [
-        Check.of(
-            f"height of the overshoot of {runs.hero}, {case}, {flows:g} flows",
-            times(runs, runs.hero, "height", flows),
-            most=tolerance.value,
-        )
-        for case, runs in zip(CASES, (case1, case2, case3), strict=True)
-        for flows in runs.points(FLOWS)
+        Check.of(f"height of RAQM's overshoot, {name}", read(runs, runs.hero, where, "height"), most=tolerance.value)
+        for name, runs, where in panels(case1, case2, case3)
     ]
     return Judgement(
         checks, "p_k starts at .0002 and needs the overflows to grow: the first overshoot fills the buffer."
@@ -375,29 +339,19 @@ CASE_4_STABILITY = claim(
 )
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time off the target while short flows and UDP are present; beside, the overshoot when they come."""
-    checks: list[Check] = []
-    beside: list[Check] = []
-    for flows in case4.points(FLOWS):
-        away, high = (
-            {label: case4.from_series(label, read, at(flows), unit="s") for label in case4.labels}
-            for read in (off_target(COME, GO), overshoot("first", COME))
+    away, high = (
+        [
+            check
+            for load, where in loads(case4)
+            for check in against(
+                case4, f"{effect}, {load}", partial(case4.from_series, read=reader, at=where, unit="s"), tolerance
+            )
+        ]
+        for effect, reader in (
+            ("time off the target from 50 to 150 s", off_target(50.0, 150.0)),
+            ("first overshoot after 50 s", overshoot("first", 50.0)),
         )
-        for effect, found, into in (
-            (f"time off the target in the {GO - COME:g} s", away, checks),
-            ("first overshoot after 50 s", high, beside),
-        ):
-            into += [
-                Check.better(
-                    f"{effect}, {case4.hero} minus {other}, {flows:g} flows",
-                    found[case4.hero],
-                    found[other],
-                    "lower",
-                    tolerance,
-                )
-                for other in case4.others
-            ]
+    )
     return Judgement(
-        checks,
-        "A queue far below the target has no overshoot when load arrives, and is not at the target either.",
-        beside,
+        away, "A queue far below the target has no overshoot when load arrives, and is not at the target either.", high
     )

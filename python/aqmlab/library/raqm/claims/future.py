@@ -58,37 +58,6 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Where there are several bottlenecks, RAQM's queues are closer to their target than those of PI and REM.",
-    where=HOPS,
-    tolerance=Tolerance(2, "packets", "as for the stability in the cases"),
-    shown="bottlenecks",
-    beyond=True,
-)
-def hops_closer(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queues' distances from their target."""
-
-    def off(label: str, where: At) -> PerSeed:
-        return PerSeed.average(
-            abs(bottlenecks.per_seed(f"links.{link}.queue_mean", label, where) - Q0) for link in LINKS
-        )
-
-    checks = [
-        Check.better(
-            f"|mean queue - q0|, {bottlenecks.hero} minus {other}, {at[CROSS_FLOWS]:g} flows more",
-            off(bottlenecks.hero, at),
-            off(other, at),
-            "lower",
-            tolerance,
-        )
-        for at in cross_points(bottlenecks)
-        for other in bottlenecks.others
-    ]
-    return Judgement(
-        checks, "PI and REM integrate the error of the queue, however long it takes; RAQM integrates that of the rate."
-    )
-
-
-@claim(
     "RAQM is no harder than PI and REM on flows that cross several bottlenecks.",
     where=HOPS,
     tolerance=FAIR,
@@ -172,9 +141,9 @@ def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgemen
     third = link_share(runs, CORRECTED, "third", most) / SHARES["third"]
     return Judgement(
         checks,
-        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that the third "
-        f"takes {third:.2f} of its share beside the {flood(most[FLOOD])}: its p_k must find a middle with an alpha that is "
-        "made for sources that react.",
+        "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that the "
+        f"third takes {third:.2f} of its share beside the {flood(most[FLOOD])}: its p_k must find a middle with an "
+        "alpha that is made for sources that react.",
     )
 
 
@@ -208,23 +177,3 @@ def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
         "One p for all divides the link by the number of flows, and what does not react takes what it sends. A p "
         "of its own confines the flood to its aggregate.",
     )
-
-
-@claim(
-    "Sub-aggregates use the link as well as one aggregate.",
-    where=AGGREGATES,
-    tolerance=Tolerance(1, "%", "of the link, as for the shares"),
-    shown="sub-aggregates",
-    beyond=True,
-)
-def shares_no_waste(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the link's utilisation with shares and without."""
-    checks = sub_aggregates.compare(
-        "utilisation",
-        SHARED,
-        others=(PLAIN,),
-        better="not lower",
-        tolerance=tolerance,
-        each=(FLOOD, "flood of {:,.0f} bit/s"),
-    )
-    return Judgement(checks, "An empty queue drops nothing, whosesoever share it is.")

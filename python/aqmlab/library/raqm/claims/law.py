@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import CASES, FLOWS, at, half_way, input_rate, mean_of, spread_of_p, spread_of_rate
+from aqmlab.library.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
 from aqmlab.library.raqm.theory import followed
 from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
 
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
 
 CLOSE = Tolerance(5, "%", "a twentieth; the paper says `close`, and its own losses with 100 flows take 4 %")
 SOON = Tolerance(5, "s", "five periods of measurement")
-EPS, PERIOD = 0.9, 1.0
-"""The gain and T (s), for which the scenarios use the defaults of `aqmlab show raqm`."""
-SETTLING = 2.0
-"""The time of the flows' slow starts (s)."""
 
 
 def near_r0(runs: Runs, where: At | None, about: str, tolerance: Tolerance, gamma: float = 1.0) -> Check:
@@ -38,21 +33,12 @@ def near_r0(runs: Runs, where: At | None, about: str, tolerance: Tolerance, gamm
 )
 def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the mean rate of arrivals of the last 100 s with r0 = C, in all panels of Figs. 4 to 6."""
-    runs = dict(zip(CASES, (case1_rate, case2_rate, case3_rate), strict=True))
-    checks = [
-        near_r0(one, at(flows), f"{case}, {flows:g} flows", tolerance)
-        for case, one in runs.items()
-        for flows in one.points(FLOWS)
-    ]
-    spread = ", ".join(
-        f"{one.from_series(one.hero, spread_of_rate, at(flows)):.2g}"
-        for one in runs.values()
-        for flows in one.points(FLOWS)
-    )
+    every = panels(case1_rate, case2_rate, case3_rate)
+    spread = ", ".join(f"{runs.from_series(runs.hero, spread_of_rate, where):.2g}" for _, runs, where in every)
     return Judgement(
-        checks,
-        "The law integrates the error of the rate and rests where it is 0. From second to second the rate varies "
-        f"with a standard deviation of, in the same order, {spread} of r0.",
+        [near_r0(runs, where, name, tolerance) for name, runs, where in every],
+        "The law integrates the error of the rate and rests where it is 0. From second to second the rate has a "
+        f"standard deviation of, in the same order, {spread} of r0.",
     )
 
 
@@ -197,82 +183,7 @@ def procedures(case1: Runs) -> Judgement:
         return float(np.max(np.abs(theirs / ours - 1)))
 
     checks = [
-        Check.of(
-            f"greatest relative difference of p_k in a run, {flows:g} flows",
-            case1.from_series(case1.hero, worst, at(flows)),
-            most=1e-6,
-        )
-        for flows in case1.points(FLOWS)
+        Check.of(f"greatest difference of p_k, of itself, {load}", case1.from_series("RAQM", worst, where), most=1e-6)
+        for load, where in loads(case1)
     ]
     return Judgement(checks, "Lines 1 to 5 of the pseudocode, with the alpha of (3) in the exponent.")
-
-
-def starts(runs: Runs, where: At, eps: float = EPS) -> PerSeed:
-    """Return the time p_k needs to half of its rest, over that predicted from the losses.
-
-    The prediction is by (3): the logarithm of p_k's growth divided by its mean step eps c(x) (x - 1) at the rate x = 1
-    / (1 - l) of a busy link, with the loss ratio l until then.
-    """
-    from aqmlab.theory.raqm import map
-
-    def read(frame: polars.DataFrame) -> float | None:
-        end = half_way(frame)
-        if end is None:
-            return None
-        times, p = frame["t"].to_numpy(), frame["p_1.mean"].to_numpy()
-        while_starting = (times >= SETTLING) & (times < end)
-        arrivals, drops = (float(frame[name].to_numpy()[while_starting].sum()) for name in ("arrivals", "drops"))
-        if not drops:
-            return None
-        x = 1 / (1 - drops / arrivals)
-        growth = math.log(float(p[times >= end][0] / p[times >= SETTLING][0]))
-        return (end - SETTLING) / (PERIOD * growth / (eps * float(map.c(x)) * (x - 1)))
-
-    return runs.from_series(runs.hero, read, where)
-
-
-@claim(
-    "RAQM's start takes as long as the overflows' loss ratio lets p_k grow.",
-    where="(3)",
-    tolerance=Tolerance(20, "% of it", "the loss ratio varies by as much in the time"),
-    shown="start",
-    beyond=True,
-)
-def start(case1: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time p_k needs with the prediction from the losses."""
-    checks = [
-        Check.near(
-            f"time half way over that by the losses, case {case}, {flows:g} flows",
-            starts(runs, at(flows)),
-            1.0,
-            tolerance,
-        )
-        for case, runs in ((1, case1), (3, case3))
-        for flows in runs.points(FLOWS)
-    ]
-    return Judgement(
-        checks,
-        "A busy link's arrivals exceed it by l / (1 - l): ln p_k grows by 4 eps l / (1 - l) a period, less where the "
-        "link idles in between.",
-    )
-
-
-@claim(
-    "A bigger gain makes the start shorter in proportion, and the queue no less steady.",
-    where="(3), Theorem 2",
-    tolerance=Tolerance(20, "% of it", "as for claim start"),
-    shown="start",
-    beyond=True,
-)
-def gain(gain: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare starts and steadiness by the gain."""
-    near, half = {"aqm.eps": 0.9}, {"aqm.eps": 0.5}
-    soon, late = (gain.from_series(gain.hero, half_way, where, unit="s") - SETTLING for where in (near, half))
-    wide, narrow = (gain.per_seed("queue_std", gain.hero, where) for where in (near, half))
-    return Judgement(
-        [
-            Check.near("time half way with eps = .5 over that with .9", late / soon, 1.8, tolerance),
-            Check.of("standard deviation of the queue with eps = .9 minus .5", wide - narrow, most=1.0),
-        ],
-        "The buffer, not p_k, makes the losses of the start, so that p_k grows at a rate in proportion to the gain.",
-    )

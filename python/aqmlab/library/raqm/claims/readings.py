@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from aqmlab.library.raqm.claims.cases import FIFTH, SETTLED
-from aqmlab.library.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, TARGET, UNSHED, at, slope
+from aqmlab.library.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, TARGET, UNSHED, loads, panels, slope
 from aqmlab.papers import Check, Evidence, Judgement, Runs, Tolerance, claim
 
 PART = Tolerance(20, "% of it", "as for the response time")
 
 
-def queues(label: str, tolerance: Tolerance, runs: tuple[Runs, ...]) -> list[Check]:
+def queues(label: str, tolerance: Tolerance, *runs: Runs) -> list[Check]:
     """Compare the mean queue of a reading with the target in the panels of figures 4 to 6."""
     return [
-        Check.near(
-            f"mean queue, {label}, {case}, {flows:g} flows", one.per_seed("queue_mean", label, at(flows)), Q0, tolerance
-        )
-        for case, one in zip(CASES, runs, strict=True)
-        for flows in one.points(FLOWS)
+        Check.near(f"mean queue, {label}, {name}", one.per_seed("queue_mean", label, where), Q0, tolerance)
+        for name, one, where in panels(*runs)
     ]
 
 
@@ -57,8 +54,8 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.of("utilisation, mean over the targets", used, least=99.5),
             Check.near("packets of queue for each packet of target", slope(case3b_readings, UNSHED), 1.0, tolerance),
         ],
-        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start until "
-        f"nothing overflows, and the queue stays where it then is ({rests}). `r0 = corrected` is the same algorithm.",
+        "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start "
+        f"until nothing overflows, and the queue stays where it then is ({rests}). It is also `r0 = corrected`.",
     )
 
 
@@ -73,17 +70,11 @@ def saved_regulates(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
     """Compare the mean queue with the target in every panel."""
-    runs = (case1_readings, case2_readings, case3_readings)
-    times = ", ".join(
-        f"{one.per_seed('response_time', BOTH, at(flows), fill=one.duration):.0f}"
-        for one in runs
-        for flows in one.points(FLOWS)
-    )
     return Judgement(
-        queues(BOTH, tolerance, runs),
+        queues(BOTH, tolerance, case1_readings, case2_readings, case3_readings),
         "p_(k-1) of (3) is then what was applied, so that ln(q / q0) is added to ln p_k every period: an integrator of "
-        f"the queue's logarithm. Settled after {times} s. It contradicts Figure 1 twice, whose line 1 counts "
-        "before the drop and whose line 3 writes p and not dropPb; nothing in the text proves what was simulated.",
+        "the queue's logarithm. It contradicts Figure 1 twice, whose line 1 counts before the drop and whose line 3 "
+        "writes p and not dropPb; nothing in the text proves what was simulated.",
     )
 
 
@@ -127,7 +118,7 @@ def saved_without_the_rate(
 ) -> Judgement:
     """Compare the mean queue without the rate with the target in every panel."""
     return Judgement(
-        queues(STILL, tolerance, (case1_readings, case2_readings, case3_readings)),
+        queues(STILL, tolerance, case1_readings, case2_readings, case3_readings),
         "With alpha = 0 the exponential is 1, and p_k the mean of p_(k-1) q / q0: the rate is not measured at all.",
     )
 
@@ -145,10 +136,8 @@ def fed_alone(case1_readings: Runs, case3_readings: Runs, *, tolerance: Toleranc
 
     ratio = polars.col("queue_mean") / (Q0 * (1 - 2 * polars.col("loss_ratio")) ** (2 * 0.9))
     checks = [
-        Check.near(
-            f"queue over that predicted, {case}, {flows:g} flows", runs.per_seed(ratio, FED, at(flows)), 1, tolerance
-        )
+        Check.near(f"queue over that predicted, {case}, {load}", runs.per_seed(ratio, FED, where), 1, tolerance)
         for case, runs in (("case1", case1_readings), ("case3", case3_readings))
-        for flows in runs.points(FLOWS)
+        for load, where in loads(runs)
     ]
     return Judgement(checks, "A busy link has x = 1 / (1 - l), and p_k rests where q / q0 = e^-(alpha (r - r0)).")

@@ -171,9 +171,8 @@ def goodput_does_not_fall(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     low, high = span(case3b, case3b.hero)
     return Judgement(
         [],
-        f"RAQM's queue is {low:.3g} to {high:.3g} packets at all targets from 20 to 90. It is never beyond 60, where the "
-        "others' goodput falls, so that nothing tests whether its own would; claim `saved-equal-queue` has the reading "
-        "that gets there.",
+        f"RAQM's queue is {low:.3g} to {high:.3g} packets at all targets, never beyond 60, where the others' goodput "
+        "falls: nothing tests whether its own would. Claim `saved-equal-queue` has the reading that gets there.",
         [at_the_edge(case3b, case3b.hero, "not lower", tolerance)],
     )
 
