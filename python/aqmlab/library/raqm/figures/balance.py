@@ -1,4 +1,4 @@
-"""The equilibrium: where RAQM rests, and how p_k comes to its place."""
+"""The equilibrium: where RAQM rests, and the growth of p_k from its start."""
 
 from __future__ import annotations
 
