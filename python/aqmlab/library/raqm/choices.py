@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.library.raqm.measures import FULL, TARGET
+from aqmlab.library.raqm.measures import TARGET, good
 from aqmlab.papers import Calibration, Choice, PerSeed, Printed, Runs, Variant
 
 CHOICES = [
@@ -98,23 +98,21 @@ VARIANTS = [
 ]
 
 
-def _queue(runs: Runs) -> PerSeed:
-    return runs.per_seed("queue_mean", runs.hero, {TARGET: 20})
-
-
 def _goodput(runs: Runs) -> PerSeed:
-    return runs.per_seed("goodput", runs.hero, {TARGET: 20}, unit="bit/s") / FULL
+    return runs.per_seed(good(), runs.hero, {TARGET: 20}, unit="%")
 
 
 CALIBRATION = Calibration(
     printed=[
-        Printed("goodput, 100 flows, q0 = 20", 0.96, "", "Section 3.3, Fig. 7a", "case3b", _goodput),
-        Printed("average queue, 100 flows, q0 = 20", 20, "packets", "Section 3.3, Fig. 7a", "case3b", _queue),
+        Printed("goodput of a full link's, 100 flows, q0 = 20", 96, "%", "Section 3.3, Fig. 7a", "case3b", _goodput),
     ],
     tried=[
         *VARIANTS,
         Variant("starts over 10 s", {"traffic.long.start": "uniform(0 s, 10 s)"}),
         Variant("windows and access as before", {"traffic.*.tcp.max_window": 1000, **LINKS}),
     ],
-    why="",
+    why="Its only number is a goodput of .96, at an average queue of 20. Reno with 1 s has it; NewReno, SACK, .2 s and "
+    "late starts are 3 to 6 % off. Windows and links hardly show: they are ns-2's default and the paper's stated "
+    "values. The queue of 20 is RAQM's claim and is not fitted: it is 14 as shipped, 17 with 20 ms on R1-R2 and 23 "
+    "averaged from 20 s, where more of the start, with a full buffer, is in the mean.",
 )

@@ -79,6 +79,13 @@ def balance() -> polars.Expr:
     return polars.col("utilisation") + polars.col("loss_ratio")
 
 
+def good() -> polars.Expr:
+    """Return the goodput in percent of a full link's."""
+    import polars
+
+    return polars.col("goodput") * (100 / FULL)
+
+
 def input_rate() -> polars.Expr:
     """Return the rate of arrivals over the link's, U / (1 - l)."""
     import polars

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from aqmlab.library.raqm.measures import BAND, BOTH, FULL, KNEE, TAIL, TARGET, at_equal_queue, slope
+from aqmlab.library.raqm.measures import BAND, BOTH, FULL, KNEE, TAIL, TARGET, at_equal_queue, good, slope
 from aqmlab.papers import Check, Claim, Judgement, Runs, Tolerance, claim
 from aqmlab.papers.describe.check import Better
-
-if TYPE_CHECKING:
-    import polars
 
 GOOD = Tolerance(0.2, "%", "of a full link: two hundredths of the range of Fig. 7a, about what its curves resolve")
 DROPS = Tolerance(0.05, "%", "of the arrivals: a hundredth of the losses of 100 flows")
 FIFTH = Tolerance(20, "% of it", "as for the response time; the paper gives no band")
-
-
-def good() -> polars.Expr:
-    """Return the goodput in percent of a full link's."""
-    import polars
-
-    return polars.col("goodput") * (100 / FULL)
 
 
 def span(runs: Runs, label: str) -> tuple[float, float]:
@@ -125,8 +114,8 @@ def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Goodput is what the conservation of bytes leaves, 1 - l of the link, with the loss that 100 flows "
-        f"need, {lost}; the queue is whatever idles the link so long. The calibration fits nothing but "
-        "these two numbers.",
+        f"need, {lost}; the queue is whatever idles the link so long. The calibration fits the "
+        "goodput alone.",
     )
 
 
