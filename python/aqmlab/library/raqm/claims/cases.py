@@ -13,6 +13,7 @@ from aqmlab.library.raqm.measures import (
     FLOWS,
     Q0,
     TAIL,
+    Read,
     at,
     comes_to_rest,
     distance,
@@ -34,11 +35,22 @@ def read(runs: Runs, label: str, where: At, part: str, start: float = 0.0) -> Pe
     return runs.from_series(label, overshoot(part, start), where, unit="packets" if part == "height" else "s")
 
 
-def against(runs: Runs, effect: str, values: Callable[[str], PerSeed], tolerance: Tolerance) -> list[Check]:
-    """Check that a quantity of RAQM is lower than that of each other discipline."""
-    own = values(runs.hero)
+def seconds(runs: Runs, reader: Read, label: str, where: At) -> PerSeed:
+    """Return a time that is read from the series (s)."""
+    return runs.from_series(label, reader, where, unit="s")
+
+
+def lower(runs: Runs, effect: str, values: Callable[[str, At], PerSeed], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of RAQM is lower than that of each other discipline, at each number of flows."""
     return [
-        Check.better(f"{effect}, {runs.hero} minus {other}", own, values(other), "lower", tolerance)
+        Check.better(
+            f"{effect}, {load}, {runs.hero} minus {other}",
+            values(runs.hero, where),
+            values(other, where),
+            "lower",
+            tolerance,
+        )
+        for load, where in loads(runs)
         for other in runs.others
     ]
 
@@ -74,19 +86,11 @@ def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the first overshoots; the time above the band in all is beside."""
-    first, total = (
-        [
-            check
-            for load, where in loads(runs)
-            for check in against(runs, f"{effect}, {load}", partial(read, runs, where=where, part=part), tolerance)
-        ]
-        for part, effect in (("first", "length of the first overshoot"), ("total", "all time above the band"))
-    )
     return Judgement(
-        first,
+        lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance),
         "Until p_k counts the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by "
         "4 eps times that a second: fast where many flows lose much, slowly where few lose little.",
-        total,
+        lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance),
     )
 
 
@@ -103,18 +107,8 @@ def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times after which the queue stays near its own last mean, wherever that is."""
-    checks = [
-        check
-        for load, where in loads(runs)
-        for check in against(
-            runs,
-            f"time to rest, {load}",
-            partial(runs.from_series, read=comes_to_rest, at=where, unit="s"),
-            tolerance,
-        )
-    ]
     return Judgement(
-        checks,
+        lower(runs, "time to rest", partial(seconds, runs, comes_to_rest), tolerance),
         "With many flows RAQM is fast, to the wrong place: ln p_k grows with the losses until p_k is 1. PI stays at "
         "the full buffer and so is at rest from the start.",
     )
@@ -164,69 +158,39 @@ def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgemen
     return Judgement(checks, "A full buffer takes the packets of all flows that come in the same round trip.", need=0.5)
 
 
-def _of_case(number: int, name: str, quotes: tuple[str, str, str, str]) -> list[Claim]:
-    case, where, figure = f"case{number}", f"Section 3.{number}, Fig. {number + 3}", f"fig{number + 3}"
-    held, fast, short, steady = quotes
+def _of_case(number: int, name: str, held: str, fast: str, short: str, steady: str) -> list[Claim]:
+    """List the claims of a case, by the clauses that they quote."""
+    case, place = f"case{number}", f"Section 3.{number}, Fig. {number + 3}"
+    own, regulating = [case], [case, f"{case}-taildrop"]
     return [
         claim(
-            f"In case {name} RAQM holds the queue around q0 = 50, with 40 flows and with 400.",
-            name=f"{case}-regulation",
-            where=where,
-            quote=held,
-            tolerance=FIFTH,
-            runs=[case, f"{case}-taildrop"],
-            shown=f"{figure} balance",
-        )(regulated),
-        claim(
-            f"In case {name} RAQM brings the queue to q0 faster than PI and REM.",
-            name=f"{case}-response",
-            where=where,
-            quote=fast,
-            tolerance=SETTLED,
-            runs=case,
-            shown=figure,
-            comparative=True,
-        )(faster),
-        claim(
-            f"In case {name} RAQM's overshoot is much shorter than PI's and REM's.",
-            name=f"{case}-overshoot",
-            where=where,
-            quote=short,
-            tolerance=SETTLED,
-            runs=case,
-            shown=f"{figure} start",
-        )(shorter),
-        claim(
-            f"In case {name} RAQM's queue is steadier about q0 than PI's and REM's.",
-            name=f"{case}-stability",
-            where=where,
-            quote=steady,
-            tolerance=STEADY,
-            runs=case,
-            shown=figure,
-            comparative=True,
-        )(steadier),
-        claim(
-            f"In case {name} RAQM's queue comes to rest, wherever, sooner than PI's and REM's.",
-            name=f"{case}-rest",
-            where=where,
-            tolerance=SETTLED,
-            runs=case,
-            shown=figure,
-            beyond=True,
-        )(sooner),
+            f"In case {name} RAQM{text}.",
+            name=f"{case}-{kind}",
+            where=place,
+            quote=quote,
+            tolerance=size,
+            runs=regulating if kind == "regulation" else own,
+            shown=f"fig{number + 3} {beside}",
+            comparative=kind in ("response", "stability"),
+            beyond=not quote,
+        )(judge)
+        for kind, text, quote, size, beside, judge in (
+            ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
+            ("response", " brings the queue to q0 faster than PI and REM", fast, SETTLED, "readings", faster),
+            ("overshoot", "'s overshoot is much shorter than PI's and REM's", short, SETTLED, "start", shorter),
+            ("stability", "'s queue is steadier about q0 than PI's and REM's", steady, STEADY, "", steadier),
+            ("rest", "'s queue comes to rest, wherever, sooner than PI's and REM's", "", SETTLED, "", sooner),
+        )
     ]
 
 
 CASE_1 = _of_case(
     1,
     "1 (short round trips)",
-    (
-        "RAQM can quickly and effectively regulate the queue length around the expected value q0",
-        "However, PI and REM cause slow response",
-        "effectively regulated around q0 with much shorter overshoot",
-        "RAQM achieves better stability and faster response as it can quickly regulate the queue length (abstract)",
-    ),
+    "RAQM can quickly and effectively regulate the queue length around the expected value q0",
+    "However, PI and REM cause slow response",
+    "effectively regulated around q0 with much shorter overshoot",
+    "RAQM achieves better stability and faster response as it can quickly regulate the queue length (abstract)",
 )
 
 
@@ -256,12 +220,10 @@ def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
 CASE_2 = _of_case(
     2,
     "2 (long round trips)",
-    (
-        "RAQM still obtains better stability … as that under the small round trip time",
-        "still obtains … much faster response than PI and REM",
-        "as that under the small round trip time",
-        "RAQM still obtains better stability … than PI and REM",
-    ),
+    "RAQM still obtains better stability … as that under the small round trip time",
+    "still obtains … much faster response than PI and REM",
+    "as that under the small round trip time",
+    "RAQM still obtains better stability … than PI and REM",
 )
 
 
@@ -290,12 +252,10 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
 CASE_3 = _of_case(
     3,
     "3 (diverse round trips)",
-    (
-        "it is capable to quickly regulate the queue length around q0",
-        "RAQM still achieves … much faster response than PI and REM",
-        "regulate the queue length around q0 with much shorter overshoot",
-        "RAQM still achieves better stability … than PI and REM",
-    ),
+    "it is capable to quickly regulate the queue length around q0",
+    "RAQM still achieves … much faster response than PI and REM",
+    "regulate the queue length around q0 with much shorter overshoot",
+    "RAQM still achieves better stability … than PI and REM",
 )
 
 
@@ -340,13 +300,7 @@ CASE_4_STABILITY = claim(
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time off the target while short flows and UDP are present; beside, the overshoot when they come."""
     away, high = (
-        [
-            check
-            for load, where in loads(case4)
-            for check in against(
-                case4, f"{effect}, {load}", partial(case4.from_series, read=reader, at=where, unit="s"), tolerance
-            )
-        ]
+        lower(case4, effect, partial(seconds, case4, reader), tolerance)
         for effect, reader in (
             ("time off the target from 50 to 150 s", off_target(50.0, 150.0)),
             ("first overshoot after 50 s", overshoot("first", 50.0)),
