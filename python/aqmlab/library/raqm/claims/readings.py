@@ -79,6 +79,22 @@ def saved_regulates(
 
 
 @claim(
+    "In that reading RAQM holds q0 among short flows and UDP too.",
+    where="Section 3.4, Fig. 8",
+    tolerance=FIFTH,
+    shown="saved",
+    beyond=True,
+)
+def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean queue of case 4 with the target."""
+    checks = [
+        Check.near(f"mean queue, {load}", case4_readings.per_seed("queue_mean", BOTH, where), Q0, tolerance)
+        for load, where in loads(case4_readings)
+    ]
+    return Judgement(checks, "What arrives and goes changes the p that is needed, to which an integrator moves.")
+
+
+@claim(
     "In that reading RAQM responds faster than PI and REM, as the paper says.",
     where="Figs. 4 to 6",
     tolerance=SETTLED,
