@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from aqmlab.library.raqm.measures import (
@@ -42,6 +42,7 @@ FORMS = {"REM, its paper's form": "rem:q0=50", "REM, ns-2's with 1000-byte packe
 
 # The network is the same in the three cases but for the delays of the clients.
 TITLES = {1: "short round trips", 2: "long round trips", 3: "diverse round trips", 4: "hybrid traffic"}
+BUFFER = "dumbbell.buffer"
 LOADS = {1: "40,400", 2: "40,400", 3: "40,400", 4: "40,100,400"}
 QUICK = {4: {FLOWS: "100"}}
 
@@ -66,92 +67,62 @@ def _cases(
     ]
 
 
-def _targets(suffix: str, about: str, aqms: Aqms, targets: str, quick: str, rivals: Aqms = NONE) -> Experiment:
-    return Experiment(
-        name=f"case3b{suffix}",
-        title=f"Case 3 with 100 flows{about}: the target queue length",
-        scenario="raqm/case3",
-        aqms=aqms,
-        settings={FLOWS: 100},
-        vary={TARGET: targets},
-        quick={TARGET: quick},
-        rivals=rivals,
-    )
-
-
-def _one(
+def _over(
     name: str,
     title: str,
-    case: int,
-    flows: int,
+    load: tuple[int, int],
     aqms: Aqms,
-    vary: Mapping[str, str],
-    quick: Mapping[str, str],
-    duration: float = 200,
+    path: str,
+    values: str | Sequence[str],
+    quick: str | Sequence[str],
+    rivals: Aqms = NONE,
+    duration: int = 200,
 ) -> Experiment:
-    """Describe an experiment on a parameter of RAQM, at one load."""
+    """Describe an experiment on a parameter, in one case with one number of flows."""
+    case, flows = load
     return Experiment(
         name=name,
         title=f"Case {case} with {flows} flows: {title}",
         scenario=f"raqm/case{case}",
         aqms=aqms,
-        settings={FLOWS: flows, "duration": f"{duration} s", "warmup": f"{duration / 2} s"},
-        vary=vary,
-        quick=quick,
-        series=True,
-        rivals=NONE,
+        settings={FLOWS: flows, "duration": f"{duration} s", "warmup": f"{duration // 2} s"},
+        vary={path: values},
+        quick={path: quick},
+        series=path not in (TARGET, BUFFER),
+        rivals=rivals,
     )
 
 
 RATE = "raqm:mode=queue-independent"
 PAPER_TARGETS = ("20,30..90", "20,60,90")
 
+RAQM, BY_RATE = {"RAQM": "raqm"}, {"RAQM": RATE}
+FEW, MANY, HUNDRED = (1, 40), (1, 400), (3, 100)
+BUFFERS = ["40 packets", "60 packets", "80 packets", "100 packets"]
+
 EXPERIMENTS = (
     *_cases("", "", THREE, (1, 2, 3, 4), rivals=RIVALS),
     *_cases("-taildrop", ", tail drop", {TAIL: "droptail"}),
-    _targets("", "", THREE, *PAPER_TARGETS, RIVALS),
-    _targets("-low", ", targets below the paper's, where RAQM's own queue is", THREE, "5,10,15", "5,10", SHORT_RIVALS),
-    Experiment(
-        name="case3b-taildrop",
-        title="Case 3 with 100 flows, tail drop: the buffer",
-        scenario="raqm/case3",
-        aqms={TAIL: "droptail"},
-        settings={FLOWS: 100},
-        vary={"dumbbell.buffer": [f"{packets} packets" for packets in (40, 60, 80, 100)]},
-        quick={"dumbbell.buffer": ["60 packets", "100 packets"]},
-        rivals=NONE,
-    ),
+    _over("case3b", "the target queue length", HUNDRED, THREE, TARGET, *PAPER_TARGETS, RIVALS),
+    _over("case3b-low", "targets where RAQM's own queue is", HUNDRED, THREE, TARGET, "5,10,15", "5,10", SHORT_RIVALS),
+    _over("case3b-taildrop", "tail drop, the buffer", HUNDRED, {TAIL: "droptail"}, BUFFER, BUFFERS, BUFFERS[1::2]),
     # Section 2: the law, its gain and its period.
-    *_cases("-rate", ", queue-independent mode", {"RAQM": RATE}),
-    _one("gamma", "the expected rate", 1, 40, {"RAQM": RATE}, {"aqm.gamma": "0.8,0.9,0.95,1"}, {"aqm.gamma": "0.8,1"}),
-    _one(
+    *_cases("-rate", ", queue-independent mode", BY_RATE),
+    _over("gamma", "the expected rate", FEW, BY_RATE, "aqm.gamma", "0.8,0.9,0.95,1", "0.8,1"),
+    _over(
         "static",
         "a static alpha in the queue-independent mode",
-        1,
-        40,
+        FEW,
         {"static": f"{RATE},alpha=static", "adaptive": RATE},
-        {"aqm.m": "0.5,1,2,3,3.9,6,10"},
-        {"aqm.m": "0.5,2,10"},
+        "aqm.m",
+        "0.5,1,2,3,3.9,6,10",
+        "0.5,2,10",
     ),
-    _one("gain", "the gain", 1, 40, {"RAQM": "raqm"}, {"aqm.eps": "0.5,0.75,0.9,1"}, {"aqm.eps": "0.5,0.9"}),
-    _one(
-        "gain-rate",
-        "the gain in the queue-independent mode",
-        1,
-        400,
-        {"RAQM": RATE},
-        {"aqm.eps": "0.3,0.5,0.75,0.9,1"},
-        {"aqm.eps": "0.5,0.9"},
-    ),
-    _one(
-        "period",
-        "the period of measurement in the queue-independent mode",
-        3,
-        100,
-        {"RAQM": RATE},
-        {"aqm.period": "100 ms,200 ms,500 ms,1 s,2 s"},
-        {"aqm.period": "100 ms,1 s,2 s"},
-        duration=600,  # with T = 2 s p_k takes twice as long to its place
+    _over("gain", "the gain", FEW, RAQM, "aqm.eps", "0.5,0.75,0.9,1", "0.5,0.9"),
+    _over("gain-rate", "the gain by the rate alone", MANY, BY_RATE, "aqm.eps", "0.3,0.5,0.75,0.9,1", "0.5,0.9"),
+    # With T = 2 s p_k takes twice as long to its place.
+    _over(
+        "period", "T", HUNDRED, BY_RATE, "aqm.period", "100 ms,200 ms,500 ms,1 s,2 s", "100 ms,1 s,2 s", duration=600
     ),
     # Beyond the paper: what the target does, and other readings.
     Experiment(
@@ -163,7 +134,7 @@ EXPERIMENTS = (
     ),
     *_cases("-readings", ", other readings of the law", READINGS),
     *_cases("-readings", ", other readings of the law", SAVED, [4]),
-    _targets("-readings", ", other readings of the law", {UNSHED: READINGS[UNSHED], **SAVED}, *PAPER_TARGETS),
+    _over("case3b-readings", "other readings", HUNDRED, {UNSHED: READINGS[UNSHED], **SAVED}, TARGET, *PAPER_TARGETS),
     *_cases("-rem", ", other forms of REM", FORMS),
     Experiment(
         name="bottlenecks",
