@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.library.raqm.claims.cases import FIFTH, SETTLED
-from aqmlab.library.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, TARGET, UNSHED, loads, panels, slope
+from aqmlab.library.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, UNSHED, loads, panels, slope
 from aqmlab.papers import Check, Evidence, Judgement, Runs, Tolerance, claim
 
 PART = Tolerance(20, "% of it", "as for the response time")
@@ -47,15 +47,13 @@ def target_cancels(invariance: Runs) -> Judgement:
 def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge whether that rate fills the link, and whether the queue then follows the target."""
     used = case3b_readings.per_seed("utilisation", UNSHED)
-    points = case3b_readings.points(TARGET)
-    rests = ", ".join(f"{case3b_readings.per_seed('queue_mean', UNSHED, {TARGET: q0}):.3g} at {q0:g}" for q0 in points)
     return Judgement(
         [
             Check.of("utilisation, mean over the targets", used, least=99.5),
             Check.near("packets of queue for each packet of target", slope(case3b_readings, UNSHED), 1.0, tolerance),
         ],
         "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start "
-        f"until nothing overflows, and the queue stays where it then is ({rests}). It is also `r0 = corrected`.",
+        "until nothing overflows, and the queue stays where it then is. It is also `r0 = corrected`.",
     )
 
 

@@ -61,9 +61,6 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
         hero, goals = case3b.hero, case3b.points(TARGET)
         low, high = span(case3b, hero)
         had = [q0 for q0 in goals if low - BAND / 2 <= q0 <= high + BAND / 2]
-        spread = ", ".join(
-            f"{other} {at_equal_queue(case3b, hero, other, 'queue_std', case3b_low):.2g}" for other in case3b.others
-        )
         return Judgement(
             [
                 # A queue that RAQM never has, at any target, is one at which it is not better.
@@ -75,8 +72,7 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
                 *at_equal(case3b, hero, case3b.others, metric, case3b_low),
             ],
             f"RAQM's mean queue is {low:.3g} to {high:.3g} packets, whatever the target. Its p follows every packet of "
-            "the queue, and a short queue that varies less is empty more rarely: its standard deviation minus the "
-            f"other's there is, in packets, {spread}.",
+            "the queue, and a short queue that varies less is empty more rarely.",
         )
 
     return judge
@@ -204,8 +200,7 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = case3b.compare(
         good(), case3b.hero, better="higher", tolerance=tolerance, each=(TARGET, "q0 = {:g}"), unit="%", name="goodput"
     )
-    empty = ", ".join(f"{label} {case3b.per_seed('queue_empty', label):.2g} %" for label in case3b.labels)
-    return Judgement(checks, f"Nothing waits for this share of the time: {empty}. What idles is not made up for.")
+    return Judgement(checks, "Its short queue is empty more often, and a link that idles does not make up for it.")
 
 
 @claim(
