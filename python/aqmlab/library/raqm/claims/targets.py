@@ -182,8 +182,8 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Only p_k / q0 enters the drop probability. While p_k is below 1, twice the target is met by twice p_k, and "
-        f"nothing else changes: mean queues of {low:.3g} to {high:.3g} packets. The longer ones are of runs that leave the "
-        "full buffer late, since p_k / q0 starts lower.",
+        f"nothing else changes: mean queues of {low:.3g} to {high:.3g} packets. The longer ones are of runs that leave "
+        "the full buffer late, since p_k / q0 starts lower.",
         [Check.near("packets of queue for each packet of target", slope(case3b, case3b.hero), 1.0, tolerance)],
     )
 
