@@ -208,10 +208,18 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     "RAQM takes O(1) operations a packet, whatever the number of flows.",
     where="Abstract, Section 4",
     quote="independent of the number of micro-flows and is in the order of O(1)",
+    tolerance=Tolerance(20, "% of it", "ten times the flows would be ten times the cost if it grew with them"),
 )
-def complexity() -> Judgement:
-    """Leave the claim unjudged: no run counts operations."""
-    return Judgement([], "A count of operations, plain from the pseudocode: one rate and one p_k, whatever the flows.")
+def complexity(*, tolerance: Tolerance) -> Judgement:
+    """Compare the measured instructions a packet with 1000 flows with those with 100."""
+    from aqmlab.papers.run.complexity import complexity as measured
+
+    cost = measured()["raqm"]
+    many, few = cost.instructions[1000], cost.instructions[100]
+    return Judgement(
+        [Check.exact("instructions a packet, 1000 flows over 100", many / few, most=1 + tolerance.value / 100)],
+        f"{few:.0f} and {many:.0f} beyond those of the queue itself, and {cost.bytes} bytes of state.",
+    )
 
 
 # --- ours ------------------------------------------------------------------------------------------------------------
