@@ -9,6 +9,7 @@ import pytest
 
 from aqmlab import Scenario
 from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict
+from aqmlab.papers import claims as papers_claims
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import Assessment, assess
 from aqmlab.papers.run.sweep import Effort, run
@@ -27,7 +28,7 @@ class Future:
 
 
 def future_of(name: str) -> Future:
-    claims: Sequence[Claim] = importlib.import_module(f"aqmlab.library.{name}.claims.future").BEYOND
+    claims = papers_claims(importlib.import_module(f"aqmlab.library.{name}.claims.future"))
     needed = {experiment for claim in claims for experiment in claim.needs}
     shown = {figure for claim in claims for figure in claim.shown}
     paper = PAPERS[name]

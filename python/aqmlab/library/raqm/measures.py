@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, Runs
+from aqmlab.papers import At, PerSeed, Runs
 
 if TYPE_CHECKING:
     import polars
 
 Array = NDArray[np.float64]
-FLOWS = "traffic.long.count"
-TARGET = "aqm.q0"
-Q0 = 50.0
-"""The target of all cases but figure 7 (packets)."""
-BAND = 0.2
-"""The band around the target, relative to it, in which the queue counts as on target, as for the response time."""
-FULL = 10e6 * 460 / 500
-"""The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
+Read = Callable[["polars.DataFrame"], float | None]
+FLOWS, TARGET = "traffic.long.count", "aqm.q0"
+EACH = (FLOWS, "{:g} flows")
+Q0, BAND = 50.0, 10.0
+"""The target of all cases but figure 7, and a fifth of it, in which the queue counts as on target (packets)."""
 BIN = 5.0
 """Averaging time of the queue (s), as for the response time."""
 LINK = 10e6
 """The link's rate (bit/s)."""
+PACKETS = LINK / 8 / 500
+"""The same in packets/s."""
+FULL = LINK * 460 / 500
+"""The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
+KNEE = 60.0
+"""The target (packets) above which the paper reports that PI's and REM's goodput falls."""
+CASES = ("case1", "case2", "case3")
+
+# Disciplines other than those of the paper, by their labels.
+TAIL = "tail drop"
+UNSHED, ACCEPTED = "r without early drops", "r of accepted packets"
+FED, BOTH, STILL = "applied p fed back", "fed back, r without early drops", "the same, alpha = 0"
+MARKS = "marks instead of drops"
+
 LINKS = ("first", "second", "third")
 CROSS = {link: f"traffic.cross{number}.count" for number, link in enumerate(LINKS, 1)}
 CROSS_FLOWS = CROSS["first"]
@@ -42,110 +53,23 @@ def at(flows: float) -> At:
     return {FLOWS: flows}
 
 
-def distance(q0: float = Q0) -> polars.Expr:
-    """Return the root mean square distance of the queue from a target over time (packets).
+def loads(runs: Runs) -> list[tuple[str, At]]:
+    """List the numbers of long flows of an experiment, in words and as points."""
+    return [(f"{flows:g} flows", at(flows)) for flows in runs.points(FLOWS)]
 
-    It is computed from mean and standard deviation.
-    """
+
+def panels(*cases: Runs) -> list[tuple[str, Runs, At]]:
+    """List the panels of figures 4 to 6 by the experiments of cases 1 to 3: name, runs and point."""
+    return [
+        (f"{case}, {name}", runs, where) for case, runs in zip(CASES, cases, strict=True) for name, where in loads(runs)
+    ]
+
+
+def distance(q0: float = Q0) -> polars.Expr:
+    """Return the root mean square distance of the queue from a target over time (packets)."""
     import polars
 
     return (polars.col("queue_std") ** 2 + (polars.col("queue_mean") - q0) ** 2).sqrt()
-
-
-@dataclass(frozen=True)
-class Overshoot:
-    """The queue above the target's band in a run.
-
-    ``first`` is the time (s) from the first mean of `BIN` seconds above the band to the next that is not; ``total`` is
-    the time of all means above it; ``height`` is the distance of the highest from the target (packets), 0 if none is
-    above the band.
-    """
-
-    first: float
-    total: float
-    height: float
-
-
-def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int, Overshoot]:
-    """Return the overshoot of the queue from ``start`` (s) on, by seed. The runs must have series."""
-    return {seed: above(queue[times >= start]) for seed, (times, queue) in _binned(runs, label, where).items()}
-
-
-def above(queue: Array) -> Overshoot:
-    """Return the overshoot in means of `BIN` seconds of the queue (packets)."""
-    high = queue > Q0 * (1 + BAND)
-    if not high.any():
-        return Overshoot(0.0, 0.0, 0.0)
-    begun = high[int(np.argmax(high)) :]
-    first = len(begun) if begun.all() else int(np.argmin(begun))
-    return Overshoot(BIN * first, BIN * int(np.count_nonzero(high)), float(queue.max()) - Q0)
-
-
-def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict[int, float]:
-    """Return the time between ``start`` and ``end`` that the queue is off target, by seed (s).
-
-    It counts means of `BIN` seconds outside the target's band; the runs must have series.
-    """
-    found = {}
-    for seed, (times, queue) in _binned(runs, label, where).items():
-        away = np.abs(queue[(times >= start) & (times < end)] - Q0) > BAND * Q0
-        found[seed] = BIN * float(np.count_nonzero(away))
-    return found
-
-
-def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]:
-    """Return times and means of `BIN` seconds of the queue, by seed."""
-    found = {}
-    for seed in runs.of(label, where)["seed"].to_list():
-        curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
-        found[seed] = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
-    return found
-
-
-def p_k(runs: Runs, where: At, start: float | None = None, end: float = math.inf) -> dict[int, float]:
-    """Return the mean of RAQM's p_k over part of a run, by seed.
-
-    ``start`` (s) is by default the middle of the run; the runs must have series.
-    """
-    found = {}
-    begin = runs.duration / 2 if start is None else start
-    for seed in runs.of(runs.hero, where)["seed"].to_list():
-        curve = runs.over_time("", runs.hero, quantity="p_1.mean", at=where, seed=seed)
-        times = np.asarray(curve.x)
-        found[seed] = float(np.mean(np.asarray(curve.y)[(times >= begin) & (times < end)]))
-    return found
-
-
-def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, reach: float = 5.0) -> list[float | None]:
-    """Compare the paper's discipline with another at the same mean queue.
-
-    Return for each seed the metric minus the other's, averaged over our points. The other's is interpolated between its
-    queues, with its runs at further targets included; None where it never has such a queue. Up to ``reach`` packets
-    beyond its shortest and longest queues, a tenth of the target, its nearest run is used.
-    """
-    import polars
-
-    theirs = runs.of(other).select("seed", "queue_mean", metric)
-    if further is not None and other in further.labels:
-        theirs = polars.concat([theirs, further.of(other).select("seed", "queue_mean", metric)])
-    found: list[float | None] = []
-    for (seed,), rows in runs.of(runs.hero).sort("seed").group_by("seed", maintain_order=True):
-        known = theirs.filter(polars.col("seed") == seed).sort("queue_mean")
-        if known.is_empty():
-            continue
-        queue, value = known["queue_mean"].to_numpy(), known[metric].to_numpy()
-        inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
-        differences = inside[metric].to_numpy() - np.interp(inside["queue_mean"].to_numpy(), queue, value)
-        found.append(float(differences.mean()) if differences.size else None)
-    return found
-
-
-def slope(runs: Runs, label: str) -> list[float]:
-    """Return the slope of the mean queue over the target for each seed, by linear regression."""
-    found = []
-    for _, rows in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
-        found.append(float(np.polyfit(rows[TARGET].to_numpy().astype(float), rows["queue_mean"].to_numpy(), 1)[0]))
-    return found
 
 
 def balance() -> polars.Expr:
@@ -155,14 +79,145 @@ def balance() -> polars.Expr:
     return polars.col("utilisation") + polars.col("loss_ratio")
 
 
-def handicaps(runs: Runs, label: str, at: At) -> list[float]:
-    """Return the goodput of a long flow divided by that of a cross-traffic flow, for each seed."""
+def good() -> polars.Expr:
+    """Return the goodput in percent of a full link's."""
     import polars
 
-    goodput = [polars.col(f"classes.{name}.goodput") for name in ("long", "cross1", "cross2", "cross3")]
-    counts = [20, *(at[CROSS_FLOWS] for _ in LINKS)]
-    each = [one / count for one, count in zip(goodput, counts, strict=True)]
-    return list(runs.of(label, at).sort("seed").select(value=each[0] * 3 / (each[1] + each[2] + each[3]))["value"])
+    return polars.col("goodput") * (100 / FULL)
+
+
+def input_rate() -> polars.Expr:
+    """Return the rate of arrivals over the link's, U / (1 - l)."""
+    import polars
+
+    return polars.col("utilisation") / (1 - polars.col("loss_ratio"))
+
+
+# --- from the time series of a run -----------------------------------------------------------------------------------
+
+
+def mean_of(column: str, start: float, end: float) -> Read:
+    """Return the reader of a column's mean over part of a run (s)."""
+
+    def read(frame: polars.DataFrame) -> float:
+        times = frame["t"].to_numpy()
+        return float(np.mean(frame[column].to_numpy()[(times >= start) & (times < end)]))
+
+    return read
+
+
+def binned(frame: polars.DataFrame) -> tuple[Array, Array]:
+    """Return the beginnings of the bins of `BIN` seconds, and the queue's mean in each."""
+    times, queue = frame["t"].to_numpy(), frame["queue.mean"].to_numpy()
+    bins = np.floor(times / BIN + 1e-9).astype(int)
+    return BIN * np.arange(bins[-1] + 1), np.bincount(bins, queue) / np.bincount(bins)
+
+
+@dataclass(frozen=True)
+class Overshoot:
+    """The queue above the target's band.
+
+    ``first`` is the time (s) from the first bin above the band to the next that is not; ``total`` is the time of all
+    bins above it; ``height`` is the distance of the highest from the target (packets), 0 if none is above the band.
+    """
+
+    first: float
+    total: float
+    height: float
+
+
+def above(queue: Array) -> Overshoot:
+    """Return the overshoot in bins of the queue (packets)."""
+    high = queue > Q0 + BAND
+    if not high.any():
+        return Overshoot(0.0, 0.0, 0.0)
+    begun = high[int(np.argmax(high)) :]
+    first = len(begun) if begun.all() else int(np.argmin(begun))
+    return Overshoot(BIN * first, BIN * int(np.count_nonzero(high)), float(queue.max()) - Q0)
+
+
+def overshoot(part: str, start: float = 0.0) -> Read:
+    """Return the reader of a part of the overshoot from ``start`` (s) on."""
+
+    def read(frame: polars.DataFrame) -> float:
+        times, queue = binned(frame)
+        return float(getattr(above(queue[times >= start]), part))
+
+    return read
+
+
+def off_target(start: float, end: float) -> Read:
+    """Return the reader of the time that bins are outside the target's band (s)."""
+
+    def read(frame: polars.DataFrame) -> float:
+        times, queue = binned(frame)
+        away = np.abs(queue[(times >= start) & (times < end)] - Q0) > BAND
+        return BIN * float(np.count_nonzero(away))
+
+    return read
+
+
+def comes_to_rest(frame: polars.DataFrame) -> float:
+    """Return the time from which each bin is within the band's width of the mean of the last 50 s (s)."""
+    times, queue = binned(frame)
+    away = np.abs(queue - queue[times >= times[-1] + BIN - 50].mean()) > BAND
+    return float(times[np.flatnonzero(away)[-1]] + BIN) if away.any() else 0.0
+
+
+def half_way(frame: polars.DataFrame) -> float | None:
+    """Return the time that p_k needs to half of its mean of the last 50 s; None if it does not grow tenfold (s)."""
+    times, p = frame["t"].to_numpy(), frame["p_1.mean"].to_numpy()
+    half = float(np.mean(p[times >= times[-1] - 50])) / 2
+    return float(times[int(np.argmax(p >= half))]) if half > 10 * p[0] else None
+
+
+def spread_of_rate(frame: polars.DataFrame) -> float:
+    """Return the standard deviation of the arrivals in a second over those of a full link, in the second half."""
+    times, arrivals = frame["t"].to_numpy(), frame["arrivals"].to_numpy()
+    seconds = np.bincount(np.floor(times + 1e-9).astype(int), arrivals) / PACKETS
+    return float(np.std(seconds[len(seconds) // 2 :]))
+
+
+def spread_of_p(frame: polars.DataFrame) -> float:
+    """Return the standard deviation of ln p_k in the second half of a run."""
+    p = frame["p_1.mean"].to_numpy()
+    return float(np.std(np.log(p[len(p) // 2 :])))
+
+
+# --- figure 7 --------------------------------------------------------------------------------------------------------
+
+
+def at_equal_queue(
+    runs: Runs, subject: str, other: str, metric: str, further: Runs | None = None, reach: float = BAND / 2
+) -> PerSeed:
+    """Compare a discipline with another at the same mean queue.
+
+    Return for each seed the metric minus the other's, averaged over the subject's points. The other's is interpolated
+    between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
+    packets beyond its shortest and longest queues its nearest run is used.
+    """
+    import polars
+
+    theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
+    found: dict[int, float | None] = {}
+    for (seed,), rows in runs.of(subject).sort("seed").group_by("seed", maintain_order=True):
+        known = polars.concat(theirs).filter(polars.col("seed") == seed).sort("queue_mean")
+        queue = known["queue_mean"].to_numpy()
+        inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
+        differences = inside[metric].to_numpy() - np.interp(inside["queue_mean"].to_numpy(), queue, known[metric])
+        found[int(str(seed))] = float(differences.mean()) if differences.size else None
+    return PerSeed.of(found)
+
+
+def slope(runs: Runs, label: str) -> PerSeed:
+    """Return the slope of the mean queue over the target for each seed, by linear regression."""
+    found: dict[int, float | None] = {}
+    for (seed,), rows in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
+        found[int(str(seed))] = float(np.polyfit(rows[TARGET].cast(float), rows["queue_mean"].to_numpy(), 1)[0])
+    return PerSeed.of(found)
+
+
+# --- several bottlenecks, and sub-aggregates -------------------------------------------------------------------------
 
 
 def cross_points(runs: Runs) -> list[At]:
@@ -170,9 +225,19 @@ def cross_points(runs: Runs) -> list[At]:
     return [dict.fromkeys(CROSS.values(), count) for count in runs.points(CROSS_FLOWS)]
 
 
-def link_shares(runs: Runs, label: str, name: str, at: At) -> list[float]:
-    """Return an aggregate's share of the link, for each seed."""
+def handicap(runs: Runs, label: str, at: At) -> PerSeed:
+    """Return the goodput of a long flow divided by that of a cross-traffic flow."""
+    import polars
+
+    goodput = [polars.col(f"classes.{name}.goodput") for name in ("long", "cross1", "cross2", "cross3")]
+    counts = [20, *(at[CROSS_FLOWS] for _ in LINKS)]
+    each = [one / count for one, count in zip(goodput, counts, strict=True)]
+    return runs.per_seed(each[0] * 3 / (each[1] + each[2] + each[3]), label, at)
+
+
+def link_share(runs: Runs, label: str, name: str, at: At) -> PerSeed:
+    """Return an aggregate's share of the link."""
     import polars
 
     sent = sum((polars.col(f"classes.{one}.throughput") for one in MEMBERS[name]), polars.lit(0.0))
-    return [float(one) for one in runs.of(label, at).sort("seed").select(value=sent / LINK)["value"]]
+    return runs.per_seed(sent / LINK, label, at)

@@ -1,6 +1,6 @@
 """RAQM, a rate-based AQM: the description of its paper."""
 
-from aqmlab.library.raqm.choices import CHOICES, VARIANTS
+from aqmlab.library.raqm.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab.library.raqm.claims import CLAIMS
 from aqmlab.library.raqm.experiments import EXPERIMENTS
 from aqmlab.library.raqm.figures import ITEMS
@@ -9,14 +9,18 @@ from aqmlab.papers import Paper
 PAPER = Paper(
     name="raqm",
     title="Design and Analysis of a Rate-based Algorithm for Active Queue Management",
-    source="C. Wang, B. Li, Y. T. Hou, K. Sohraby, W. Tang; the print at hand has neither venue nor year",
+    source="C. Wang, B. Li, Y. T. Hou, K. Sohraby, W. Tang, IEEE Conference on Local Computer Networks (LCN), 2004, "
+    "doi 10.1109/lcn.2004.41; extended as `A stable rate-based algorithm for active queue management`, Computer "
+    "Communications, 2005",
     about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of "
     "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain "
-    "by a Lyapunov function and compares RAQM with PI and REM in four cases.",
+    "by a Lyapunov function and compares RAQM with PI and REM in four cases. As printed the law cannot regulate its "
+    "queue: the target vanishes from its equations (claim `target-cancels`). Its rate law does work (`mode-rate`).",
     hero="RAQM",
     experiments=EXPERIMENTS,
     items=ITEMS,
     claims=CLAIMS,
     choices=CHOICES,
     variants=VARIANTS,
+    calibration=CALIBRATION,
 )

@@ -1,4 +1,4 @@
-"""RAQM's model: periods to settle by the gain (section 2), and the equilibrium of the queue with Padhye's flows."""
+"""RAQM's model: the procedures of figure 1, periods to settle by the gain, and the rest with Padhye's flows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import Q0
+from aqmlab.library.raqm.measures import Q0, Array
 
 if TYPE_CHECKING:
+    import polars
+
     from aqmlab.theory.raqm.balance import Balance
 
 GAINS = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99)
@@ -18,6 +20,31 @@ R0 = 10e6 / 8
 """The expected rate in the simulations (bytes/s)."""
 STEPS = 200
 """Number of periods to follow: the length of the paper's simulations at T = 1 s."""
+
+
+FOLLOWED = 20.0
+"""The time (s) from which runs are followed by figure 1: before, packets of 40 bytes open the connections."""
+
+
+def followed(frame: polars.DataFrame, *, eps: float = 0.9, weight: float = 0.1) -> tuple[Array, Array, Array]:
+    """Follow lines 1 to 5 of figure 1 by the arrivals of a run, from its rate and p_k at `FOLLOWED` on.
+
+    Return the times (s) at which p_k changes, p_k, and that of the run.
+    """
+    from aqmlab.theory import raqm
+    from aqmlab.theory.raqm import map
+
+    after = frame.filter(frame["t"] >= FOLLOWED - 1e-9)
+    p, r = float(after["p_1.mean"][0]), float(after["r.mean"][0]) * R0
+    arrivals, theirs = (after[name].to_numpy()[: len(after) // 2 * 2] for name in ("arrivals", "p_1.mean"))
+    found = []
+    for rate in raqm.rate_estimate(500 * arrivals.reshape(-1, 2).sum(axis=1), 1.0, weight, r).tolist():
+        x = rate / R0
+        alpha = eps * (min(float(map.c(x)), 20.0) if 0 < x < 2 else 4.0) / R0
+        p = max(float(raqm.next_probability(p, rate, R0, alpha)), 1e-6)
+        found.append(p)
+    times = FOLLOWED + 1 + np.arange(len(found) - 1, dtype=float)
+    return times, np.array(found[:-1], dtype=float), theirs[3::2].astype(float)
 
 
 def periods_to_settle(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:

@@ -1,5 +1,6 @@
 """The claims of RAQM's paper in its order, then ours."""
 
-from aqmlab.library.raqm.claims import balance, cases, future, start, targets, theory
+from aqmlab.library.raqm.claims import balance, cases, future, law, readings, targets, theory
+from aqmlab.papers import claims
 
-CLAIMS = (*theory.CLAIMS, *cases.CLAIMS, *targets.CLAIMS, *balance.BEYOND, *start.BEYOND, *future.BEYOND)
+CLAIMS = claims(theory, law, cases, targets, balance, readings, future)

@@ -3,336 +3,309 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import sub
+from functools import partial
 
-from aqmlab.library.raqm.measures import BAND, BIN, FLOWS, Q0, at, distance, outside, overshoot, p_k
-from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.papers.run.seeds import mean, paired, rounded
-from aqmlab.results.summary import Summary
+from aqmlab.library.raqm.measures import (
+    BAND,
+    BIN,
+    CASES,
+    EACH,
+    FLOWS,
+    Q0,
+    TAIL,
+    Read,
+    at,
+    comes_to_rest,
+    distance,
+    loads,
+    mean_of,
+    off_target,
+    overshoot,
+    panels,
+)
+from aqmlab.papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
 
-Judge = Callable[[Evidence], Judgement]
-
-
-def balance(runs: Runs, flows: float) -> str:
-    """Return the mean queue and the balance of bytes, in words."""
-    hero = runs.hero
-    queue, loss, used = (runs.mean(name, hero, at(flows)).mean for name in ("queue_mean", "loss_ratio", "utilisation"))
-    if queue is None or loss is None or used is None:
-        return f"{flows:g} flows: -"
-    return f"{flows:g} flows: {rounded(queue)} packets, l q0 = {rounded(loss * Q0)}, U + l = {used + loss:.3f}"
-
-
-def _bound(runs: Runs, flows: float) -> str:
-    """Return p_k in the two quarters of a run that are averaged, in words."""
-    before, last = (
-        Summary.of(list(p_k(runs, at(flows), start * runs.duration, (start + 0.25) * runs.duration).values())).mean
-        for start in (0.5, 0.75)
-    )
-    return f"p_k = {rounded(before)} in the third quarter and {rounded(last)} in the fourth"
-
-
-def regulated(case: str) -> Judge:
-    """Create a judge of whether the queue is held at the target in a case."""
-
-    def judge(evidence: Evidence) -> Judgement:
-        """Compare the mean queue with the target."""
-        runs = evidence[case]
-        checks = [
-            Check.of(
-                f"mean queue of {runs.hero}, {flows:g} flows",
-                runs.values("queue_mean", runs.hero, at(flows)),
-                unit="packets",
-                least=Q0 * (1 - BAND),
-                most=Q0 * (1 + BAND),
-            )
-            for flows in runs.points(FLOWS)
-        ]
-        # Variants keep no series from which to read p_k.
-        states = "; ".join(
-            balance(runs, flows) + (f", {_bound(runs, flows)}" if runs.study.series else "")
-            for flows in runs.points(FLOWS)
-        )
-        return Judgement(
-            checks,
-            "The law rests where arrivals, lost ones included, have the link's rate, whatever the queue: with losses "
-            "that is U + l = 1. Above 1 p_k climbs, to 1 if need be, where q = l q0; below it falls, to its floor "
-            f"where the flows on average never send that much. {states}.",
-        )
-
-    return judge
+FIFTH = Tolerance(BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
+SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
+STEADY = Tolerance(2, "packets", "two hundredths of the axis of Figs. 4 to 6: what their curves resolve")
 
 
-def faster(case: str) -> Judge:
-    """Create a judge of whether RAQM reaches the target first in a case."""
-
-    def judge(evidence: Evidence) -> Judgement:
-        """Compare the response times; a queue that never settles counts as the whole run."""
-        runs = evidence[case]
-        checks = [
-            Check.of(
-                f"response time of {runs.hero} minus that of {other}, {flows:g} flows",
-                runs.differences("response_time", runs.hero, other, at(flows), fill=runs.duration),
-                unit="s",
-                most=-BIN,  # sooner by at least a bin; two that never settle are equal
-            )
-            for flows in runs.points(FLOWS)
-            for other in runs.others
-        ]
-        means = "; ".join(
-            f"{flows:g} flows: "
-            + ", ".join(
-                f"{label} {rounded(runs.mean('response_time', label, at(flows), fill=runs.duration).mean)} s"
-                for label in runs.labels
-            )
-            for flows in runs.points(FLOWS)
-        )
-        return Judgement(
-            checks,
-            f"{means} ({rounded(runs.duration)} s: never within 20 % for 20 s). Where p_k rests off the target, the "
-            "queue is never settled there, however soon it rests.",
-        )
-
-    return judge
+def read(runs: Runs, label: str, where: At, part: str, start: float = 0.0) -> PerSeed:
+    """Return a part of the overshoot (s, or packets)."""
+    return runs.from_series(label, overshoot(part, start), where, unit="packets" if part == "height" else "s")
 
 
-def steadier(case: str) -> Judge:
-    """Create a judge of whether RAQM's queue is the steadiest in a case."""
-
-    def judge(evidence: Evidence) -> Judgement:
-        """Compare the deviation from the mean, and the distance from the target."""
-        import polars
-
-        runs = evidence[case]
-        kinds = (("standard deviation", polars.col("queue_std")), ("root mean square distance from q0", distance()))
-        checks = [
-            Check.of(
-                f"{kind} of {runs.hero} minus that of {other}, {flows:g} flows",
-                paired(sub, runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
-                unit="packets",
-                most=0,
-            )
-            for kind, value in kinds
-            for flows in runs.points(FLOWS)
-            for other in runs.others
-        ]
-        means = "; ".join(balance(runs, flows) for flows in runs.points(FLOWS))
-        return Judgement(
-            checks,
-            "A queue next to empty has little room to vary, so that the deviation from its own mean alone means "
-            f"little. {runs.hero}, {means}.",
-        )
-
-    return judge
+def seconds(runs: Runs, reader: Read, label: str, where: At) -> PerSeed:
+    """Return a time that is read from the series (s)."""
+    return runs.from_series(label, reader, where, unit="s")
 
 
-def shorter(case: str) -> Judge:
-    """Create a judge of whether RAQM's overshoot is the shortest in a case."""
-
-    def judge(evidence: Evidence) -> Judgement:
-        """Compare the time above the target's band, at first and in total, and judge the height of RAQM's overshoot."""
-        runs = evidence[case]
-        checks, means = [], []
-        for flows in runs.points(FLOWS):
-            found = {label: overshoot(runs, label, at(flows)) for label in runs.labels}
-            # The paper does not define an overshoot. The first one ends with the first dip, although the queue may then
-            # exceed the band for a minute. The total time above also counts oscillations around the target. Hence both.
-            for kind, effect in (("first", "length of the first overshoot"), ("total", "all time above the target")):
-                long = {
-                    label: {seed: getattr(each, kind) for seed, each in one.items()} for label, one in found.items()
-                }
-                checks += [
-                    Check.of(
-                        f"{effect}, {runs.hero} minus {other}, {flows:g} flows",
-                        paired(sub, long[runs.hero], long[other]),
-                        unit="s",
-                        most=-BIN,
-                    )
-                    for other in runs.others
-                ]
-                lengths = ", ".join(f"{label} {rounded(mean(one))} s" for label, one in long.items())
-                means.append(f"{effect}, {flows:g} flows: {lengths}")
-            checks.append(
-                Check.of(
-                    f"height of the overshoot of {runs.hero}, {flows:g} flows",
-                    [one.height for one in found[runs.hero].values()],
-                    unit="packets",
-                    most=Q0 / 2,  # "small": no more than half of the buffer's room above the target
-                )
-            )
-        return Judgement(
-            checks,
-            f"By means of {BIN:g} s, of which faster oscillations leave nothing, {'; '.join(means)}. Until p_k counts "
-            "the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by 4 eps times "
-            "that a period: fast where many flows lose much, slowly where few lose little.",
-        )
-
-    return judge
-
-
-def back_soonest(evidence: Evidence) -> Judgement:
-    """Compare the overshoot when short flows and UDP arrive, and the time off target while they are present."""
-    runs = evidence["case4"]
-    come, go = 50.0, 150.0
-    checks, means = [], []
-    for flows in runs.points(FLOWS):
-        long = {
-            label: {seed: one.first for seed, one in overshoot(runs, label, at(flows), come).items()}
-            for label in runs.labels
-        }
-        away = {label: outside(runs, label, at(flows), come, go) for label in runs.labels}
-        for effect, found in (("first overshoot after 50 s", long), ("time off the target", away)):
-            checks += [
-                Check.of(
-                    f"{effect} of {runs.hero} minus that of {other}, {flows:g} flows",
-                    paired(sub, found[runs.hero], found[other]),
-                    unit="s",
-                    most=-BIN,
-                )
-                for other in runs.others
-            ]
-        times = ", ".join(f"{label} {rounded(mean(one))} s" for label, one in away.items())
-        means.append(f"{flows:g} flows: {times}")
-    return Judgement(
-        checks,
-        f"Off the target by more than 20 % for, of {go - come:g} s: {'; '.join(means)}. A queue far below the target "
-        "has no overshoot, and is not at the target either.",
-    )
-
-
-def worse_with_many(evidence: Evidence) -> Judgement:
-    """Compare the other disciplines' overshoot and response at many flows with those at few."""
-    runs = evidence["case1"]
-    few, many = runs.points(FLOWS)[0], runs.points(FLOWS)[-1]
-    checks, means = [], []
-    for other in runs.others:
-        lengths = {
-            flows: {seed: one.first for seed, one in overshoot(runs, other, at(flows)).items()} for flows in (few, many)
-        }
-        checks.append(
-            Check.of(
-                f"length of the first overshoot, {other}, at {many:g} flows minus at {few:g}",
-                paired(sub, lengths[many], lengths[few]),
-                unit="s",
-                least=BIN,
-            )
-        )
-        means.append(
-            f"{other} {rounded(mean(lengths[few]))} s at {few:g} flows and {rounded(mean(lengths[many]))} s at {many:g}"
-        )
-    return Judgement(
-        checks,
-        f"{'; '.join(means)}. Their p climbs by a fixed step for each packet above the target and period, and more "
-        "flows need a higher p.",
-    )
-
-
-def out_of_control(evidence: Evidence) -> Judgement:
-    """Judge the spread of REM's queue, and of RAQM's."""
-    runs = evidence["case2"]
-    few = runs.points(FLOWS)[0]
-    # An uncontrolled queue, uniform over the whole buffer, has 29 packets.
-    least = 25.0
-    spreads = {label: runs.values("queue_std", label, at(few)) for label in runs.labels}
-    hero = runs.hero
-    checks = [
-        Check.of(f"standard deviation of REM, {few:g} flows", spreads["REM"], unit="packets", least=least),
-        Check.of(f"standard deviation of {hero}, {few:g} flows", spreads[hero], unit="packets", most=least),
-    ]
-    losses = ", ".join(
-        f"{label} {rounded(runs.mean('loss_ratio', label, at(few), scale=100).mean)} %" for label in runs.labels
-    )
-    used = ", ".join(
-        f"{label} {rounded(runs.mean('utilisation', label, at(few), scale=100).mean)} %" for label in runs.labels
-    )
-    return Judgement(
-        checks,
-        f"Loss {losses}; utilisation {used}. Where a link idles part of the time the flows halve together after an "
-        "overflow, and disciplines that see no lasting excess do not part them.",
-    )
-
-
-NAMES = {"case1": "1 (short round trips)", "case2": "2 (long round trips)", "case3": "3 (diverse round trips)"}
-FIGURES = {"case1": "fig4", "case2": "fig5", "case3": "fig6"}
-
-
-def _of_case(case: str) -> list[Claim]:
-    figure, where = FIGURES[case], f"Section 3.{case[-1]}, Fig. {FIGURES[case][-1]}"
+def lower(runs: Runs, effect: str, values: Callable[[str, At], PerSeed], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of RAQM is lower than that of each other discipline, at each number of flows."""
     return [
-        Claim(
-            name=f"{case}-regulation",
-            text=f"In case {NAMES[case]} RAQM holds the queue around q0 = 50, with 40 flows and with 400.",
-            where=where,
-            judge=regulated(case),
-            needs=[case],
-            shown=[figure, "balance"],
-            sensitive=case == "case3",
-        ),
-        Claim(
-            name=f"{case}-response",
-            text=f"In case {NAMES[case]} RAQM brings the queue to q0 faster than PI and REM.",
-            where=where,
-            judge=faster(case),
-            needs=[case],
-            shown=[figure],
-            sensitive=case == "case3",
-            comparative=True,
-        ),
-        Claim(
-            name=f"{case}-overshoot",
-            text=f"In case {NAMES[case]} RAQM's overshoot is small, and much shorter than PI's and REM's.",
-            where=where,
-            judge=shorter(case),
-            needs=[case],
-            shown=[figure, "start"],
-        ),
-        Claim(
-            name=f"{case}-stability",
-            text=f"In case {NAMES[case]} RAQM's queue is steadier than PI's and REM's.",
-            where=where,
-            judge=steadier(case),
-            needs=[case],
-            shown=[figure],
-            sensitive=case == "case3",
-            comparative=True,
-        ),
+        Check.better(
+            f"{effect}, {load}, {runs.hero} minus {other}",
+            values(runs.hero, where),
+            values(other, where),
+            "lower",
+            tolerance,
+        )
+        for load, where in loads(runs)
+        for other in runs.others
     ]
 
 
-CLAIMS = [
-    *_of_case("case1"),
-    Claim(
-        name="worse-with-many",
-        text="PI and REM overshoot the more the more flows there are.",
-        where="Section 3.1, Fig. 4",
-        judge=worse_with_many,
-        needs=["case1"],
-        shown=["fig4"],
-    ),
-    *_of_case("case2"),
-    Claim(
-        name="rem-out-of-control",
-        text="With long round trips and 40 flows REM is nearly out of control, RAQM is not.",
-        where="Section 3.2, Fig. 5a",
-        judge=out_of_control,
-        needs=["case2"],
-        shown=["fig5"],
-    ),
-    *_of_case("case3"),
-    Claim(
-        name="case4-stability",
-        text="With short flows and UDP RAQM's queue is steadier than PI's and REM's.",
-        where="Section 3.4, Fig. 8",
-        judge=steadier("case4"),
-        needs=["case4"],
-        shown=["fig8"],
-        comparative=True,
-    ),
-    Claim(
-        name="case4-response",
-        text="With short flows and UDP RAQM responds faster than PI and REM.",
-        where="Section 3.4, Fig. 8",
-        judge=back_soonest,
-        needs=["case4"],
-        shown=["fig8"],
-    ),
-]
+def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean queue with the target in both halves of the last 100 s: a passing queue is not held."""
+    checks, beside = [], []
+    for load, where in loads(runs):
+        halves = [
+            runs.from_series(runs.hero, mean_of("queue.mean", start, start + 50), where, unit="packets")
+            for start in (100, 150)
+        ]
+        off = PerSeed.most(abs(half - Q0) for half in halves)
+        plain = abs(taildrop.per_seed("queue_mean", TAIL, where) - Q0)
+        checks.append(Check.of(f"distance of the mean queue from q0, {load}", off, most=tolerance.value))
+        beside.append(Check.of(f"the same with tail drop, {load}", plain, least=tolerance.value))
+    return Judgement(
+        checks,
+        "(3) rests where the arrivals, lost ones included, have the link's rate, whatever the queue: the target is no "
+        "set-point of it. Each distance is the greater of 100 to 150 s and 150 to 200 s. Where tail drop has the "
+        "target's queue as well, having it is no regulation.",
+        beside,
+    )
+
+
+def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the times to the target; a queue that never settles counts as the whole run."""
+    checks = runs.compare(
+        "response_time", runs.hero, better="lower", tolerance=tolerance, each=EACH, fill=runs.duration
+    )
+    return Judgement(checks, "Where p_k rests off the target the queue never settles; table `readings` has the times.")
+
+
+def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the first overshoots; the time above the band in all is beside."""
+    return Judgement(
+        lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance),
+        "Until p_k counts the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by "
+        "4 eps times that a second: fast where many flows lose much, slowly where few lose little.",
+        lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance),
+    )
+
+
+def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the distance from the target over time; the deviation from the queue's own mean is beside."""
+    name = "root mean square distance from q0"
+    return Judgement(
+        runs.compare(distance(), runs.hero, better="lower", tolerance=tolerance, each=EACH, unit="packets", name=name),
+        "The paper's stability is that of a queue at its expected value. About its own mean RAQM's queue varies least "
+        "where it is next to empty and has little room to vary.",
+        runs.compare("queue_std", runs.hero, better="lower", tolerance=tolerance, each=EACH),
+    )
+
+
+def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the times after which the queue stays near its own last mean, wherever that is."""
+    return Judgement(
+        lower(runs, "time to rest", partial(seconds, runs, comes_to_rest), tolerance),
+        "With many flows RAQM is fast, to the wrong place: ln p_k grows with the losses until p_k is 1. PI stays at "
+        "the full buffer and so is at rest from the start.",
+    )
+
+
+PANELS = [f"{case}{suffix}" for suffix in ("", "-taildrop") for case in CASES]
+
+
+def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> list[Check]:
+    """Check that a metric is higher with tail drop than with each discipline, in the panels of figures 4 to 6."""
+    return [
+        check
+        for case in CASES
+        for check in (evidence[case] | evidence[f"{case}-taildrop"]).compare(
+            metric, TAIL, better="higher", tolerance=tolerance, each=(FLOWS, f"{case}, {{:g}} flows")
+        )
+    ]
+
+
+@claim(
+    "Tail drop has a long queueing delay, longer than with RAQM, PI or REM.",
+    where="Section 1",
+    quote="This passive behavior results in long queuing delay",
+    tolerance=Tolerance(1, "ms", "two and a half packets of the link"),
+    runs=PANELS,
+    shown="readings",
+    sensitive=False,  # background, of which no result depends
+)
+def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean queueing delays."""
+    checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
+    return Judgement(checks, "Only overflows hold the flows back. With 400 flows PI's buffer is full as well.")
+
+
+@claim(
+    "Tail drop's losses are correlated: more flows lose in the same event than with RAQM, PI or REM.",
+    where="Section 1",
+    quote="is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
+    tolerance=Tolerance(1, "%", "of the flows"),
+    runs=PANELS,
+    shown="readings",
+    sensitive=False,  # background, of which no result depends
+)
+def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Compare the parts of the flows that lose packets in a loss event; `often` is taken as half of the comparisons."""
+    checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
+    return Judgement(checks, "A full buffer takes the packets of all flows that come in the same round trip.", need=0.5)
+
+
+def _of_case(number: int, name: str, held: str, fast: str, short: str, steady: str) -> list[Claim]:
+    """List the claims of a case, by the clauses that they quote."""
+    case, place = f"case{number}", f"Section 3.{number}, Fig. {number + 3}"
+    own, regulating = [case], [case, f"{case}-taildrop"]
+    return [
+        claim(
+            f"In case {name} RAQM{text}.",
+            name=f"{case}-{kind}",
+            where=place,
+            quote=quote,
+            tolerance=size,
+            runs=regulating if kind == "regulation" else own,
+            shown=f"fig{number + 3} {beside}",
+            comparative=kind in ("response", "stability"),
+            beyond=not quote,
+        )(judge)
+        for kind, text, quote, size, beside, judge in (
+            ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
+            ("response", " brings the queue to q0 faster than PI and REM", fast, SETTLED, "readings", faster),
+            ("overshoot", "'s overshoot is much shorter than PI's and REM's", short, SETTLED, "start", shorter),
+            ("stability", "'s queue is steadier about q0 than PI's and REM's", steady, STEADY, "", steadier),
+            ("rest", "'s queue comes to rest, wherever, sooner than PI's and REM's", "", SETTLED, "", sooner),
+        )
+    ]
+
+
+CASE_1 = _of_case(
+    1,
+    "1 (short round trips)",
+    "RAQM can quickly and effectively regulate the queue length around the expected value q0",
+    "However, PI and REM cause slow response",
+    "effectively regulated around q0 with much shorter overshoot",
+    "RAQM achieves better stability and faster response as it can quickly regulate the queue length (abstract)",
+)
+
+
+@claim(
+    "PI and REM respond slowly and overshoot, above all with 400 flows.",
+    where="Section 3.1, Fig. 4",
+    quote="slow response and big overshoot, especially when the number of TCP flows is large",
+    tolerance=SETTLED,
+    shown="fig4",
+)
+def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the other disciplines' response and overshoot at many flows with those at few."""
+    few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
+    checks = []
+    for other in case1.others:
+        slow = [case1.per_seed("response_time", other, where, fill=case1.duration) for where in (many, few)]
+        high = [read(case1, other, where, "first") for where in (many, few)]
+        checks += [
+            Check.better(f"{effect} of {other}, 400 flows minus 40", one, two, "higher", tolerance)
+            for effect, (one, two) in (("response time", slow), ("length of the first overshoot", high))
+        ]
+    return Judgement(
+        checks, "Their p climbs by a fixed step for each packet above the target and period; more flows need more p."
+    )
+
+
+CASE_2 = _of_case(
+    2,
+    "2 (long round trips)",
+    "RAQM still obtains better stability … as that under the small round trip time",
+    "still obtains … much faster response than PI and REM",
+    "as that under the small round trip time",
+    "RAQM still obtains better stability … than PI and REM",
+)
+
+
+@claim(
+    "With long round trips and 40 flows REM, and REM alone, is nearly out of control.",
+    where="Section 3.2, Fig. 5a",
+    quote="REM is nearly out of control in this case when the number of TCP flows is equal to 40",
+    tolerance=STEADY,
+    shown="fig5 rem-forms",
+)
+def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare REM's deviation with that of a queue that is anywhere in the buffer, and with the others'."""
+    few, anywhere = at(case2.points(FLOWS)[0]), 100 / 12**0.5
+    rem = case2.per_seed("queue_std", "REM", few)
+    checks = [
+        Check.of("standard deviation of REM's queue, 40 flows", rem, least=anywhere),
+        *case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=tolerance, at=few),
+    ]
+    return Judgement(
+        checks,
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every packet "
+        "that arrives, late by a round trip; RAQM drops next to nothing here: it is a drop-tail queue.",
+    )
+
+
+CASE_3 = _of_case(
+    3,
+    "3 (diverse round trips)",
+    "it is capable to quickly regulate the queue length around q0",
+    "RAQM still achieves … much faster response than PI and REM",
+    "regulate the queue length around q0 with much shorter overshoot",
+    "RAQM still achieves better stability … than PI and REM",
+)
+
+
+@claim(
+    "RAQM's overshoot is small.",
+    where="Abstract",
+    quote="can quickly regulate the queue length to the expected value with small overshoot",
+    tolerance=Tolerance(25, "packets", "half of the room above the target; the full buffer, as tail drop's, is 50"),
+    shown="fig4 fig5 fig6",
+)
+def small_overshoot(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge the height of the overshoot by means of 5 s."""
+    checks = [
+        Check.of(f"height of RAQM's overshoot, {name}", read(runs, runs.hero, where, "height"), most=tolerance.value)
+        for name, runs, where in panels(case1, case2, case3)
+    ]
+    return Judgement(
+        checks, "p_k starts at .0002 and needs the overflows to grow: the first overshoot fills the buffer."
+    )
+
+
+CASE_4_STABILITY = claim(
+    "With short flows and UDP RAQM's queue is steadier about q0 than PI's and REM's.",
+    name="case4-stability",
+    where="Section 3.4, Fig. 8",
+    quote="RAQM still obtains better stability … under hybrid traffics",
+    tolerance=STEADY,
+    runs="case4",
+    shown="fig8",
+    comparative=True,
+)(steadier)
+
+
+@claim(
+    "With short flows and UDP RAQM responds faster than PI and REM.",
+    where="Section 3.4, Fig. 8",
+    quote="faster response than PI and REM under hybrid traffics",
+    tolerance=SETTLED,
+    shown="fig8",
+    comparative=True,
+)
+def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the time off the target while short flows and UDP are present; beside, the overshoot when they come."""
+    away, high = (
+        lower(case4, effect, partial(seconds, case4, reader), tolerance)
+        for effect, reader in (
+            ("time off the target from 50 to 150 s", off_target(50.0, 150.0)),
+            ("first overshoot after 50 s", overshoot("first", 50.0)),
+        )
+    )
+    return Judgement(
+        away, "A queue far below the target has no overshoot when load arrives, and is not at the target either.", high
+    )

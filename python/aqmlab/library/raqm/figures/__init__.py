@@ -1,9 +1,11 @@
 """The figures and tables of RAQM's paper in its order, then ours."""
 
-from aqmlab.library.raqm.figures import balance, cases, future, start, targets, theory
+from aqmlab.library.raqm.figures import balance, cases, future, law, readings, targets, theory
 
 ITEMS = (
+    law.FIGURE_1,
     theory.FIGURE_2,
+    cases.FIGURE_3,
     cases.FIGURE_4,
     cases.FIGURE_5,
     cases.FIGURE_6,
@@ -11,10 +13,15 @@ ITEMS = (
     cases.FIGURE_8,
     theory.NUMBERS,
     theory.CONVERGENCE,
-    balance.REGULATION,
+    law.RATE,
+    law.STATIC,
+    law.PERIODS,
     balance.BALANCE,
-    start.START,
-    balance.PERIODS,
+    balance.START,
+    targets.REGULATION,
+    readings.SAVED,
+    readings.READINGS,
+    readings.FORMS,
     future.BOTTLENECKS,
     future.SUB_AGGREGATES,
 )

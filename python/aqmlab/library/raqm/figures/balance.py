@@ -1,16 +1,13 @@
-"""The equilibrium: what the target does, where RAQM rests, and the period of measurement."""
+"""The equilibrium: where RAQM rests, and the growth of p_k from its start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from aqmlab.library.raqm.measures import FLOWS, Q0, TARGET, at, balance, p_k
-from aqmlab.library.raqm.theory import GROUPS, at_rest
+from aqmlab.library.raqm.measures import CASES, FLOWS, Q0, at, mean_of
+from aqmlab.library.raqm.theory import at_rest
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
-from aqmlab.results.summary import Summary
 
 if TYPE_CHECKING:
     import polars
@@ -21,15 +18,16 @@ def table(evidence: Evidence) -> polars.DataFrame:
     import polars
 
     rows = []
-    for case in GROUPS:
+    for case in CASES:
         runs = evidence[case]
         for flows in runs.points(FLOWS):
-            queue, loss, used = (
-                runs.mean(name, runs.hero, at(flows)) for name in ("queue_mean", "loss_ratio", "utilisation")
+            queue = runs.per_seed("queue_mean", runs.hero, at(flows)).summary
+            loss, busy = (
+                runs.per_seed(name, runs.hero, at(flows), unit="fraction").mean
+                for name in ("loss_ratio", "utilisation")
             )
             model = at_rest(case, flows)
-            held = Summary.of(list(p_k(runs, at(flows)).values())).mean or 0.0
-            lost, busy = loss.mean or 0.0, used.mean or 0.0
+            held = runs.from_series(runs.hero, mean_of("p_1.mean", runs.duration / 2, runs.duration), at(flows)).mean
             rows.append(
                 {
                     "case": f"{case[-1]}, {flows:g} flows",
@@ -39,94 +37,51 @@ def table(evidence: Evidence) -> polars.DataFrame:
                     "q": queue.mean,
                     "q ±": queue.ci95,
                     "q (model)": model.q,
-                    "l q0": lost * Q0,
-                    "l": lost,
+                    "l q0": loss * Q0,
+                    "l": loss,
                     "l (model)": model.loss,
                     "U": busy,
                     "U (model)": model.U,
-                    "U + l": busy + lost,
+                    "U + l": busy + loss,
                 }
             )
     return polars.DataFrame(rows, schema_overrides={"q ±": polars.Float64})
 
 
-def periods(evidence: Evidence) -> polars.DataFrame:
-    """List the effects of the measurement period."""
-    import polars
-
-    runs = evidence["period"]
-    rows = []
-    for period in runs.points("aqm.period"):
-        where = {"aqm.period": period}
-        queue, spread, loss, used = (
-            runs.mean(name, runs.hero, where) for name in ("queue_mean", "queue_std", "loss_ratio", "utilisation")
-        )
-        rows.append(
-            {
-                "T (s)": period,
-                "mean queue": queue.mean,
-                "mean queue ±": queue.ci95,
-                "standard deviation": spread.mean,
-                "standard deviation ±": spread.ci95,
-                "l": loss.mean,
-                "U": used.mean,
-                "U + l": (used.mean or 0.0) + (loss.mean or 0.0),
-            }
-        )
-    return polars.DataFrame(
-        rows, schema_overrides={"mean queue ±": polars.Float64, "standard deviation ±": polars.Float64}
-    )
-
-
-def regulation(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the mean queue, and the balance, over the target."""
-    for name in ("case3b", "corrected"):
-        runs = evidence[name]
-        for label in runs.labels:
-            yield runs.curve("a", "queue_mean", label, TARGET)
-    yield Curve("a", "q = q0", [20.0, 90.0], [20.0, 90.0], style="dashed")
-    for name in ("case3b", "corrected"):
-        runs = evidence[name]
-        for label in runs.labels:
-            points = [
-                (q0, np.mean(list(runs.each(balance(), label, {TARGET: q0}).values()))) for q0 in runs.points(TARGET)
-            ]
-            yield Curve("b", label, [q0 for q0, _ in points], [float(one) for _, one in points])
-    yield Curve("b", "U + l = 1", [20.0, 90.0], [1.0, 1.0], style="dashed")
-
-
-REGULATION = Figure(
-    name="regulation",
-    title="What the target does, with the literal and the corrected rate",
-    panels=[
-        Panel(
-            "a", "Mean queue", Axis("Target queue length q0 (packets)", 20, 90), Axis("Mean queue (packets)", 0, 100)
-        ),
-        Panel("b", "Balance of bytes", Axis("Target queue length q0 (packets)", 20, 90), Axis("U + l", 0.95, 1.1)),
-    ],
-    curves=regulation,
-    needs=["case3b", "corrected"],
-    caption="Case 3 with 100 flows. The corrected rate is r0 = C / (1 - l) with the measured l of early drops.",
-    beyond=True,
-)
-
 BALANCE = Table(
     name="balance",
     title="Where RAQM rests",
     rows=table,
-    needs=[*GROUPS],
+    needs=CASES,
     caption="The last 100 s. U + l = 1 in the unclipped regime, q = l q0 in the clipped one; in the idle one the flows "
-    "halve together, which the model does not know, and RAQM drops next to nothing.",
+    "rarely send more than the link's rate, and RAQM drops next to nothing.",
     digits=3,
     beyond=True,
 )
 
-PERIODS = Table(
-    name="periods",
-    title="The period of measurement",
-    rows=periods,
-    needs=["period"],
-    caption="Case 3 with 100 flows, the last 100 s; the queue in packets.",
-    digits=3,
+
+def start(evidence: Evidence) -> Iterator[Curve]:
+    """Draw the growth of p_k from its start."""
+    for case in CASES:
+        runs = evidence[case]
+        for flows in runs.points(FLOWS):
+            name = f"case {case[-1]}, {flows:g} flows"
+            yield runs.over_time("a", runs.hero, quantity="p_1.mean", at=at(flows), bin=1.0, name=name)
+    runs = evidence["gain"]
+    for eps in runs.points("aqm.eps"):
+        where = {"aqm.eps": eps}
+        yield runs.over_time("b", runs.hero, quantity="p_1.mean", at=where, bin=1.0, name=f"eps = {eps:g}")
+
+
+START = Figure(
+    name="start",
+    title="How p_k comes to its place",
+    panels=[
+        Panel("a", "The cases", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
+        Panel("b", "Case 1, 40 flows, by the gain", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
+    ],
+    curves=start,
+    needs=[*CASES, "gain"],
+    caption="The first seed; p_k starts at 0.0002 and has a floor at 1e-6.",
     beyond=True,
 )

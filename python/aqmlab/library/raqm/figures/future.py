@@ -4,32 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aqmlab.library.raqm.measures import CROSS_FLOWS, FLOOD, LINKS, SHARES, cross_points, handicaps, link_shares
-from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
+from aqmlab.library.raqm.measures import (
+    CROSS_FLOWS,
+    FLOOD,
+    LINKS,
+    SHARED,
+    SHARES,
+    cross_points,
+    handicap,
+    link_share,
+)
+from aqmlab.papers import Axis, Curve, Figure, Panel, Runs
 from aqmlab.papers.run.sketch import bars
-from aqmlab.results.summary import Summary
 
 
-def _at_bottlenecks(evidence: Evidence) -> Iterator[Curve]:
+def at_bottlenecks(bottlenecks: Runs, bottlenecks_shares: Runs) -> Iterator[Curve]:
     """Draw the three queues, and the handicap of long flows."""
-    runs = evidence["bottlenecks"]
-    points = cross_points(runs)
+    points = cross_points(bottlenecks)
     for panel, at in zip("ab", points, strict=True):
-        for label in runs.labels:
-            summaries = [runs.mean(f"links.{link}.queue_mean", label, at) for link in LINKS]
-            yield bars(panel, label, LINKS, summaries)
+        for label in bottlenecks.labels:
+            queues = [bottlenecks.per_seed(f"links.{link}.queue_mean", label, at).summary for link in LINKS]
+            yield bars(panel, label, LINKS, queues)
     places = tuple(f"{at[CROSS_FLOWS]:g}" for at in points)
-    for label in runs.labels:
-        yield bars("c", label, places, [Summary.of(handicaps(runs, label, at)) for at in points])
+    for runs, labels in ((bottlenecks, bottlenecks.labels), (bottlenecks_shares, (SHARED,))):
+        for label in labels:
+            yield bars("c", label, places, [handicap(runs, label, at).summary for at in points])
 
 
-def _with_shares(evidence: Evidence) -> Iterator[Curve]:
+def with_shares(sub_aggregates: Runs) -> Iterator[Curve]:
     """Draw each aggregate's share of the link, at a small and at a large flood."""
-    runs = evidence["sub-aggregates"]
+    runs = sub_aggregates
     for panel, rate in zip("ab", runs.points(FLOOD), strict=True):
         for label in runs.labels:
-            summaries = [Summary.of(link_shares(runs, label, name, {FLOOD: rate})) for name in SHARES]
-            yield bars(panel, label, tuple(SHARES), summaries)
+            parts = [link_share(runs, label, name, {FLOOD: rate}).summary for name in SHARES]
+            yield bars(panel, label, tuple(SHARES), parts)
         yield Curve(panel, "share", tuple(SHARES), list(SHARES.values()), style="points")
 
 
@@ -49,10 +57,10 @@ BOTTLENECKS = Figure(
             Axis("Goodput, over three / over one", 0),
         ),
     ],
-    curves=_at_bottlenecks,
-    needs=["bottlenecks"],
-    caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. NewReno with time-outs of at "
-    "least 0.2 s, unlike the paper's cases.",
+    curves=at_bottlenecks,
+    caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. With shares the long flows have a "
+    "rate of .3 C of their own at each bottleneck.",
+    across=3,
     beyond=True,
 )
 
@@ -63,9 +71,7 @@ SUB_AGGREGATES = Figure(
         Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART),
         Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART),
     ],
-    curves=_with_shares,
-    needs=["sub-aggregates"],
-    caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to "
-    "nothing. NewReno with time-outs of at least 0.2 s, unlike the paper's cases.",
+    curves=with_shares,
+    caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing.",
     beyond=True,
 )
