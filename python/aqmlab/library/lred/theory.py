@@ -21,11 +21,11 @@ class Load(NamedTuple):
 
 
 LOADS = (
-    Load("Experiment 1, 100 flows; 4 and 5", 100, 0.45),
-    Load("Experiment 1, 400 flows; 3", 400, 0.45),
-    Load("Experiment 1, 1000 flows", 1000, 0.90),
+    *(Load(f"Experiment 1, {count} flows", count, trip) for count, trip in ROUND_TRIPS.items()),
     Load("Experiment 2, light", 80, 0.55),
     Load("Experiment 2, heavy", 800, 0.10),
+    Load("Experiment 3", 400, 0.45),
+    Load("Experiments 4 and 5", 100, 0.45),
     Load("Experiment 6", 200, 0.60),
 )
 

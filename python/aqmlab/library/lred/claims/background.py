@@ -1,0 +1,186 @@
+"""Claims of the abstract and of sections 1, 2 and 4 that the paper states of others' work, run on its dumb-bell."""
+
+from __future__ import annotations
+
+import aqmlab
+from aqmlab.library.lred.measures import BUFFER, COUNT
+from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+
+_REDS = ("RED", "ARED", "S-RED")
+
+
+def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) -> Claim:
+    @claim(
+        text,
+        name=f"buffer-{name}",
+        quote="a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
+        "link utilization, and vice versa",
+        where="Section 1",
+        tolerance=tolerance,
+        shown="buffers",
+    )
+    def judge(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+        """Compare drop-tail buffers of neighbouring sizes; LRED's beside."""
+
+        def steps(label: str) -> list[Check]:
+            sizes = buffers.points(BUFFER)
+            found = [buffers.per_seed(metric, label, {BUFFER: size}) for size in sizes]
+            return [
+                Check.better(
+                    f"{found[0].name} of {label}, {more:g} minus {less:g} packets",
+                    found[i + 1],
+                    found[i],
+                    "higher" if sign > 0 else "lower",
+                    tolerance,
+                )
+                for i, (less, more) in enumerate(zip(sizes, sizes[1:], strict=False))
+            ]
+
+        return Judgement(steps("drop-tail"), "A link that is never idle has nothing to gain.", steps("LRED"))
+
+    return judge
+
+
+BUFFERS = [
+    _buffer(
+        "delay", "queue_delay_mean", 1, Tolerance(1, "ms", "2.5 packets"), "The smaller a drop-tail buffer, the less delay."
+    ),
+    _buffer(
+        "loss", "loss_ratio", -1, Tolerance(0.1, "%", "a packet in a thousand"), "The smaller a drop-tail buffer, the more loss."
+    ),
+    _buffer(
+        "use",
+        "utilisation",
+        1,
+        Tolerance(0.1, "%", "a thousandth of the link"),
+        "The smaller a drop-tail buffer, the less of the link is used.",
+    ),
+]
+
+
+@claim(
+    "Drop-tail's losses synchronise the flows.",
+    quote="strong correlations among packet losses, resulting in the well-known \"TCP synchronization\" problem",
+    where="Section 1",
+    tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
+    shown="buffers",
+)
+def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the share of the flows that an event of loss hits with LRED's, at the same loss, at each buffer."""
+    return Judgement(
+        buffers.compare(
+            "loss_synchronisation",
+            "drop-tail",
+            ["LRED"],
+            better="higher",
+            tolerance=tolerance,
+            each=(BUFFER, "{:g} packets"),
+            unit="fraction",
+        ),
+        "A full buffer drops bursts; with a hundred flows of five round trips a burst is of few of them.",
+    )
+
+
+@claim(
+    "RED's queue depends on the load, whether its parameters adapt or not.",
+    quote="the optimal parameter configuration for RED remains a daunting task",
+    where="Section 2",
+    tolerance=Tolerance(10, "packets", "what counts as on target"),
+    shown="related",
+)
+def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the range of mean queues over the loads."""
+    parts = [_range(related, label, tolerance) for label in _REDS]
+    return Judgement(parts, "A controller in proportion to the queue has a queue for each loss.", [_range(related, "LRED", tolerance)])
+
+
+@claim(
+    "BLUE does not hold the queue at an expected value.",
+    quote="BLUE can not well regulate the queue length to an expected value",
+    where="Section 2",
+    tolerance=Tolerance(10, "packets", "what counts as on target"),
+    shown="related",
+)
+def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the range of mean queues over the loads."""
+    swings = ", ".join(f"{label} {related.per_seed('queue_mad', label)}" for label in ("BLUE", "LRED"))
+    return Judgement(
+        [_range(related, "BLUE", tolerance)],
+        f"BLUE has no target to be on. Deviations: {swings}.",
+        [_range(related, "LRED", tolerance)],
+    )
+
+
+def _range(runs: Runs, label: str, tolerance: Tolerance) -> Check:
+    means = [runs.per_seed("queue_mean", label, {COUNT: count}) for count in runs.points(COUNT)]
+    effect = f"longest mean queue of {label} minus its shortest, over the loads"
+    return Check.of(effect, PerSeed.most(means) - PerSeed.least(means), least=tolerance.value)
+
+
+@claim(
+    "AVQ has a shorter queue than RED and its variants.",
+    quote="AVQ achieves lower average queue length",
+    where="Section 2",
+    tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
+    shown="related",
+)
+def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare mean queues at every load."""
+    parts = related.compare("queue_mean", "AVQ", _REDS, better="lower", tolerance=tolerance, each=(COUNT, "{:g} flows"))
+    return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
+
+
+@claim(
+    "AVQ uses the link better than RED and its variants.",
+    quote="and higher link utility than RED and its variants",
+    where="Section 2",
+    tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
+    shown="related",
+)
+def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare utilisations at every load."""
+    parts = related.compare("utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows"))
+    return Judgement(parts, "AVQ leaves 2 % of the link unused by design; a queue that is never empty uses all of it.")
+
+
+@claim(
+    "The model of section 4.1 approximates the loss of long flows.",
+    quote="this model offers a good approximation",
+    where="Section 4.1, (4) to (6)",
+    tolerance=Tolerance(20, "% of it", "good: a fifth"),
+    shown="model",
+)
+def model_good(exp1: Runs, exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the loss ratio of the fluid equations with the measured one at every load."""
+    parts, beside = [], []
+    for runs, at, words in (
+        (exp2_light, {}, "80 flows of 550 ms"),
+        *((exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)),
+    ):
+        measured = runs.per_seed("loss_ratio", "LRED", at)
+        for found, name, full in ((parts, "by (4) to (6)", False), (beside, "with time-outs", True)):
+            model = PerSeed.of(dict.fromkeys(measured.values, fluid_loss(runs, at, full)), "%")
+            found.append(Check.better(f"loss {name} over the measured, {words}", model, measured, "equal", tolerance))
+    return Judgement(
+        parts,
+        "Above 200 flows windows are of a few packets and flows wait for time-outs, which the equations lack.",
+        beside,
+        need=0.8,
+    )
+
+
+def fluid_loss(runs: Runs, at: dict[str, float], timeouts: bool) -> float:
+    """Return the loss ratio (%) of the paper's equations, or of those with time-outs, from 20 s on."""
+    scenario = runs.study.scenario.with_({"duration": "100 s", **at})
+    model = {} if timeouts else {"tcp": "square-root", "slow_start": False, "thinned": False}
+    return 100 * (aqmlab.fluid(scenario, **model).metrics["loss_ratio"] or 0.0)
+
+
+@claim(
+    "LRED's complexity is comparable to that of PI, REM and AVQ.",
+    quote="with comparable complexities",
+    where="Abstract; section 1",
+)
+def complexity() -> Judgement:
+    """Leave the cost in a router unjudged until instructions are counted."""
+    return Judgement([], "LRED draws one number an arrival and takes a root a second; its state is some 200 bytes.")
