@@ -161,9 +161,10 @@ EXPERIMENTS = (
     replace(
         EXP3,
         name="exp3-settled",
-        title="Experiment 3 after PI has settled: from 400 s to 600 s",
-        settings={**TCP, "duration": "600 s", "warmup": "400 s"},
-        vary={TARGET: [10, 20, 30, 40, 60, 80, 120, 160]},
+        title="Experiment 3 after PI has settled: from 300 s to 500 s",
+        aqms={label: spec for label, spec in EXP3.aqms.items() if label != "REM (36)"},
+        settings={**TCP, "duration": "500 s", "warmup": "300 s"},
+        vary={TARGET: [20, 40, 60, 100, 160]},
         quick={TARGET: [20, 40, 160]},
         rivals={},
     ),
@@ -191,8 +192,8 @@ EXPERIMENTS = (
         "exp5-avq",
         "Experiment 5: AVQ, and LRED with targets as short as AVQ's queue",
         {"LRED q0 = 10": "lred:q0=10", "LRED q0 = 20": "lred:q0=20", **AVQS},
-        {ARRIVALS: [f"{rate} /s" for rate in (10, 30, 50, 60, 70, 100)]},
-        {ARRIVALS: ["30 /s", "60 /s", "100 /s"]},
+        {ARRIVALS: [f"{rate} /s" for rate in (10, 30, 60, 80, 100)]},
+        {ARRIVALS: ["30 /s", "100 /s"]},
         scenario="exp5",
     ),
     _run(
@@ -202,7 +203,7 @@ EXPERIMENTS = (
         _pareto(100, 1.2, 1.5, 1.9),
         _pareto(100, 1.5),
         scenario="exp5",
-        settings={ARRIVALS: "auto"},
+        settings={ARRIVALS: "auto", "traffic.short.interarrival": "pareto(10 ms, 1.5)"},
         method="paired",
         series=True,
     ),
@@ -232,14 +233,21 @@ EXPERIMENTS = (
         "laws",
         "Laws that LRED's authors did not take, over the loads of experiment 1",
         LAWS,
-        {COUNT: list(ROUND_TRIPS)},
+        {COUNT: [100, 200, 400, 600, 800, 1000]},
         {COUNT: THREE},
     ),
     _run(
         "related",
         "The disciplines of section 2, over the loads of experiment 1",
-        {"LRED": "lred", "RED": "red", "ARED": "ared", "S-RED": "feng", "BLUE": "blue", "AVQ": "avq:form=ns2,initial=1"},
-        {COUNT: [100, 200, 400, 600, 800, 1000]},
+        {
+            "LRED": "lred",
+            "RED": "red",
+            "ARED": "ared",
+            "S-RED": "feng",
+            "BLUE": "blue",
+            "AVQ": "avq:form=ns2,initial=1",
+        },
+        {COUNT: [100, 200, 400, 1000]},
         {COUNT: THREE},
     ),
     _run(
@@ -324,8 +332,10 @@ EXPERIMENTS = (
         {ARRIVALS: ["30 /s", "100 /s"]},
         scenario="exp5",
         settings={
-            **{f"traffic.*.tcp.{key}": value for key, value in
-               {"preset": "ns2.35", "flavour": "newreno", "delayed_ack": False}.items()},
+            **{
+                f"traffic.*.tcp.{key}": value
+                for key, value in {"preset": "ns2.35", "flavour": "newreno", "delayed_ack": False}.items()
+            },
             "duration": "150 s",
             "warmup": "55 s",
         },

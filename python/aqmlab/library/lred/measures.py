@@ -12,7 +12,12 @@ from aqmlab.papers.describe.check import Better
 
 COUNT, JOINS = "traffic.long.count", "traffic.joins.count"
 TARGET, PERIOD, WEIGHT = "aqm.q0", "aqm.period", "aqm.weight"
-BUFFER, UDP_RATE, ARRIVALS, HURST = "dumbbell.buffer", "traffic.udp.rate", "traffic.short.arrival_rate", "traffic.noise.hurst"
+BUFFER, UDP_RATE, ARRIVALS, HURST = (
+    "dumbbell.buffer",
+    "traffic.udp.rate",
+    "traffic.short.arrival_rate",
+    "traffic.noise.hurst",
+)
 ROUND_TRIPS = {n: 0.45 if n <= 500 else n / 1000 - 0.1 for n in range(100, 1001, 100)}
 """R+ (s) for which the paper designs PI*, by the number of flows."""
 DENSITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -35,12 +40,12 @@ def density(rate: float) -> float:
 
 LAWS = {
     "LRED": "lred",
-    "linear": "lred:exponent=0,beta=3.29e-4",
-    "proportional": "lred:exponent=1,beta=3.04e-3",
+    "linear": "lred:beta=3.29e-4",
+    "proportional": "lred:beta=3.04e-3",
     "L alone": "lred:beta=1e-9",
     "queue alone": "lred:period=1000000 s,l_min=0.108",
 }
-"""LRED, laws with other powers of L, and either of its parts alone; all have LRED's gain where 400 flows lose 10.8 %."""
+"""LRED, laws with other powers of L, and either part alone; all have LRED's gain where 400 flows lose 10.8 %."""
 
 OFF_TARGET = (polars.col("queue_mean") - Q0).abs().alias("distance of the mean queue from 100 packets")
 WORSE_FORMS = ("REM (36)", "PI* (0.7 s)")
@@ -77,7 +82,7 @@ class Seconds:
         return float(np.abs(self.during(begin, end) - Q0).mean())
 
     def settled(self, begin: float, end: float) -> float:
-        """Return the time from ``begin`` until the queue stays within 20 % of its target for 5 s, at most to ``end``."""
+        """Return the time from ``begin`` until the queue is within 20 % of its target for 5 s, at most to ``end``."""
         near = np.abs(self.during(begin, end) - Q0) <= 0.2 * Q0
         runs = np.convolve(near, np.ones(5))[4:]
         return float(np.argmax(runs == 5)) if (runs == 5).any() else end - begin

@@ -97,7 +97,7 @@ class Setting:
         vary = {**experiment.vary, **experiment.quick} if self.quick else experiment.vary
         seeds = self.more.get(experiment.name, self.seeds)
         seeds = min(seeds, experiment.most_seeds or seeds)
-        series = experiment.series and self.name == "paper"
+        series = experiment.series
         changed = spread(changed, base)
         return study(base.with_(changed), vary, _spread_all(aqms, base), seeds, experiment.method, series=series)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import aqmlab
 from aqmlab.library.lred.measures import BUFFER, COUNT
 from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
@@ -18,6 +20,7 @@ def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) 
         where="Section 1",
         tolerance=tolerance,
         shown="buffers",
+        sensitive=False,
     )
     def judge(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
         """Compare drop-tail buffers of neighbouring sizes; LRED's beside."""
@@ -33,7 +36,7 @@ def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) 
                     "higher" if sign > 0 else "lower",
                     tolerance,
                 )
-                for i, (less, more) in enumerate(zip(sizes, sizes[1:], strict=False))
+                for i, (less, more) in enumerate(pairwise(sizes))
             ]
 
         return Judgement(steps("drop-tail"), "A link that is never idle has nothing to gain.", steps("LRED"))
@@ -43,10 +46,18 @@ def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) 
 
 BUFFERS = [
     _buffer(
-        "delay", "queue_delay_mean", 1, Tolerance(1, "ms", "2.5 packets"), "The smaller a drop-tail buffer, the less delay."
+        "delay",
+        "queue_delay_mean",
+        1,
+        Tolerance(1, "ms", "2.5 packets"),
+        "The smaller a drop-tail buffer, the less delay.",
     ),
     _buffer(
-        "loss", "loss_ratio", -1, Tolerance(0.1, "%", "a packet in a thousand"), "The smaller a drop-tail buffer, the more loss."
+        "loss",
+        "loss_ratio",
+        -1,
+        Tolerance(0.1, "%", "a packet in a thousand"),
+        "The smaller a drop-tail buffer, the more loss.",
     ),
     _buffer(
         "use",
@@ -60,10 +71,11 @@ BUFFERS = [
 
 @claim(
     "Drop-tail's losses synchronise the flows.",
-    quote="strong correlations among packet losses, resulting in the well-known \"TCP synchronization\" problem",
+    quote='strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
     where="Section 1",
     tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
     shown="buffers",
+    sensitive=False,
 )
 def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the share of the flows that an event of loss hits with LRED's, at the same loss, at each buffer."""
@@ -87,11 +99,16 @@ def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 2",
     tolerance=Tolerance(10, "packets", "what counts as on target"),
     shown="related",
+    sensitive=False,
 )
 def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the range of mean queues over the loads."""
     parts = [_range(related, label, tolerance) for label in _REDS]
-    return Judgement(parts, "A controller in proportion to the queue has a queue for each loss.", [_range(related, "LRED", tolerance)])
+    return Judgement(
+        parts,
+        "A controller in proportion to the queue has a queue for each loss.",
+        [_range(related, "LRED", tolerance)],
+    )
 
 
 @claim(
@@ -100,6 +117,7 @@ def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 2",
     tolerance=Tolerance(10, "packets", "what counts as on target"),
     shown="related",
+    sensitive=False,
 )
 def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the range of mean queues over the loads."""
@@ -123,6 +141,7 @@ def _range(runs: Runs, label: str, tolerance: Tolerance) -> Check:
     where="Section 2",
     tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
     shown="related",
+    sensitive=False,
 )
 def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare mean queues at every load."""
@@ -136,10 +155,13 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 2",
     tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
     shown="related",
+    sensitive=False,
 )
 def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare utilisations at every load."""
-    parts = related.compare("utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows"))
+    parts = related.compare(
+        "utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows")
+    )
     return Judgement(parts, "AVQ leaves 2 % of the link unused by design; a queue that is never empty uses all of it.")
 
 
@@ -149,6 +171,7 @@ def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 4.1, (4) to (6)",
     tolerance=Tolerance(20, "% of it", "good: a fifth"),
     shown="model",
+    sensitive=False,
 )
 def model_good(exp1: Runs, exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the loss ratio of the fluid equations with the measured one at every load."""
@@ -180,6 +203,7 @@ def fluid_loss(runs: Runs, at: dict[str, float], timeouts: bool) -> float:
     "LRED's complexity is comparable to that of PI, REM and AVQ.",
     quote="with comparable complexities",
     where="Abstract; section 1",
+    sensitive=False,
 )
 def complexity() -> Judgement:
     """Leave the cost in a router unjudged until instructions are counted."""

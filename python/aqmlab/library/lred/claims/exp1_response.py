@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars
 
@@ -10,6 +12,8 @@ from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, response_bound
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.theory import lred, rem
 
+END = 400.0
+"""The response time (s) of a queue that never settles: the end of PI's runs."""
 _SECOND = Tolerance(1, "s", "response times are whole seconds")
 _WHERE = "Section 6.1, Experiment 1, Fig. 5"
 _EACH = (COUNT, "{:g} flows")
@@ -17,15 +21,17 @@ _EACH = (COUNT, "{:g} flows")
 
 def _time(runs: Runs, label: str, count: int) -> PerSeed:
     """Return the response time (s); a queue that never settles counts with the whole run."""
-    return runs.per_seed("response_time", label, {COUNT: count}, fill=runs.duration)
+    return runs.per_seed("response_time", label, {COUNT: count}, fill=END)
 
 
 def _slope(runs: Runs, label: str) -> PerSeed:
     """Return the slope of response time over loss ratio (s per unit of loss)."""
-    time = polars.col("response_time").fill_null(runs.duration)
+    time = polars.col("response_time").fill_null(END)
     rows = runs.of(label).select("seed", "loss_ratio", time.alias("time"))
     groups = {int(key[0]): group for key, group in rows.group_by("seed")}
-    return PerSeed.of({seed: float(np.polyfit(one["loss_ratio"], one["time"], 1)[0]) for seed, one in groups.items()}, "s")
+    return PerSeed.of(
+        {seed: float(np.polyfit(one["loss_ratio"], one["time"], 1)[0]) for seed, one in groups.items()}, "s"
+    )
 
 
 def _over_bound(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
@@ -52,12 +58,10 @@ def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance
     """Compare response times at every load."""
     runs = exp1 | exp1_pistar
     parts, beside = (
-        runs.compare(
-            "response_time", "LRED", others, better="lower", tolerance=tolerance, each=_EACH, fill=exp1.duration
-        )
+        runs.compare("response_time", "LRED", others, better="lower", tolerance=tolerance, each=_EACH, fill=END)
         for others in (rivals(runs), [label for label in ("REM (36)",) if label in runs.labels])
     )
-    means = ", ".join(f"{label} {runs.per_seed('response_time', label, fill=exp1.duration):.3g} s" for label in runs.labels)
+    means = ", ".join(f"{label} {runs.per_seed('response_time', label, fill=END):.3g} s" for label in runs.labels)
     why = (
         f"Means over the loads: {means}. The estimate is right after a few periods of 1 s whatever the loss; an "
         "integrator climbs to it in steps. PI*'s gain, made for each load, is tens of times PI's from 400 flows on."
@@ -75,9 +79,7 @@ def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance
 def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Compare response times, averaged over the upper half of the loads."""
     runs, at = exp1 | exp1_pistar, [{COUNT: count} for count in _high(exp1)]
-    parts = runs.compare(
-        "response_time", "LRED", rivals(runs), better="lower", tolerance=tolerance, at=at, fill=exp1.duration
-    )
+    parts = runs.compare("response_time", "LRED", rivals(runs), better="lower", tolerance=tolerance, at=at, fill=END)
     return Judgement(parts, "PI*'s gain is made for each load, and large where the loss is.")
 
 
@@ -104,7 +106,9 @@ def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
         ],
         f"LRED takes {ends[0]} at the lightest load, where the estimate that slow start leaves is too high and falls "
         f"slowly, and {ends[1]} at the heaviest.",
-        beside=[Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1)],
+        beside=[
+            Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1)
+        ],
     )
 
 
@@ -214,7 +218,7 @@ def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgem
 def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the two at every load."""
     parts = (exp1 | exp1_pistar).compare(
-        "response_time", "PI*", ["PI"], better="lower", tolerance=tolerance, each=_EACH, fill=exp1.duration
+        "response_time", "PI*", ["PI"], better="lower", tolerance=tolerance, each=_EACH, fill=END
     )
     return Judgement(parts, "At 100 flows the rule gives nearly ns-2's gains, at 400 tens of times as much.")
 
@@ -225,13 +229,14 @@ def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Jud
     where="Section 5.2, (34), (40)",
     tolerance=_SECOND,
     shown="buffer-response",
+    sensitive=False,
 )
 def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times of neighbouring buffers."""
     sizes = small_buffers.points(BUFFER)
 
     def times(label: str, size: float) -> PerSeed:
-        return small_buffers.per_seed("response_time", label, {BUFFER: size}, fill=small_buffers.duration)
+        return small_buffers.per_seed("response_time", label, {BUFFER: size}, fill=END)
 
     def parts(*labels: str) -> list[Check]:
         return [
@@ -243,7 +248,7 @@ def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
                 tolerance,
             )
             for label in labels
-            for less, more in zip(sizes, sizes[1:], strict=False)
+            for less, more in pairwise(sizes)
         ]
 
     return Judgement(

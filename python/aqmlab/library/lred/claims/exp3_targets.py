@@ -71,10 +71,18 @@ def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
         check
         for at in _printed(exp3)
         for check in exp3.compare(
-            "queue_mean", "PI", _FOLLOWING, better="higher", tolerance=tolerance, at=at, name=f"queue at q0 = {at[TARGET]:g}"
+            "queue_mean",
+            "PI",
+            _FOLLOWING,
+            better="higher",
+            tolerance=tolerance,
+            at=at,
+            name=f"queue at q0 = {at[TARGET]:g}",
         )
     ]
-    return Judgement(parts, "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run.")
+    return Judgement(
+        parts, "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run."
+    )
 
 
 @claim(
@@ -120,7 +128,13 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
         check
         for at in _printed(exp3)
         for check in exp3.compare(
-            "loss_ratio", "LRED", ["PI*", "REM"], better="equal", tolerance=tolerance, at=at, name=f"loss at q0 = {at[TARGET]:g}"
+            "loss_ratio",
+            "LRED",
+            ["PI*", "REM"],
+            better="equal",
+            tolerance=tolerance,
+            at=at,
+            name=f"loss at q0 = {at[TARGET]:g}",
         )
     ]
     return Judgement(parts, "Loss follows from the round trip, and so from the mean queue.")
@@ -141,7 +155,13 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
             check
             for at in points(exp3, TARGET, below=60)
             for check in exp3.compare(
-                "goodput", "LRED", others, better="higher", tolerance=tolerance, at=at, name=f"goodput, q0 = {at[TARGET]:g},"
+                "goodput",
+                "LRED",
+                others,
+                better="higher",
+                tolerance=tolerance,
+                at=at,
+                name=f"goodput, q0 = {at[TARGET]:g},",
             )
         ]
 
@@ -219,7 +239,9 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
     parts = _traded(exp3, "goodput", "Mbit/s", 1, tolerance)
     beside = _traded(exp3_settled, "goodput", "Mbit/s", 1, tolerance, "settled ") if exp3_settled else []
     return Judgement(
-        parts, "Loss follows from the mean queue, whatever holds it; with a link that is never idle goodput follows.", beside
+        parts,
+        "Loss follows from the mean queue, whatever holds it; with a link that is never idle goodput follows.",
+        beside,
     )
 
 

@@ -118,7 +118,11 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     parts, beside = (
         [
             Check.better(
-                f"seconds with a full or empty buffer, {label} minus LRED", stuck[label], stuck["LRED"], "higher", tolerance
+                f"seconds with a full or empty buffer, {label} minus LRED",
+                stuck[label],
+                stuck["LRED"],
+                "higher",
+                tolerance,
             )
             for label in labels
         ]

@@ -64,7 +64,9 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
                 effect = f"|queue - q0|, {way}, Q = {buffer:g}, LRED minus {label}"
                 check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
                 (beside if label == "REM (36)" else parts).append(check)
-    return Judgement(parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside)
+    return Judgement(
+        parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside
+    )
 
 
 @claim(
@@ -78,9 +80,7 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the seconds in the last tenth of the buffer; overshoot and distance from the target beside."""
 
     def full(label: str, link: str) -> PerSeed:
-        return exp6.from_series(
-            label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s"
-        )
+        return exp6.from_series(label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s")
 
     parts = [
         Check.better(
@@ -96,7 +96,9 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
         for words, read in (("overshoot", _peak), ("|queue - q0|", lambda *a: away(a[0], a[1], a[2], 0, 100, a[3]))):
             ways = [read(exp6, label, _SMALL, link) for link in _WAYS.values()]
             beside.append(Check.better(f"{words} of {label}, forward minus reverse", *ways, "higher", _AXIS))
-    losses = [exp6.per_seed(f"links.{link}.loss_ratio", "LRED", _SMALL) for link in ("bottleneck", "bottleneck:reverse")]
+    losses = [
+        exp6.per_seed(f"links.{link}.loss_ratio", "LRED", _SMALL) for link in ("bottleneck", "bottleneck:reverse")
+    ]
     return Judgement(
         parts,
         f"With LRED the forward direction loses {losses[0]:.3g} %, the reverse one {losses[1]:.3g} %: 200 flows a second "
@@ -154,9 +156,7 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     def sooner(label: str) -> list[Check]:
         mine = _late(exp6, label, _LARGE)
         effect = f"end of the first time above q0 + 20 packets, {label} minus "
-        return [
-            Check.better(effect + one, mine, _late(exp6, one, _LARGE), "lower", tolerance) for one in ("PI", "PI*")
-        ]
+        return [Check.better(effect + one, mine, _late(exp6, one, _LARGE), "lower", tolerance) for one in ("PI", "PI*")]
 
     return Judgement(sooner("REM"), "REM climbs five times as fast as PI.", sooner("REM (36)"))
 

@@ -25,7 +25,9 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare mean queues with the target at each load."""
     return Judgement(
         [
-            Check.near(f"mean queue, {count:g} flows", marks.per_seed("queue_mean", _MARKS, {COUNT: count}), Q0, tolerance)
+            Check.near(
+                f"mean queue, {count:g} flows", marks.per_seed("queue_mean", _MARKS, {COUNT: count}), Q0, tolerance
+            )
             for count in marks.points(COUNT)
         ],
         "A mark cannot bring a window below one segment: N flows send N / R segments whatever is marked.",
@@ -152,7 +154,9 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
     """Compare the loss ratios of the classes with their weights."""
     checks = []
     for label, weights in WEIGHTS.items():
-        first, *others = (priorities.per_seed(f"classes.{one}.loss_ratio", label) for one in ("first", "second", "third"))
+        first, *others = (
+            priorities.per_seed(f"classes.{one}.loss_ratio", label) for one in ("first", "second", "third")
+        )
         for name, loss, weight in zip(("second", "third"), others, weights[1:], strict=True):
             effect = f"loss of the {name} class over that of the first, weights {label}"
             if label != _EQUAL:
@@ -190,7 +194,10 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in labels
     ]
     found = ", ".join(f"{steepness(label):.2g} with {label}" for label in labels)
-    beside = [Check.near(f"mean queue, weights {label}", priorities.per_seed("queue_mean", label), Q0, _BAND) for label in labels]
+    beside = [
+        Check.near(f"mean queue, weights {label}", priorities.per_seed("queue_mean", label), Q0, _BAND)
+        for label in labels
+    ]
     return Judgement(
         parts,
         f"Where rates fall as p^-a, the loss of all rises if a < 1 and falls if a > 1. Between the first and the third "
@@ -212,7 +219,9 @@ def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
     for rate in short_model.points(ARRIVALS):
         measured = short_model.per_seed("loss_ratio", "LRED", {ARRIVALS: rate})
         model = measured * 0 + 100 * modelled_loss(rate)
-        checks.append(Check.better(f"loss of the model over the measured, {rate:g}/s", model, measured, "equal", tolerance))
+        checks.append(
+            Check.better(f"loss of the model over the measured, {rate:g}/s", model, measured, "equal", tolerance)
+        )
     return Judgement(checks, "No constant was tuned. SYNs that are lost and time-outs decide what a short flow sends.")
 
 
