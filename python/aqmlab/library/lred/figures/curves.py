@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from aqmlab.library.lred.claims.background import fluid_loss
+from aqmlab.library.lred.claims.background import fluid_loss, root_loss
 from aqmlab.library.lred.claims.exp1_response import END
 from aqmlab.library.lred.claims.future import modelled_loss
 from aqmlab.library.lred.measures import ARRIVALS, BUFFER, COUNT, HURST, PERIOD, TARGET, UDP_RATE, WEIGHT, WEIGHTS
@@ -271,8 +271,8 @@ PRIORITIES = Figure(
 def _model(exp1: Runs, short_model: Runs) -> Iterator[Curve]:
     counts, rates = exp1.points(COUNT), short_model.points(ARRIVALS)
     yield exp1.curve("a", "loss_ratio", "LRED", COUNT, scale=100, name="measured")
-    for name, timeouts in (("(4) to (6)", False), ("with time-outs", True)):
-        yield Curve("a", name, counts, [fluid_loss(exp1, {COUNT: one}, timeouts) for one in counts], style="dashed")
+    for name, loss in (("(6)", root_loss), ("with time-outs", fluid_loss)):
+        yield Curve("a", name, counts, [loss(exp1, {COUNT: one}) for one in counts], style="dashed")
     yield short_model.curve("b", "loss_ratio", "LRED", ARRIVALS, scale=100, name="measured")
     yield Curve("b", "with short flows", rates, [100 * modelled_loss(rate) for rate in rates], style="dashed")
 
