@@ -104,6 +104,16 @@ FIGURE_9 = _over(
     caption="From 20 s to 200 s, of TCP and UDP together. UDP has this share of the link on average from 50 s to 150 s.",
     x_scale=1 / 200e3,
 )
+FIGURE_9_PEAK = _over(
+    "fig9-peak",
+    "Experiment 4: four measures by the other reading of the density",
+    "exp4-peak",
+    UDP_RATE,
+    Axis("UDP traffic density while on", 0.1, 0.9),
+    caption="UDP has half of this share of the link on average.",
+    beyond=True,
+    x_scale=1 / 100e3,
+)
 FIGURE_11 = _over("fig11", "Experiment 5: four measures over the rate of short flows", "exp5", ARRIVALS, _RATE)
 FIGURE_13 = _over(
     "fig13",
