@@ -10,13 +10,15 @@ _TCP = "traffic.*.tcp."
 TCP: Settings = {f"{_TCP}preset": "ns2-2002", f"{_TCP}flavour": "reno", f"{_TCP}delayed_ack": True}
 """The calibrated TCP, of all flows in all experiments."""
 
-_NS2_35: Settings = {f"{_TCP}preset": "ns2.35"}
+_TIMERS: Settings = {f"{_TCP}preset": "ns2.35"}
 _NEWRENO: Settings = {f"{_TCP}flavour": "newreno"}
 _SACK: Settings = {f"{_TCP}flavour": "sack"}
 _TAHOE: Settings = {f"{_TCP}flavour": "tahoe"}
 _EVERY: Settings = {f"{_TCP}delayed_ack": False}
 _TWENTY: Settings = {f"{_TCP}max_window": 20}
 _ACCESS: Settings = {"dumbbell.access_rate": "10 Mbit/s", "dumbbell.hosts": 5}
+NS2_35: Settings = {**_TIMERS, **_NEWRENO, **_EVERY}
+"""NewReno as in ns-2.35, the TCP of the model of short flows."""
 _CLOCK: Settings = {f"{_TCP}tick": "500 ms"}
 
 
@@ -38,9 +40,9 @@ CALIBRATION = Calibration(
         Variant("each packet acknowledged, window 20", {**_EVERY, **_TWENTY}),
         Variant("NewReno, each packet acknowledged, window 20", {**_NEWRENO, **_EVERY, **_TWENTY}),
         Variant("window 20", _TWENTY),
-        Variant("timers of ns-2.35", _NS2_35),
-        Variant("ns-2.35, NewReno, each packet acknowledged", {**_NS2_35, **_NEWRENO, **_EVERY}),
-        Variant("ns-2.35, NewReno, each packet acknowledged, window 20", {**_NS2_35, **_NEWRENO, **_EVERY, **_TWENTY}),
+        Variant("timers of ns-2.35", _TIMERS),
+        Variant("ns-2.35, NewReno, each packet acknowledged", NS2_35),
+        Variant("ns-2.35, NewReno, each packet acknowledged, window 20", {**NS2_35, **_TWENTY}),
         Variant("clock of 500 ms", _CLOCK),
         Variant("access links of 10 Mbit/s", _ACCESS),
         Variant("packets of 540 bytes", {"traffic.*.packet_size": "540 B"}),
@@ -170,7 +172,7 @@ _LONG: dict[str, Settings] = {"exp3-settled": {}, "exp4-peak": {}}
 VARIANTS = tuple(
     Variant(name, settings, only=_LONG)
     for name, settings in (
-        ("ns-2.35, NewReno, each packet acknowledged", {**_NS2_35, **_NEWRENO, **_EVERY}),
+        ("ns-2.35, NewReno, each packet acknowledged", NS2_35),
         ("each packet acknowledged, window 20", {**_EVERY, **_TWENTY}),
         ("clock of 500 ms", _CLOCK),
         ("access links of 10 Mbit/s", _ACCESS),

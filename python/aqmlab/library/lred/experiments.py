@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from aqmlab.library.lred.choices import TCP
+from aqmlab.library.lred.choices import NS2_35, TCP
 from aqmlab.library.lred.measures import (
     ARRIVALS,
     BUFFER,
@@ -83,6 +83,8 @@ def _pareto(rate: float, *shapes: float) -> dict[str, Sequence[object]]:
     }
 
 
+FIVE_HOSTS: Settings = {"dumbbell.hosts": 5}
+"""Where all delays are equal; else there is a host for each delay."""
 SETTLING: Settings = {"response.target": 100}
 PI_400: Settings = {"aqm": "pi:q0=100", "duration": "400 s"}
 THREE = [100, 400, 800]
@@ -145,6 +147,7 @@ EXPERIMENTS = (
         "Experiment 2, light: 80 flows of 550 ms",
         _five(80, "550 ms"),
         scenario="exp2-light",
+        settings=FIVE_HOSTS,
         series=True,
     ),
     _run(
@@ -152,7 +155,7 @@ EXPERIMENTS = (
         "Experiment 2, heavy: 800 flows of 70 ms",
         {**_five(800, "100 ms"), "PI* (0.7 s)": "pistar:q0=100,design={n=800, rtt='700 ms'}"},
         scenario="exp2-heavy",
-        settings=SETTLING,
+        settings={**SETTLING, **FIVE_HOSTS},
         series=True,
         rivals=RIVALS,
     ),
@@ -332,10 +335,7 @@ EXPERIMENTS = (
         {ARRIVALS: ["30 /s", "100 /s"]},
         scenario="exp5",
         settings={
-            **{
-                f"traffic.*.tcp.{key}": value
-                for key, value in {"preset": "ns2.35", "flavour": "newreno", "delayed_ack": False}.items()
-            },
+            **NS2_35,
             "duration": "150 s",
             "warmup": "55 s",
         },

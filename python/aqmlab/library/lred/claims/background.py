@@ -180,7 +180,8 @@ def model_good(exp1: Runs, exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tol
     loads: list[tuple[Runs, dict[str, float], str]] = [(exp2_light, {}, "experiment 2, light")]
     loads += [(exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)]
     loads.append((exp2_heavy, {}, "experiment 2, heavy"))
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for runs, at, words in loads:
         measured = runs.per_seed("loss_ratio", "LRED", at)
         for found, name, loss in ((parts, "by (6)", root_loss), (beside, "with time-outs", fluid_loss)):
@@ -201,13 +202,13 @@ def root_loss(runs: Runs, at: Mapping[str, float]) -> float:
     delays = [float(delay.removesuffix(" ms")) / 1e3 for delay in scenario["dumbbell"]["receiver_delay"]]
     count = scenario["traffic"][0]["count"]
     rate = sum(count / len(delays) / (2 * (0.005 + delay) + 100 / C) for delay in delays)
-    return 100 * 0.75 * (rate / C) ** 2
+    return float(75 * (rate / C) ** 2)
 
 
 def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
     """Return the loss ratio (%) of the fluid equations with time-outs, from 20 s on."""
     scenario = runs.study.scenario.with_({"duration": "100 s", **at})
-    return 100 * (aqmlab.fluid(scenario).metrics["loss_ratio"] or 0.0)
+    return 100 * float(aqmlab.fluid(scenario).metrics["loss_ratio"] or 0.0)
 
 
 @claim(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import polars
 
@@ -26,7 +28,8 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def bias(frame: polars.DataFrame) -> float:
         late = frame.filter(polars.col("t") >= SETTLED)
-        return 100 * (late["p.mean"].drop_nulls().mean() / late["loss_ratio.mean"].drop_nulls().mean() - 1)
+        p, estimate = (late[name].drop_nulls().to_numpy().mean() for name in ("p.mean", "loss_ratio.mean"))
+        return float(100 * (p / estimate - 1))
 
     found = fig2.from_series("LRED", bias, unit="%")
     check = Check.of("mean of p over that of the estimate, less 1", found, least=-tolerance.value, most=tolerance.value)
@@ -78,12 +81,12 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
         estimate = frame["loss_ratio.max"].drop_nulls().to_numpy()
         step = frame["t"][1] - frame["t"][0]
         begin, end = (estimate[round((at + 0.5) / step)] for at in (40, second))
-        return 100 * abs(end - begin)
+        return float(100 * abs(end - begin))
 
     checks = [
         Check.of(
             f"|L({second}) - L(40)|",
-            fig2.from_series("LRED", lambda frame, second=second: change(frame, second), unit="%"),
+            fig2.from_series("LRED", partial(change, second=second), unit="%"),
             most=tolerance.value,
         )
         for second in (41, 42, 43)

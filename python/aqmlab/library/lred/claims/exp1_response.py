@@ -181,7 +181,7 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "What comes on top is the last part, with a buffer no longer full, and the wait for five seconds near the target.",
+        "On top comes the last part, with a buffer no longer full, and the wait for five seconds near the target.",
         beside,
     )
 

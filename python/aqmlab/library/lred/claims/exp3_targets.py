@@ -220,7 +220,8 @@ def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance,
         Check.of(
             f"{which}{metric.replace('_', ' ')} of {runs.hero} minus that of {label} at the same mean queue",
             _advantage(runs, metric, label, unit),
-            **({"least": tolerance.value} if sign > 0 else {"most": -tolerance.value}),
+            least=tolerance.value if sign > 0 else -np.inf,
+            most=-tolerance.value if sign < 0 else np.inf,
         )
         for label in rivals(runs)
     ]

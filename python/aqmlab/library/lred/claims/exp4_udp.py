@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import polars
+
 from aqmlab.library.lred.measures import FOUR, SAID, UDP_RATE, Seconds, best, density, rivals
 from aqmlab.papers import Check, Claim, Judgement, Runs, Tolerance, claim
 
@@ -67,8 +69,8 @@ def _densest(measure: str) -> Claim:
 
         return Judgement(
             gains(exp4),
-            "The step of the load is in proportion to the density, and with it the time for which an integrator has the "
-            "buffer full or empty.",
+            "The load's step is in proportion to the density, and so is the time in which an integrator has the buffer "
+            "full or empty.",
             gains(exp4_peak) if exp4_peak else [],
         )
 
@@ -145,11 +147,12 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare distances from the target, in the 20 s after UDP comes and goes, at the densities of the figure."""
 
-    def shot(frame: object) -> float:
+    def shot(frame: polars.DataFrame) -> float:
         run = Seconds(frame)
         return (run.away(50, 70) + run.away(150, 170)) / 2
 
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for rate in [rate for rate in exp4.points(UDP_RATE) if density(rate) in (0.5, 0.9)]:
         at = {UDP_RATE: rate}
         hero = exp4.from_series("LRED", shot, at, unit="packets")

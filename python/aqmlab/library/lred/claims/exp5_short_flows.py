@@ -51,7 +51,8 @@ BEST = [_best(measure) for measure in FOUR]
 )
 def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after short flows come and after they go."""
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for rate in [rate for rate in exp5.points(ARRIVALS) if rate in (30, 100)]:
         for begin, change in ((50.0, "come"), (150.0, "go")):
             found = {label: away(exp5, label, {ARRIVALS: rate}, begin, begin + 20) for label in exp5.labels}
@@ -182,7 +183,7 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
 
     def length(runs: Runs, label: str, at: dict[str, float | str]) -> PerSeed:
         def mean(frame: polars.DataFrame) -> float:
-            return float(frame.filter(polars.col("t").is_between(50, 150))["queue.mean"].mean())
+            return float(frame.filter(polars.col("t").is_between(50, 150))["queue.mean"].to_numpy().mean())
 
         return runs.from_series(label, mean, at, unit="packets")
 
@@ -216,7 +217,8 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after the flows come, for each shape."""
     gaps = "traffic.short.interarrival"
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for gap in exp5_pareto.points(gaps):
         found = {label: away(exp5_pareto, label, {gaps: gap}, 50, 70) for label in exp5_pareto.labels}
         for label in ("PI", "PI*", "REM", "REM (36)"):

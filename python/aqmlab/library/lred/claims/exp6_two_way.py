@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars
 
 from aqmlab.library.lred.measures import BUFFER, Q0, Seconds, away
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
@@ -22,7 +23,7 @@ def _peak(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSe
 def _late(runs: Runs, label: str, at: dict[str, float]) -> PerSeed:
     """Return the end of the first time above q0 + 20 packets (s)."""
 
-    def end(frame: object) -> float:
+    def end(frame: polars.DataFrame) -> float:
         high = Seconds(frame).queue > 1.2 * Q0
         first = int(np.argmax(high)) if high.any() else 0
         return float(first + np.argmin(np.append(high[first:], False)))
@@ -56,7 +57,8 @@ def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the distance of both queues from their target over the whole run."""
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for buffer in exp6.points(BUFFER):
         for way, link in _WAYS.items():
             found = {label: away(exp6, label, {BUFFER: buffer}, 0, exp6.duration, link) for label in exp6.labels}
@@ -85,7 +87,8 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = [
         Check.better(
             f"seconds with a full buffer of {label}, forward minus reverse, Q = 200",
-            *(full(label, link) for link in _WAYS.values()),
+            full(label, _WAYS["forward"]),
+            full(label, _WAYS["reverse"]),
             "higher",
             tolerance,
         )
@@ -94,15 +97,16 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     beside = []
     for label in _NAMED:
         for words, read in (("overshoot", _peak), ("|queue - q0|", lambda *a: away(a[0], a[1], a[2], 0, 100, a[3]))):
-            ways = [read(exp6, label, _SMALL, link) for link in _WAYS.values()]
-            beside.append(Check.better(f"{words} of {label}, forward minus reverse", *ways, "higher", _AXIS))
+            forward, reverse = (read(exp6, label, _SMALL, link) for link in _WAYS.values())
+            effect = f"{words} of {label}, forward minus reverse"
+            beside.append(Check.better(effect, forward, reverse, "higher", _AXIS))
     losses = [
         exp6.per_seed(f"links.{link}.loss_ratio", "LRED", _SMALL) for link in ("bottleneck", "bottleneck:reverse")
     ]
     return Judgement(
         parts,
-        f"With LRED the forward direction loses {losses[0]:.3g} %, the reverse one {losses[1]:.3g} %: 200 flows a second "
-        "start there, each with a slow start. The more loss is needed, the later an integrator is there.",
+        f"With LRED the forward direction loses {losses[0]:.3g} %, the reverse one {losses[1]:.3g} %: 200 slow starts a "
+        "second. The more loss is needed, the later an integrator is there.",
         beside,
     )
 
@@ -171,7 +175,7 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the share of the seconds from 20 s on."""
 
-    def below(frame: object) -> float:
+    def below(frame: polars.DataFrame) -> float:
         return float(100 * (Seconds(frame).during(20, 100) < Q0).mean())
 
     shares = {label: exp6.from_series(label, below, _LARGE, unit="%") for label in ("REM", "REM (36)", "LRED")}
@@ -181,7 +185,7 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts[:1],
-        "ns-2's REM counts the packets that it drops, and rests (c / alpha) l / (1 - l) below its target. (36) does not.",
+        "ns-2's REM counts the packets that it drops, and rests (c / alpha) l / (1 - l) below its target, (36) at it.",
         parts[1:],
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -72,11 +73,11 @@ def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times at each load; PI with marks beside."""
-    options = {"tolerance": tolerance, "each": _FLOWS, "fill": marks.duration}
+    compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
     return Judgement(
-        marks.compare("response_time", _MARKS, [_DROPS], better="not higher", **options),
+        compared([_DROPS], better="not higher"),
         "The measured ratio has marks in it, so the loop is the same until windows of one segment answer no more.",
-        marks.compare("response_time", _MARKS, [_PI_MARKS], better="lower", **options),
+        compared([_PI_MARKS], better="lower"),
     )
 
 
@@ -107,7 +108,11 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare distances of mean queues from the target; deviations beside."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
-    return Judgement(parts, "Sixty conferences of 10 s come and go as a load that drifts.", beside)
+    return Judgement(
+        parts,
+        "Sixty conferences of 10 s come and go. ns-2's REM counts packets, and the recorded ones are larger.",
+        beside,
+    )
 
 
 @claim(
@@ -139,7 +144,7 @@ def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare deviations for each Hurst parameter."""
     return Judgement(
         fgn.compare("queue_mad", "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=(HURST, "H = {:g}")),
-        "beta sqrt(L) answers within a round trip, the more the more is lost. A queue at the buffer's end deviates less.",
+        "beta sqrt(L) answers within a round trip, the more the more is lost. A queue at a buffer's end deviates less.",
     )
 
 

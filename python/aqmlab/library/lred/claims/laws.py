@@ -39,8 +39,8 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        f"The three gains agree at 400 flows. With more the queue is empty for {empty} of the time: L integrates in all "
-        "of them, so that any of these gains finds the loss, and windows of a packet or two hardly answer it.",
+        f"The gains agree at 400 flows. With more the queue is empty for {empty} of the time: L integrates in all of "
+        "them, so that any of these gains finds the loss.",
         beside,
     )
 
@@ -94,7 +94,7 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "L alone has no target: any queue is at rest. The queue alone holds it where its fixed L is right, at 400 flows.",
+        "L alone has no target: any queue is at rest. The queue alone holds it where its fixed L is right: 400 flows.",
         beside,
     )
 
@@ -114,7 +114,7 @@ def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = sizes.compare("jain", "LRED in bytes", ["LRED"], better="higher", tolerance=tolerance)
     return Judgement(
         parts,
-        f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput, in bytes {ratios[1]:.2g} times. "
+        f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput, in bytes {ratios[1]:.2g}. "
         "The target holds if mean_packet is the mean of what arrives.",
         beside=[
             Check.of(f"mean queue of {label}", sizes.per_seed("queue_mean", label), least=80, most=120)

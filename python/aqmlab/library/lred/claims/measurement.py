@@ -10,12 +10,12 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 _HOLD = Tolerance(5, "s", "the time for which a queue has to stay near its target")
 
 
-def _time(runs: Runs, path: str, value: object, count: float) -> PerSeed:
+def _time(runs: Runs, path: str, value: float, count: float) -> PerSeed:
     """Return LRED's response time with a period or weight (s)."""
     return runs.per_seed("response_time", "LRED", {path: value, COUNT: count}, fill=runs.duration)
 
 
-def _spread(runs: Runs, path: str, value: object, count: float) -> PerSeed:
+def _spread(runs: Runs, path: str, value: float, count: float) -> PerSeed:
     """Return the standard deviation of the estimate over its mean, in the second half of the run (%)."""
 
     def spread(frame: polars.DataFrame) -> float:
@@ -53,7 +53,7 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     longer = [value for value in period.points(PERIOD) if value > 1]
     return Judgement(
         _slower(period, PERIOD, 1.0, longer, tolerance),
-        "The estimate's window is of four periods; L = 0 until the first has ended, and slow start's losses stay in it.",
+        "The window is of four periods; L = 0 until the first has ended, and slow start's losses stay in it.",
     )
 
 
@@ -126,7 +126,8 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
 )
 def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times to flows that join and that leave, at each step."""
-    parts, beside = [], []
+    parts: list[Check] = []
+    beside: list[Check] = []
     for count in steps.points(JOINS):
         for begin, end, change in ((70, 140, "join"), (140, 200, "leave")):
             times = {label: settled(steps, label, {JOINS: count}, begin, end) for label in steps.labels}
@@ -151,7 +152,7 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
     def share(frame: polars.DataFrame) -> float:
         late = frame.filter((polars.col("t") >= 20) & (polars.col("arrivals") > 0)).drop_nulls("p.min")
         extreme = late.filter(polars.col("p.min").is_in([0.0, 1.0]) & polars.col("p.max").is_in([0.0, 1.0]))
-        return float(100 * extreme["arrivals"].sum() / late["arrivals"].sum())
+        return 100 * float(extreme["arrivals"].sum()) / float(late["arrivals"].sum())
 
     found = beta10_fine.from_series("LRED", share, unit="%")
     return Judgement(
@@ -172,7 +173,7 @@ def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the longest queue from 20 s on; compare with a drop-tail buffer of 100 packets."""
 
     def longest(frame: polars.DataFrame) -> float:
-        return float(frame.filter(polars.col("t") >= 20)["queue.max"].max())
+        return float(frame.filter(polars.col("t") >= 20)["queue.max"].to_numpy().max())
 
     alike = Tolerance(10, "% of it", "a tenth")
     beside = [

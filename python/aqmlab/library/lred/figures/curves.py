@@ -86,9 +86,9 @@ def _figure5(exp1: Runs, exp1_pistar: Runs) -> Iterator[Curve]:
 FIGURE_5 = Figure(
     name="fig5",
     title="Experiment 1: response time over the loss ratio",
-    panels=[Panel("", "Response time", Axis("Packet loss ratio", 0, 0.25), Axis("Response time (s)", 0, 300))],
+    panels=[Panel("", "Response time", Axis("Packet loss ratio", 0, 0.25), Axis("Response time (s)", 0, 400))],
     curves=_figure5,
-    caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at 400 s, the run's end. The paper "
+    caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at 400 s. The paper "
     "has no bound for LRED; ours is the time that its estimate takes to come back from a start that loses half of all "
     "packets, chance left out.",
 )
@@ -101,7 +101,7 @@ FIGURE_9 = _over(
     "exp4",
     UDP_RATE,
     Axis("UDP traffic density", 0.1, 0.9),
-    caption="From 20 s to 200 s, of TCP and UDP together. UDP has this share of the link on average from 50 s to 150 s.",
+    caption="From 20 s to 200 s, of TCP and UDP together. UDP has this share of the link from 50 s to 150 s.",
     x_scale=1 / 200e3,
 )
 FIGURE_9_PEAK = _over(
@@ -122,7 +122,7 @@ FIGURE_13 = _over(
     ARRIVALS,
     _RATE,
     labels=["LRED q0 = 10", "LRED q0 = 20", "AVQ 0.01", "AVQ 0.05", "AVQ 0.1", "AVQ 0.15"],
-    caption="AVQ as in ns-2, by its alpha, from a virtual capacity of the link's rate; the claims have its other forms.",
+    caption="AVQ as in ns-2, by alpha, from a virtual capacity of the link's rate; the claims have its other forms.",
 )
 
 
@@ -168,7 +168,7 @@ BUFFERS = _over(
     "Buffers, 100 flows",
     "buffers",
     BUFFER,
-    Axis("Buffer (packets)", 25, 800, log=True),
+    Axis("Buffer (packets)", 0, 800),
     ("delay", "loss", "use", "together"),
     beyond=True,
 )

@@ -18,7 +18,7 @@ def _figure1(fig2: Runs) -> Iterator[Curve]:
     counted = frame.group_by(polars.col("t").floor()).agg(polars.col("drops", "arrivals").sum()).sort("t")
     drops, arrivals = counted["drops"].to_numpy(), counted["arrivals"].to_numpy()
     engine, _ = estimates(frame)
-    ends = np.arange(1, len(drops) + 1)
+    ends = np.arange(1.0, len(drops) + 1)
     for name, values in (
         ("of one period", drops / arrivals),
         ("l(k), of four periods", lred.law.loss_ratio(drops, arrivals)),
@@ -40,7 +40,7 @@ def _figure2(fig2: Runs) -> Iterator[Curve]:
 FIGURE_1 = Figure(
     name="fig1",
     title="Measurement of the loss ratio, period by period",
-    panels=[Panel("", "Loss ratio", Axis("Time (s)", 0, 20), Axis("Loss ratio", 0, 0.5))],
+    panels=[Panel("", "Loss ratio", Axis("Time (s)", 0, 20), Axis("Loss ratio", 0, 0.25))],
     curves=_figure1,
     caption="The paper's is a diagram of a window of M periods; this is M = 4 at work at the start of figure 2's run.",
 )
@@ -52,6 +52,6 @@ FIGURE_2 = Figure(
         Panel("b", "40 to 43 s", Axis("Time (s)", 40, 43), Axis("Probability", 0.05, 0.2)),
     ],
     curves=_figure2,
-    caption="450 flows, which lose 12 % as the text reads off its figure; the paper does not state its number. In (a) p "
-    "is averaged over 0.2 s, in (b) over 20 ms.",
+    caption="450 flows, which lose 12 % as the text reads off its figure; the paper does not state its number. In (a) "
+    "p is averaged over 0.2 s, in (b) over 20 ms.",
 )

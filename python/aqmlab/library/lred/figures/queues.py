@@ -25,6 +25,10 @@ class Column:
     besides: Mapping[str, str] = field(default_factory=dict)
     link: str | None = None
 
+    def panel(self, label: str) -> str:
+        """Return the letter of the panel of a discipline."""
+        return f"{self.letter}, {label}" if self.letter else label
+
 
 def _queues(
     name: str,
@@ -42,13 +46,13 @@ def _queues(
         for label in LABELS:
             for column in columns:
                 shown = [label, *(one for one in (column.besides.get(label),) if one)]
-                runs, panel = evidence[column.experiment], f"{column.letter}, {label}"
+                runs, panel = evidence[column.experiment], column.panel(label)
                 yield from (runs.over_time(panel, one, at=column.at, bin=0.1, link=column.link) for one in shown)
 
     return Figure(
         name=name,
         title=title,
-        panels=[Panel(f"{one.letter}, {label}", one.title, time, queue) for label in LABELS for one in columns],
+        panels=[Panel(one.panel(label), one.title, time, queue) for label in LABELS for one in columns],
         curves=curves,
         needs=sorted({column.experiment for column in columns}),
         caption=f"Averages over 100 ms of the first seed.{caption and f' {caption}'}",
@@ -131,6 +135,6 @@ FIGURE_17 = Figure(
 STEPS = _queues(
     "steps",
     "Long flows that join a hundred at 70 s and leave at 140 s",
-    [Column(str(count), f"{count} flows", "steps", {JOINS: count}, _FORMS) for count in (300,)],
+    [Column("", "300 flows", "steps", {JOINS: 300}, _FORMS)],
     beyond=True,
 )
