@@ -9,6 +9,7 @@ import pytest
 
 from aqmlab import Scenario
 from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict
+from aqmlab.papers import claims as papers_claims
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import Assessment, assess
 from aqmlab.papers.run.sweep import Effort, run
@@ -27,7 +28,7 @@ class Future:
 
 
 def future_of(name: str) -> Future:
-    claims: Sequence[Claim] = importlib.import_module(f"aqmlab.library.{name}.claims.future").BEYOND
+    claims = papers_claims(importlib.import_module(f"aqmlab.library.{name}.claims.future"))
     needed = {experiment for claim in claims for experiment in claim.needs}
     shown = {figure for claim in claims for figure in claim.shown}
     paper = PAPERS[name]
@@ -45,13 +46,12 @@ def test_what_goes_beyond_says_so_and_refers_to_what_is_there(name: str) -> None
     figures = {figure.name for figure in future.figures}
     for item in (*future.figures, *future.claims):
         assert item.beyond, item.name
-        assert experiments >= set(item.needs), item.name
     for claim in future.claims:
         assert claim.needs
         assert claim.shown
         assert figures >= set(claim.shown), claim.name
     drawn = {needed for figure in future.figures for needed in figure.needs}
-    assert drawn == experiments
+    assert drawn >= experiments
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -67,8 +67,8 @@ def judged(folder: Path, weights: dict[str, str]) -> Assessment:
     future = future_of("lred")
     experiments = [one for one in future.experiments if one.name == "priorities"]
     short = replace(experiments[0], settings={"duration": "25 s", "warmup": "10 s"}, aqms=weights)
-    claims = [claim for claim in future.claims if claim.needs == ["priorities"]]
-    figures = [figure for figure in future.figures if figure.needs == ["priorities"]]
+    claims = [claim for claim in future.claims if list(claim.needs) == ["priorities"]]
+    figures = [figure for figure in future.figures if list(figure.needs) == ["priorities"]]
     paper = Paper(
         name="x",
         title="",

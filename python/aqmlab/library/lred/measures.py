@@ -40,8 +40,8 @@ def density(rate: float) -> float:
 
 LAWS = {
     "LRED": "lred",
-    "linear": "lred:beta=3.29e-4",
-    "proportional": "lred:beta=3.04e-3",
+    "linear": "lred:exponent=0,beta=3.29e-4",
+    "proportional": "lred:exponent=1,beta=3.04e-3",
     "L alone": "lred:beta=1e-9",
     "queue alone": "lred:period=1000000 s,l_min=0.108",
 }

@@ -105,7 +105,7 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts,
-        f"With LRED the forward direction loses {losses[0]:.3g} %, the reverse one {losses[1]:.3g} %: 200 slow starts a "
+        f"With LRED the forward direction loses {losses[0]:.3g} %, the other {losses[1]:.3g} %, with 200 slow starts a "
         "second. The more loss is needed, the later an integrator is there.",
         beside,
     )

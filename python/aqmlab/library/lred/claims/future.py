@@ -158,7 +158,8 @@ def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
 def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the loss ratios of the classes with their weights."""
     checks = []
-    for label, weights in WEIGHTS.items():
+    for label in priorities.labels:
+        weights = WEIGHTS[label]
         first, *others = (
             priorities.per_seed(f"classes.{one}.loss_ratio", label) for one in ("first", "second", "third")
         )
@@ -187,7 +188,7 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         return -math.log(arrivals) / math.log(losses)
 
-    labels = [label for label in WEIGHTS if label != _EQUAL]
+    labels = [label for label in priorities.labels if label != _EQUAL]
     parts = [
         Check.better(
             f"loss of all, weights {label} over {_EQUAL}",

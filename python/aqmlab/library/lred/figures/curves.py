@@ -9,7 +9,7 @@ import numpy as np
 from aqmlab.library.lred.claims.background import fluid_loss, root_loss
 from aqmlab.library.lred.claims.exp1_response import END
 from aqmlab.library.lred.claims.future import modelled_loss
-from aqmlab.library.lred.measures import ARRIVALS, BUFFER, COUNT, HURST, PERIOD, TARGET, UDP_RATE, WEIGHT, WEIGHTS
+from aqmlab.library.lred.measures import ARRIVALS, BUFFER, COUNT, HURST, PERIOD, TARGET, UDP_RATE, WEIGHT
 from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, response_bound
 from aqmlab.papers import Axis, Curve, Figure, Panel, Runs
 from aqmlab.papers.run.sketch import bars, over
@@ -258,7 +258,7 @@ SIZES = Figure(
 
 
 def _priorities(priorities: Runs) -> Iterator[Curve]:
-    for label in WEIGHTS:
+    for label in priorities.labels:
         for panel, metric, scale in (("a", "loss_ratio", 100.0), ("b", "throughput", 1e-6)):
             means = [
                 priorities.mean(f"classes.{one}.{metric}", label, scale=scale) for one in ("first", "second", "third")
