@@ -175,11 +175,11 @@ def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="model",
     sensitive=False,
 )
-def model_good(exp1: Runs, exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
+def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare p0 by (6) with the measured loss ratio at every load; beside, the fluid equations with time-outs."""
-    loads: list[tuple[Runs, dict[str, float], str]] = [(exp2_light, {}, "experiment 2, light")]
+    loads: list[tuple[Runs, dict[str, float], str]] = [(p0_light, {}, "experiment 2, light")]
     loads += [(exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)]
-    loads.append((exp2_heavy, {}, "experiment 2, heavy"))
+    loads.append((p0_heavy, {}, "experiment 2, heavy"))
     parts: list[Check] = []
     beside: list[Check] = []
     for runs, at, words in loads:

@@ -24,12 +24,12 @@ def _time(runs: Runs, label: str) -> PerSeed:
     tolerance=Tolerance(25, "% of it", "the TCP is another version than theirs"),
     shown="fig6 numbers",
 )
-def printed_loss(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
+def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare LRED's loss ratios with the captions'."""
     return Judgement(
         [
             Check.near(f"loss of LRED, {load} load", runs.per_seed("loss_ratio", "LRED"), printed, tolerance)
-            for load, runs, printed in (("light", exp2_light, 0.25), ("heavy", exp2_heavy, 16.5))
+            for load, runs, printed in (("light", p0_light, 0.25), ("heavy", p0_heavy, 16.5))
         ],
         "They depend on the TCP, which is calibrated to them: with ns-2.35's they would be 0.50 and 27 %. Delayed ACKs "
         "halve the light load's, and a least time-out of 1 s takes a third off the heavy one's.",

@@ -23,9 +23,7 @@ def _best(measure: str) -> Claim:
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
         """Compare at every density; with the other reading of the density beside."""
         each = (UDP_RATE, "flows of {:g} bit/s")
-        beside = best(exp4, measure, ["REM (36)"])
-        if exp4_peak:
-            beside += best(exp4_peak, measure, rivals(exp4_peak))
+        beside = best(exp4_peak, measure, rivals(exp4_peak)) if exp4_peak else []
         values = ", ".join(f"{label} {exp4.per_seed(FOUR[measure][0], label):.3g}" for label in exp4.labels)
         return Judgement(
             best(exp4, measure, rivals(exp4), each),
@@ -94,7 +92,6 @@ def _rem(measure: str) -> Claim:
         return Judgement(
             best(exp4, measure, ["PI"], subject="REM"),
             "REM's probability climbs five times as fast as PI's: 200 s and 980 s per unit.",
-            best(exp4, measure, ["PI"], subject="REM (36)"),
         )
 
     return judge
@@ -117,21 +114,14 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
         label: exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), at, unit="s")
         for label in exp4.labels
     }
-    parts, beside = (
-        [
-            Check.better(
-                f"seconds with a full or empty buffer, {label} minus LRED",
-                stuck[label],
-                stuck["LRED"],
-                "higher",
-                tolerance,
-            )
-            for label in labels
-        ]
-        for labels in (("PI", "PI*", "REM"), ("REM (36)",))
-    )
+    parts = [
+        Check.better(
+            f"seconds with a full or empty buffer, {label} minus LRED", stuck[label], stuck["LRED"], "higher", tolerance
+        )
+        for label in ("PI", "PI*", "REM")
+    ]
     # Two response times to a load step: the estimate takes 4 s to forget the previous load.
-    beside.append(Check.of("seconds with a full or empty buffer, LRED", stuck["LRED"], most=8))
+    beside = [Check.of("seconds with a full or empty buffer, LRED", stuck["LRED"], most=8)]
     return Judgement(
         parts, "With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.", beside
     )
@@ -152,12 +142,11 @@ def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
         return (run.away(50, 70) + run.away(150, 170)) / 2
 
     parts: list[Check] = []
-    beside: list[Check] = []
     for rate in [rate for rate in exp4.points(UDP_RATE) if density(rate) in (0.5, 0.9)]:
         at = {UDP_RATE: rate}
         hero = exp4.from_series("LRED", shot, at, unit="packets")
-        for label in ("PI", "PI*", "REM", "REM (36)"):
+        for label in ("PI", "PI*", "REM"):
             effect = f"|queue - q0| in the 20 s after a step, density {density(rate):g}, LRED minus {label}"
             check = Check.better(effect, hero, exp4.from_series(label, shot, at, unit="packets"), "lower", tolerance)
-            (beside if label == "REM (36)" else parts).append(check)
-    return Judgement(parts, "Means of 1 s. The buffer ends 100 packets from the target on either side.", beside)
+            parts.append(check)
+    return Judgement(parts, "Means of 1 s. The buffer ends 100 packets from the target on either side.")

@@ -33,7 +33,6 @@ def _best(measure: str) -> Claim:
             best(exp5, measure, rivals(exp5)),
             f"Means over the rates: {values}. A late integrator has the buffer full while short flows are there, and "
             "drops too much for as long after they have gone.",
-            best(exp5, measure, ["REM (36)"]),
         )
 
     return judge
@@ -52,15 +51,14 @@ BEST = [_best(measure) for measure in FOUR]
 def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after short flows come and after they go."""
     parts: list[Check] = []
-    beside: list[Check] = []
     for rate in [rate for rate in exp5.points(ARRIVALS) if rate in (30, 100)]:
         for begin, change in ((50.0, "come"), (150.0, "go")):
             found = {label: away(exp5, label, {ARRIVALS: rate}, begin, begin + 20) for label in exp5.labels}
-            for label in ("PI", "PI*", "REM", "REM (36)"):
+            for label in ("PI", "PI*", "REM"):
                 effect = f"|queue - q0|, 20 s after flows {change}, {rate:g}/s, LRED minus {label}"
                 check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
-                (beside if label == "REM (36)" else parts).append(check)
-    return Judgement(parts, "LRED measures the new loss within its window of 4 s, whatever it is.", beside)
+                parts.append(check)
+    return Judgement(parts, "LRED measures the new loss within its window of 4 s, whatever it is.")
 
 
 @claim(
@@ -218,11 +216,10 @@ def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after the flows come, for each shape."""
     gaps = "traffic.short.interarrival"
     parts: list[Check] = []
-    beside: list[Check] = []
     for gap in exp5_pareto.points(gaps):
         found = {label: away(exp5_pareto, label, {gaps: gap}, 50, 70) for label in exp5_pareto.labels}
-        for label in ("PI", "PI*", "REM", "REM (36)"):
+        for label in ("PI", "PI*", "REM"):
             effect = f"|queue - q0| in the 20 s after the flows come, {gap}, LRED minus {label}"
             check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
-            (beside if label == "REM (36)" else parts).append(check)
-    return Judgement(parts, "The law of the arrivals does not enter LRED's measurement.", beside)
+            parts.append(check)
+    return Judgement(parts, "The law of the arrivals does not enter LRED's measurement.")

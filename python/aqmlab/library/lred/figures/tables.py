@@ -41,12 +41,12 @@ def _topology() -> polars.DataFrame:
     return polars.DataFrame(rows, schema=["Link", "Value (paper)", "Value"], orient="row")
 
 
-def _numbers(exp2_light: Runs, exp2_heavy: Runs, fig2: Runs) -> polars.DataFrame:
+def _numbers(p0_light: Runs, p0_heavy: Runs, fig2: Runs) -> polars.DataFrame:
     """List the paper's numbers on its simulations and its example, and ours."""
     rows: list[dict[str, str | float | None]] = []
     for name, value, runs in (
-        ("Loss ratio, experiment 2, light", 0.0025, exp2_light),
-        ("Loss ratio, experiment 2, heavy", 0.165, exp2_heavy),
+        ("Loss ratio, experiment 2, light", 0.0025, p0_light),
+        ("Loss ratio, experiment 2, heavy", 0.165, p0_heavy),
         ("Loss ratio, figure 2", 0.12, fig2),
     ):
         ours = runs.mean("loss_ratio", "LRED")
