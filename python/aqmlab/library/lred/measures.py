@@ -129,10 +129,16 @@ SAID = {
 
 
 def best(
-    runs: Runs, measure: str, others: Sequence[str], each: tuple[str, str] | None = None, subject: str = "LRED"
+    runs: Runs,
+    measure: str,
+    others: Sequence[str],
+    *,
+    at: At | None = None,
+    where: str | None = None,
+    subject: str = "LRED",
 ) -> list[Check]:
-    """Check that a discipline is better than others in one of the four measures."""
+    """Check that a discipline is better than others in one of the four measures, over all points or at one."""
     metric, better, tolerance = FOUR[measure]
     unit = "packets" if measure == "queue" else None
-    present = [label for label in others if label in runs.labels]
-    return runs.compare(metric, subject, present, better=better, tolerance=tolerance, each=each, unit=unit)
+    name = None if where is None else f"{measure} {where}"
+    return runs.compare(metric, subject, others, better=better, tolerance=tolerance, at=at, unit=unit, name=name)

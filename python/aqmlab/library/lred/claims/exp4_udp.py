@@ -8,6 +8,7 @@ from aqmlab.library.lred.measures import FOUR, SAID, UDP_RATE, Seconds, best, de
 from aqmlab.papers import Check, Claim, Judgement, Runs, Tolerance, claim
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
+_WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
 
 
 def _best(measure: str) -> Claim:
@@ -22,11 +23,17 @@ def _best(measure: str) -> Claim:
     )
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
         """Compare at every density; with the other reading of the density beside."""
-        each = (UDP_RATE, "flows of {:g} bit/s")
+        parts = [
+            check
+            for rate in exp4.points(UDP_RATE)
+            for check in best(
+                exp4, measure, rivals(exp4), at={UDP_RATE: rate}, where=f"({_WORDS[measure]}) at {density(rate):g}"
+            )
+        ]
         beside = best(exp4_peak, measure, rivals(exp4_peak)) if exp4_peak else []
         values = ", ".join(f"{label} {exp4.per_seed(FOUR[measure][0], label):.3g}" for label in exp4.labels)
         return Judgement(
-            best(exp4, measure, rivals(exp4), each),
+            parts,
             f"Means over the densities: {values}. UDP comes and goes in a second: LRED's estimate follows in 4 s, an "
             "integrator with its response time, and a queue that is full meanwhile loses less.",
             beside,
