@@ -118,7 +118,7 @@ FOUR: Mapping[str, tuple[str | polars.Expr, Better, Tolerance]] = {
     "deviation": ("queue_mad", "lower", Tolerance(2, "packets", "a fortieth of an axis to 80 packets")),
     "loss": ("loss_ratio", "lower", Tolerance(0.5, "%", "a fortieth of an axis to 20 %")),
 }
-"""The four measures of figures 9, 11 and 13: the metric, what is better, and the least difference that counts."""
+"""The four measures of figures 9, 11 and 13: the metric, its better direction, and the least difference that counts."""
 
 SAID = {
     "goodput": "the highest goodput",

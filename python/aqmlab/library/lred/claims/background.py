@@ -160,7 +160,7 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     sensitive=False,
 )
 def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare utilisations at every load."""
+    """Compare the utilisation at every load."""
     parts = related.compare(
         "utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows")
     )

@@ -39,7 +39,7 @@ def _late(runs: Runs, label: str, at: dict[str, float]) -> PerSeed:
     shown="fig15",
 )
 def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the highest mean of a second above the target, both ways."""
+    """Measure the highest mean of a second above the target, in both directions."""
     checks = [
         Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
         for way, link in _WAYS.items()
