@@ -98,7 +98,7 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner.",
+    "A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner by much.",
     quote="are reasonable choices in most scenarios",
     where="Section 6.4",
     tolerance=_HOLD,
@@ -106,15 +106,21 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     sensitive=False,
 )
 def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times with those of the best choice tried, at each load."""
-    checks = []
-    for runs, path, usual in ((period, PERIOD, 1.0), (weight, WEIGHT, 0.1)):
-        for count in runs.points(COUNT):
-            times = {value: _time(runs, path, value, count) for value in runs.points(path)}
-            least = min(times, key=lambda value: times[value].mean)
-            effect = f"response time with a {path.rpartition('.')[2]} of {usual:g} minus of {least:g}, {count:g} flows"
-            checks.append(Check.better(effect, times[usual], times[least], "not higher", tolerance))
-    return Judgement(checks, "The best of each load is chosen by the same runs, which is in its favour.", need=0.8)
+    """Compare response times with those of each other choice, at each load."""
+    checks = [
+        Check.better(
+            f"response time with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
+            _time(runs, path, usual, count),
+            _time(runs, path, value, count),
+            "not higher",
+            tolerance,
+        )
+        for runs, path, usual in ((period, PERIOD, 1.0), (weight, WEIGHT, 0.1))
+        for value in runs.points(path)
+        if value != usual
+        for count in runs.points(COUNT)
+    ]
+    return Judgement(checks, "Most scenarios: two loads here, and eight tenths of the comparisons.", need=0.8)
 
 
 @claim(
