@@ -229,7 +229,7 @@ def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance,
 
 @claim(
     "LRED trades queue length for goodput better than the others.",
-    quote="LRED achieves better tradeoff between the average queue length and ... goodput",
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput",
     where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
     tolerance=_GOODPUT,
     shown="tradeoff fig7",
@@ -248,7 +248,8 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
 
 @claim(
     "LRED trades queue length for loss better than the others.",
-    quote="LRED achieves better tradeoff between the average queue length and ... loss ratio",
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput "
+    "and loss ratio",
     where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
     tolerance=_LOSS,
     shown="tradeoff fig7",
