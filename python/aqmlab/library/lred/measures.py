@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import polars
@@ -105,6 +105,12 @@ def away(runs: Runs, label: str, at: At | None, begin: float, end: float, link: 
 def settled(runs: Runs, label: str, at: At | None, begin: float, end: float) -> PerSeed:
     """Return the response time to a change at ``begin`` (s)."""
     return runs.from_series(label, lambda frame: Seconds(frame).settled(begin, end), at, unit="s")
+
+
+def lower(words: str, read: Callable[[str], PerSeed], others: Iterable[str], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of LRED is lower than that of other disciplines."""
+    hero = read("LRED")
+    return [Check.better(f"{words}, LRED minus {label}", hero, read(label), "lower", tolerance) for label in others]
 
 
 def points(runs: Runs, path: str, below: float = np.inf, above: float = -np.inf) -> Sequence[At]:

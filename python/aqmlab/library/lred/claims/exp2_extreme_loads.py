@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from aqmlab.library.lred.measures import OFF_TARGET, Seconds, rivals
+from aqmlab.library.lred.measures import OFF_TARGET, Seconds, lower, rivals
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 _WHERE = "Section 6.1, Experiment 2, Fig. 6"
@@ -211,6 +211,10 @@ def like_pistar(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> 
     )
 
 
+def _peak(runs: Runs, label: str) -> PerSeed:
+    return runs.from_series(label, lambda frame: Seconds(frame).overshoot(5), unit="packets")
+
+
 @claim(
     "LRED overshoots less than PI* under both extreme loads.",
     quote="LRED has less overshoots and smaller queue deviations",
@@ -223,15 +227,9 @@ def less_overshoot(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) 
     parts: list[Check] = []
     beside: list[Check] = []
     for load, runs, labels in (("light", exp2_light, ["PI*"]), ("heavy", exp2_heavy, ["PI*", "PI* (0.7 s)"])):
-        peaks = {
-            label: runs.from_series(label, lambda frame: Seconds(frame).overshoot(5), unit="packets")
-            for label in ("LRED", *labels)
-        }
-        for label in labels:
-            effect = f"overshoot of LRED minus that of {label}, {load} load"
-            check = Check.better(effect, peaks["LRED"], peaks[label], "lower", tolerance)
-            (beside if label == "PI* (0.7 s)" else parts).append(check)
-        beside += runs.compare(
+        first, *further = lower(f"overshoot, {load} load", partial(_peak, runs), labels, tolerance)
+        parts.append(first)
+        beside += further + runs.compare(
             "queue_mad", "LRED", labels, better="lower", tolerance=tolerance, name=f"deviation, {load} load,"
         )
     return Judgement(parts, "The highest mean of a second above q0, from 5 s on, when slow starts are over.", beside)

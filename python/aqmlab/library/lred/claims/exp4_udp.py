@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import polars
+from functools import partial
 
-from aqmlab.library.lred.measures import FOUR, SAID, UDP_RATE, Seconds, best, density, rivals
-from aqmlab.papers import Check, Claim, Judgement, Runs, Tolerance, claim
+from aqmlab.library.lred.measures import FOUR, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
+from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
 _WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
@@ -144,16 +144,19 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare distances from the target, in the 20 s after UDP comes and goes, at the densities of the figure."""
 
-    def shot(frame: polars.DataFrame) -> float:
-        run = Seconds(frame)
-        return (run.away(50, 70) + run.away(150, 170)) / 2
+    def shot(label: str, rate: float) -> PerSeed:
+        steps = (away(exp4, label, {UDP_RATE: rate}, begin, begin + 20) for begin in (50, 150))
+        return PerSeed.average(steps)
 
-    parts: list[Check] = []
-    for rate in [rate for rate in exp4.points(UDP_RATE) if density(rate) in (0.5, 0.9)]:
-        at = {UDP_RATE: rate}
-        hero = exp4.from_series("LRED", shot, at, unit="packets")
-        for label in ("PI", "PI*", "REM"):
-            effect = f"|queue - q0| in the 20 s after a step, density {density(rate):g}, LRED minus {label}"
-            check = Check.better(effect, hero, exp4.from_series(label, shot, at, unit="packets"), "lower", tolerance)
-            parts.append(check)
+    parts = [
+        check
+        for rate in exp4.points(UDP_RATE)
+        if density(rate) in (0.5, 0.9)
+        for check in lower(
+            f"|queue - q0| in the 20 s after a step, density {density(rate):g}",
+            partial(shot, rate=rate),
+            ("PI", "PI*", "REM"),
+            tolerance,
+        )
+    ]
     return Judgement(parts, "Means of 1 s. The buffer ends 100 packets from the target on either side.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import polars
 
-from aqmlab.library.lred.measures import ARRIVALS, FOUR, SAID, away, best, rivals
+from aqmlab.library.lred.measures import ARRIVALS, FOUR, SAID, away, best, lower, rivals
 from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.theory import avq
 
@@ -50,14 +51,18 @@ BEST = [_best(measure) for measure in FOUR]
 )
 def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after short flows come and after they go."""
-    parts: list[Check] = []
-    for rate in [rate for rate in exp5.points(ARRIVALS) if rate in (30, 100)]:
-        for begin, change in ((50.0, "come"), (150.0, "go")):
-            found = {label: away(exp5, label, {ARRIVALS: rate}, begin, begin + 20) for label in exp5.labels}
-            for label in ("PI", "PI*", "REM"):
-                effect = f"|queue - q0|, 20 s after flows {change}, {rate:g}/s, LRED minus {label}"
-                check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
-                parts.append(check)
+    parts = [
+        check
+        for rate in exp5.points(ARRIVALS)
+        if rate in (30, 100)
+        for begin, change in ((50, "come"), (150, "go"))
+        for check in lower(
+            f"|queue - q0|, 20 s after flows {change}, {rate:g}/s",
+            partial(away, exp5, at={ARRIVALS: rate}, begin=begin, end=begin + 20),
+            rivals(exp5),
+            tolerance,
+        )
+    ]
     return Judgement(parts, "LRED measures the new loss within its window of 4 s, whatever it is.")
 
 
@@ -215,11 +220,14 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after the flows come, for each shape."""
     gaps = "traffic.short.interarrival"
-    parts: list[Check] = []
-    for gap in exp5_pareto.points(gaps):
-        found = {label: away(exp5_pareto, label, {gaps: gap}, 50, 70) for label in exp5_pareto.labels}
-        for label in ("PI", "PI*", "REM"):
-            effect = f"|queue - q0| in the 20 s after the flows come, {gap}, LRED minus {label}"
-            check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
-            parts.append(check)
+    parts = [
+        check
+        for gap in exp5_pareto.points(gaps)
+        for check in lower(
+            f"|queue - q0| in the 20 s after the flows come, {gap}",
+            partial(away, exp5_pareto, at={gaps: gap}, begin=50, end=70),
+            rivals(exp5_pareto),
+            tolerance,
+        )
+    ]
     return Judgement(parts, "The law of the arrivals does not enter LRED's measurement.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import polars
 
-from aqmlab.library.lred.measures import BUFFER, Q0, Seconds, away
+from aqmlab.library.lred.measures import BUFFER, Q0, Seconds, away, lower, rivals
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 _WHERE = "Section 6.3, Experiment 6, "
@@ -61,11 +63,10 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     beside: list[Check] = []
     for buffer in exp6.points(BUFFER):
         for way, link in _WAYS.items():
-            found = {label: away(exp6, label, {BUFFER: buffer}, 0, exp6.duration, link) for label in exp6.labels}
-            for label in exp6.labels[1:]:
-                effect = f"|queue - q0|, {way}, Q = {buffer:g}, LRED minus {label}"
-                check = Check.better(effect, found["LRED"], found[label], "lower", tolerance)
-                (beside if label == "REM (36)" else parts).append(check)
+            read = partial(away, exp6, at={BUFFER: buffer}, begin=0, end=exp6.duration, link=link)
+            words = f"|queue - q0|, {way}, Q = {buffer:g}"
+            parts += lower(words, read, rivals(exp6), tolerance)
+            beside += lower(words, read, ["REM (36)"], tolerance)
     return Judgement(
         parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars
 
-from aqmlab.library.lred.measures import COUNT, JOINS, PERIOD, Q0, WEIGHT, settled
+from aqmlab.library.lred.measures import COUNT, JOINS, PERIOD, Q0, WEIGHT, lower, settled
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 _HOLD = Tolerance(5, "s", "the time for which a queue has to stay near its target")
@@ -136,11 +138,10 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     beside: list[Check] = []
     for count in steps.points(JOINS):
         for begin, end, change in ((70, 140, "join"), (140, 200, "leave")):
-            times = {label: settled(steps, label, {JOINS: count}, begin, end) for label in steps.labels}
-            for label in ("PI", "REM", "PI*", "REM (36)"):
-                effect = f"response time when {count:g} flows {change}, LRED minus {label}"
-                check = Check.better(effect, times["LRED"], times[label], "lower", tolerance)
-                (parts if label in ("PI", "REM") else beside).append(check)
+            read = partial(settled, steps, at={JOINS: count}, begin=begin, end=end)
+            words = f"response time when {count:g} flows {change}"
+            parts += lower(words, read, ["PI", "REM"], tolerance)
+            beside += lower(words, read, ["PI*", "REM (36)"], tolerance)
     return Judgement(parts, "After four periods the window has forgotten the old load.", beside, need=0.8)
 
 
