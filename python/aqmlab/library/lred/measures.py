@@ -28,16 +28,6 @@ Q0 = 100.0
 WEIGHTS = {"1 : 1 : 1": (1, 1, 1), "1 : 2 : 4": (1, 2, 4), "1 : 4 : 16": (1, 4, 16)}
 
 
-def udp_rate(density: float) -> str:
-    """Return a UDP flow's rate while it is on, for 100 flows that are on half of the time."""
-    return f"{density * 200:g} kbit/s"
-
-
-def density(rate: float) -> float:
-    """Return the density of UDP for a flow's rate (bit/s) while it is on."""
-    return rate / 200e3
-
-
 LAWS = {
     "LRED": "lred",
     "linear": "lred:exponent=0,beta=3.29e-4",
@@ -50,6 +40,16 @@ LAWS = {
 OFF_TARGET = (polars.col("queue_mean") - Q0).abs().alias("distance of the mean queue from 100 packets")
 WORSE_FORMS = ("REM (36)", "PI* (0.7 s)")
 """Disciplines that are shown beside those that the paper compares."""
+
+
+def udp_rate(density: float) -> str:
+    """Return a UDP flow's rate while it is on, for 100 flows that are on half of the time."""
+    return f"{density * 200:g} kbit/s"
+
+
+def density(rate: float) -> float:
+    """Return the density of UDP for a flow's rate (bit/s) while it is on."""
+    return rate / 200e3
 
 
 def rivals(runs: Runs, *without: str) -> list[str]:
