@@ -35,7 +35,7 @@ PI_GAINS = 1.822e-5, 1.816e-5
 
 def response_bound(label: str, loss: float, count: int) -> float:
     """Return the paper's lower bound of a response time (s)."""
-    if label == "REM":
+    if label.startswith("REM"):
         return float(rem.response_bound(loss))
     a, b = PI_GAINS if label == "PI" else pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)
     return float(pi.response_bound(loss, a, b, FREQUENCY))

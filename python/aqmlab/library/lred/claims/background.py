@@ -189,7 +189,7 @@ def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Toleran
             found.append(Check.better(f"loss {name} over the measured, {words}", model, measured, "equal", tolerance))
     return Judgement(
         parts,
-        "From 200 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 800 flows "
+        "From 100 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 800 flows "
         "on it gives no probability.",
         beside,
         need=0.8,
