@@ -110,7 +110,7 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
     return Judgement(
         parts,
-        "Sixty conferences of 10 s come and go. ns-2's REM counts packets, and the recorded ones are larger.",
+        "Sixty conferences of 10 s come and go, as a load that drifts.",
         beside,
     )
 
