@@ -9,6 +9,7 @@ import aqmlab
 from aqmlab.library.lred.measures import BUFFER, COUNT
 from aqmlab.library.lred.theory import C
 from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.run.complexity import complexity as costs
 
 _REDS = ("RED", "ARED", "S-RED")
 
@@ -215,8 +216,30 @@ def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
     "LRED's complexity is comparable to that of PI, REM and AVQ.",
     quote="with comparable complexities",
     where="Abstract; section 1",
-    sensitive=False,
+    tolerance=Tolerance(2, "", "comparable: at most twice as much"),
+    shown="costs",
 )
-def complexity() -> Judgement:
-    """Leave the cost in a router unjudged until instructions are counted."""
-    return Judgement([], "LRED draws one number an arrival and takes a root a second; its state is some 200 bytes.")
+def complexity(*, tolerance: Tolerance) -> Judgement:
+    """Compare counted instructions a packet beyond those of drop-tail; bytes of state beside."""
+    found = costs()
+    hero, rivals = found["lred"], {name.upper(): found[name] for name in ("pi", "rem", "avq")}
+    parts = [
+        Check.exact(
+            f"instructions a packet of LRED over those of {name}, {flows} flows",
+            count / other.instructions[flows],
+            most=tolerance.value,
+        )
+        for name, other in rivals.items()
+        for flows, count in hero.instructions.items()
+    ]
+    beside = [
+        Check.exact(f"bytes of state of LRED over those of {name}", hero.bytes / other.bytes, most=tolerance.value)
+        for name, other in rivals.items()
+    ]
+    queue = ", ".join(f"{count:.0f} with {flows} flows" for flows, count in found.queue.items())
+    return Judgement(
+        parts,
+        f"Drop-tail itself takes {queue}. LRED draws one number an arrival and takes a root a second; its window is "
+        "four periods of counters.",
+        beside,
+    )

@@ -22,6 +22,7 @@ ITEMS = (
     queues.FIGURE_17,
     tables.NUMBERS,
     tables.GAINS,
+    tables.COSTS,
     curves.FIGURE_9_PEAK,
     curves.TRADEOFF,
     curves.LAWS,

@@ -7,6 +7,7 @@ import polars
 from aqmlab import Scenario
 from aqmlab.library.lred.theory import BETA, EXAMPLE, FREQUENCY, LOADS, C
 from aqmlab.papers import Runs, Table
+from aqmlab.papers.run.complexity import complexity
 from aqmlab.theory import lred, pi
 
 _FLOATS = dict.fromkeys(("Value (paper)", "Value", "Value ±"), polars.Float64)
@@ -81,8 +82,31 @@ def _gains() -> polars.DataFrame:
     return polars.DataFrame(rows, schema_overrides={"beta* (paper)": polars.Float64})
 
 
+def _costs() -> polars.DataFrame:
+    """List the counted cost of each discipline."""
+    found = complexity()
+    return polars.DataFrame(
+        [
+            {
+                "Discipline": label,
+                **{f"Instructions, {flows} flows": count for flows, count in found[name].instructions.items()},
+                "State (bytes)": found[name].bytes,
+            }
+            for label, name in (("LRED", "lred"), ("PI", "pi"), ("REM", "rem"), ("AVQ", "avq"))
+        ]
+    )
+
+
 FIGURE_3 = Table(name="fig3", title="The pseudocode's parameters", rows=_parameters, caption="L starts at 0 in both.")
 FIGURE_4 = Table(name="fig4", title="The dumb-bell's links", rows=_topology, caption="Five hosts on each side.")
+COSTS = Table(
+    name="costs",
+    title="Counted cost of the disciplines",
+    rows=_costs,
+    digits=3,
+    beyond=True,
+    caption="Processor instructions a packet beyond those of a drop-tail queue, and bytes of state.",
+)
 NUMBERS = Table(
     name="numbers",
     title="The numbers that the paper prints, and ours",
