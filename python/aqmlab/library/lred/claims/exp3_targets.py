@@ -39,7 +39,10 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
         if exp3_settled
         else []
     )
-    return Judgement(parts, "Drops come before the link and cost it nothing while it is never idle.", beside)
+    means = ", ".join(f"{label} {exp3.per_seed('goodput', label):.4g}" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means} Mbit/s. Drops come before the link and cost it nothing while it is never idle.", beside
+    )
 
 
 @claim(
@@ -57,7 +60,10 @@ def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleranc
         if exp3_settled
         else []
     )
-    return Judgement(parts, "A longer queue means longer round trips, for which fewer losses are needed.", beside)
+    means = ", ".join(f"{label} {exp3.per_seed('loss_ratio', label):.3g} %" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means}. A longer queue means longer round trips, for which fewer losses are needed.", beside
+    )
 
 
 @claim(
@@ -263,4 +269,4 @@ def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: To
     """Compare loss ratios at equal mean queues, with LRED's interpolated."""
     parts = _traded(exp3, "loss_ratio", "%", -1, tolerance)
     beside = _traded(exp3_settled, "loss_ratio", "%", -1, tolerance, "settled ") if exp3_settled else []
-    return Judgement(parts, "As for goodput.", beside)
+    return Judgement(parts, "Loss follows from the round trip, and so from the mean queue, whatever holds it.", beside)
