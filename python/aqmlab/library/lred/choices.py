@@ -145,8 +145,8 @@ CHOICES = (
     Choice(
         "Sides of 60 flows/s beside AVQ",
         "relations not readable in our copy",
-        "both assignments",
-        "Each is judged.",
+        "either",
+        "A target is to be better than AVQ at half of the rates, which either side has.",
     ),
     Choice(
         "Points of experiments 4 and 5",
