@@ -109,7 +109,7 @@ def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = [_range(related, label, tolerance) for label in _REDS]
     return Judgement(
         parts,
-        "A controller in proportion to the queue has a queue for each loss.",
+        "ns-2's automatic thresholds keep the queue short whatever the load.",
         [_range(related, "LRED", tolerance)],
     )
 
