@@ -1,6 +1,6 @@
 """LRED, an AQM by measured loss ratio: the description of its paper."""
 
-from aqmlab.library.lred.choices import CHOICES, VARIANTS
+from aqmlab.library.lred.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab.library.lred.claims import CLAIMS
 from aqmlab.library.lred.experiments import EXPERIMENTS
 from aqmlab.library.lred.figures import ITEMS
@@ -20,4 +20,5 @@ PAPER = Paper(
     claims=CLAIMS,
     choices=CHOICES,
     variants=VARIANTS,
+    calibration=CALIBRATION,
 )

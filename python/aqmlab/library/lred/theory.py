@@ -21,11 +21,11 @@ class Load(NamedTuple):
 
 
 LOADS = (
-    Load("Experiment 1, 100 flows; 4 and 5", 100, 0.45),
-    Load("Experiment 1, 400 flows; 3", 400, 0.45),
-    Load("Experiment 1, 1000 flows", 1000, 0.90),
+    *(Load(f"Experiment 1, {count} flows", count, trip) for count, trip in ROUND_TRIPS.items()),
     Load("Experiment 2, light", 80, 0.55),
     Load("Experiment 2, heavy", 800, 0.10),
+    Load("Experiment 3", 400, 0.45),
+    Load("Experiments 4 and 5", 100, 0.45),
     Load("Experiment 6", 200, 0.60),
 )
 
@@ -35,7 +35,7 @@ PI_GAINS = 1.822e-5, 1.816e-5
 
 def response_bound(label: str, loss: float, count: int) -> float:
     """Return the paper's lower bound of a response time (s)."""
-    if label == "REM":
+    if label.startswith("REM"):
         return float(rem.response_bound(loss))
     a, b = PI_GAINS if label == "PI" else pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)
     return float(pi.response_bound(loss, a, b, FREQUENCY))

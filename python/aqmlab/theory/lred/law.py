@@ -38,7 +38,7 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
 
     Notes
     -----
-    Eq. (1), missing in the printed paper: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
+    Eq. (1), by the pseudocode: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
     """
     not_negative(drops=drops, arrivals=arrivals)
     drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)

@@ -1,6 +1,7 @@
 """The claims of the LRED paper in its order, then ours."""
 
 from aqmlab.library.lred.claims import (
+    background,
     estimate,
     exp1_response,
     exp2_extreme_loads,
@@ -9,21 +10,23 @@ from aqmlab.library.lred.claims import (
     exp5_short_flows,
     exp6_two_way,
     future,
+    laws,
     measurement,
     theory,
 )
+from aqmlab.papers import claims
 
-CLAIMS = (
-    *theory.CLAIMS,
-    *estimate.CLAIMS,
-    *exp1_response.CLAIMS,
-    *exp2_extreme_loads.CLAIMS,
-    *exp3_targets.CLAIMS,
-    *exp4_udp.CLAIMS,
-    *exp5_short_flows.CLAIMS,
-    *exp6_two_way.CLAIMS,
-    *measurement.CLAIMS,
-    *theory.BEYOND,
-    *exp1_response.BEYOND,
-    *future.BEYOND,
+CLAIMS = claims(
+    background,
+    estimate,
+    laws,
+    theory,
+    exp1_response,
+    exp2_extreme_loads,
+    exp3_targets,
+    exp4_udp,
+    exp5_short_flows,
+    exp6_two_way,
+    measurement,
+    future,
 )

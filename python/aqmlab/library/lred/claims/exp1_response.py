@@ -1,296 +1,275 @@
-"""Claims of experiment 1 (Fig. 5): response times over the load."""
+"""Claims of experiment 1 (Fig. 5) and section 5.2: response times over the load and the buffer."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import polars
 
-from aqmlab.library.lred.measures import FLOWS, ROUND_TRIPS, loads, longest_response, mean_text
-from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, C, response_bound
-from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.papers.run.seeds import Values, average, difference, ratio
-from aqmlab.theory import pi, rem
+from aqmlab.library.lred.measures import BUFFER, COUNT, rivals
+from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, response_bound
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.theory import lred, rem
+
+END = 400.0
+"""The response time (s) of a queue that never settles: the end of PI's runs."""
+_SECOND = Tolerance(1, "s", "response times are whole seconds")
+_WHERE = "Section 6.1, Experiment 1, Fig. 5"
+_EACH = (COUNT, "{:g} flows")
 
 
-def _times(runs: Runs, label: str, count: int | None = None) -> Values:
-    """Return the response time of each seed (s), at one load or averaged over all."""
-    return runs.values(
-        "response_time", label, None if count is None else {FLOWS: count}, fill=longest_response(runs, label)
-    )
+def _time(runs: Runs, label: str, count: int) -> PerSeed:
+    """Return the response time (s); a queue that never settles counts with the whole run."""
+    return runs.per_seed("response_time", label, {COUNT: count}, fill=END)
 
 
-def _slopes(runs: Runs, label: str) -> Values:
-    """Return the slope of response time over loss ratio for each seed (s)."""
-    time = polars.col("response_time").fill_null(longest_response(runs, label))
+def _slope(runs: Runs, label: str) -> PerSeed:
+    """Return the slope of response time over loss ratio (s per unit of loss)."""
+    time = polars.col("response_time").fill_null(END)
     rows = runs.of(label).select("seed", "loss_ratio", time.alias("time"))
-    groups = rows.sort("seed").partition_by("seed", maintain_order=True)
-    return [float(np.polyfit(group["loss_ratio"], group["time"], 1)[0]) for group in groups]
+    groups = {int(key[0]): group for key, group in rows.group_by("seed")}
+    return PerSeed.of(
+        {seed: float(np.polyfit(one["loss_ratio"], one["time"], 1)[0]) for seed, one in groups.items()}, "s"
+    )
 
 
-def _needed(runs: Runs, count: int) -> Values:
-    """Return the loss ratio of each seed that holds the queue at its target: LRED's."""
-    return runs.values("loss_ratio", runs.hero, {FLOWS: count})
+def _over_bound(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
+    """Return response time over its bound, for the loss that holds the queue at its target: LRED's."""
+    needed = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="")
+    bound = PerSeed.of({seed: response_bound(label, loss or 0.0, count) for seed, loss in needed.values.items()}, "s")
+    return _time(runs or exp1, label, count) / bound
 
 
-def _ratios(evidence: Evidence, label: str, count: int) -> Values:
-    """Return response time divided by the bound, for each seed."""
-    runs = evidence["exp1-pistar" if label == "PI*" else "exp1"]
-    losses = _needed(evidence["exp1"], count)
-    return [
-        None if time is None or loss is None else time / response_bound(label, loss, count)
-        for time, loss in zip(_times(runs, label, count), losses, strict=True)
-    ]
+def _high(runs: Runs) -> list[int]:
+    """Return the loads of 600 flows and more, the upper half."""
+    return [count for count in runs.points(COUNT) if count >= 600]
 
 
-def _high(evidence: Evidence) -> list[int]:
-    """Return the loads of 600 flows and more: the upper half of the paper's loads."""
-    return [count for count in loads(evidence) if count >= 600]
-
-
-def _sooner(evidence: Evidence, other: Runs, label: str) -> list[Check]:
-    """Check that another discipline's response time is not below LRED's, at all loads and at the high ones."""
-    runs = evidence["exp1"]
-    checks = []
-    for where, counts in (("all loads", loads(evidence)), ("600 flows and more", _high(evidence))):
-        gap = average(difference(_times(other, label, count), _times(runs, runs.hero, count)) for count in counts)
-        effect = f"response time of {label} minus that of {runs.hero}, {where}"
-        checks.append(Check.of(effect, gap, unit="s", least=0))
-    return checks
-
-
-def fastest(evidence: Evidence) -> Judgement:
-    """Compare LRED's response times with those of PI and REM, or of later disciplines."""
-    runs = evidence["exp1"]
-    checks = [check for label in runs.others for check in _sooner(evidence, runs, label)]
-    means = ", ".join(f"{label} {mean_text(runs, 'response_time', label)} s" for label in runs.others)
+@claim(
+    "LRED's response time is generally shorter than that of PI, PI* and REM.",
+    quote="the response time of LRED is generally lower than other schemes",
+    where=_WHERE,
+    tolerance=_SECOND,
+    shown="fig5",
+    comparative=True,
+)
+def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare response times at every load."""
+    runs = exp1 | exp1_pistar
+    parts, beside = (
+        runs.compare("response_time", "LRED", others, better="lower", tolerance=tolerance, each=_EACH, fill=END)
+        for others in (rivals(runs), [label for label in ("REM (36)",) if label in runs.labels])
+    )
+    means = ", ".join(f"{label} {runs.per_seed('response_time', label, fill=END):.3g} s" for label in runs.labels)
     why = (
-        f"On average over the loads at which it settles LRED takes {mean_text(runs, 'response_time', runs.hero)} s "
-        f"({means}): its estimate of the loss is right after a few periods of 1 s, whatever the loss, while what "
-        "starts at p = 0 and adds to it in small steps has to climb there."
+        f"Means over the loads: {means}. The estimate is right after a few periods of 1 s whatever the loss; an "
+        "integrator climbs to it in steps. PI*'s gain, made for each load, is tens of times PI's from 400 flows on."
     )
-    return Judgement(checks, why)
+    return Judgement(parts, why, beside, need=0.8)
 
 
-def as_designed(evidence: Evidence) -> Judgement:
-    """Compare LRED's response times with those of PI*, which is designed for each load."""
-    designed = evidence["exp1-pistar"]
-    checks = _sooner(evidence, designed, "PI*")
-    light, *_, heavy = loads(evidence)
-    ends = "; ".join(
-        f"with {count} flows PI* takes {mean_text(designed, 'response_time', 'PI*', at={FLOWS: count})} s, LRED "
-        f"{mean_text(evidence['exp1'], 'response_time', 'LRED', at={FLOWS: count})} s"
-        for count in (light, heavy)
+@claim(
+    "At high loss LRED's lead is large.",
+    quote="the gaps between LRED and other schemes under a high loss ratio are pretty significant",
+    where=_WHERE,
+    tolerance=Tolerance(10, "s", "a fortieth of the figure's axis of 400 s"),
+    shown="fig5",
+)
+def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare response times, averaged over the upper half of the loads."""
+    runs, at = exp1 | exp1_pistar, [{COUNT: count} for count in _high(exp1)]
+    parts = runs.compare("response_time", "LRED", rivals(runs), better="lower", tolerance=tolerance, at=at, fill=END)
+    return Judgement(parts, "PI*'s gain is made for each load, and large where the loss is.")
+
+
+@claim(
+    "LRED's response time is nearly independent of the loss ratio.",
+    quote="it is nearly independent of the packet loss ratio",
+    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
+    tolerance=Tolerance(50, "s", "a quarter of the slope of REM's bound, the smaller of the two: 200 s a unit of loss"),
+    shown="fig5",
+)
+def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge the trend of LRED's response times over the loss ratio."""
+    light, *_, heavy = exp1.points(COUNT)
+    ends = [_time(exp1, "LRED", count) for count in (light, heavy)]
+    part = (ends[1] - ends[0]) / (_time(exp1, "PI", heavy) - _time(exp1, "PI", light))
+    return Judgement(
+        [
+            Check.of(
+                "slope of LRED's response time over the loss ratio, per unit",
+                _slope(exp1, "LRED"),
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+        ],
+        f"LRED takes {ends[0]} at the lightest load, where the estimate that slow start leaves is too high and falls "
+        f"slowly, and {ends[1]} at the heaviest.",
+        beside=[
+            Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1)
+        ],
     )
-    why = (
-        f"Where they settle: {ends}. PI*'s gain follows the load for which it is designed: near ns-2's for 100 flows, "
-        "tens of times as high for 400 and more, with which an integrator climbs in seconds too. LRED does not know "
-        "the load."
-    )
-    return Judgement(checks, why)
 
 
-def flat(evidence: Evidence) -> Judgement:
-    """Judge the trend of LRED's response times over the loss ratio, and their range."""
-    runs = evidence["exp1"]
-    light, *_, heavy = loads(evidence)
-    hero, other = (difference(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
-    part = ratio(hero, other)
-    checks = [
-        # A tenth of the slope of REM's bound, the smaller of the two: 200 s per unit of loss.
-        Check.of(
-            "slope of LRED's response time over the loss ratio",
-            _slopes(runs, runs.hero),
-            unit="s a unit",
-            least=-20,
-            most=20,
-        ),
-        Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1),
-    ]
-    why = (
-        "The slope of PI's bound is 980 s per unit of loss, of REM's 200 s. LRED takes "
-        f"{mean_text(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate "
-        "that slow start leaves is too high and falls slowly while the queue is empty, and "
-        f"{mean_text(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and "
-        "chance decide, as five seconds in a row have to be within the band."
-    )
-    return Judgement(checks, why)
-
-
-def growing(evidence: Evidence) -> Judgement:
+@claim(
+    "The response times of PI and REM grow with the loss ratio.",
+    quote="the response times of PI or REM increase, for both simulated and analytical results",
+    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
+    tolerance=Tolerance(50, "%", "half of the bounds' slopes: 980 s a unit of loss for PI, 200 s for REM"),
+    shown="fig5",
+)
+def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the trends of PI's and REM's response times."""
-    runs = evidence["exp1"]
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
-    checks = [
+    slopes["REM (36)"] = slopes["REM"]
+    parts = [
         Check.of(
-            f"slope of {label}'s response time over the loss ratio",
-            _slopes(runs, label),
-            unit="s a unit",
-            least=slope / 2,
+            f"slope of {label}'s response time over that of its bound",
+            _slope(exp1, label) * (100 / slope),
+            unit="%",
+            least=tolerance.value,
         )
         for label, slope in slopes.items()
     ]
-    why = (
-        "With the buffer full, p climbs at a constant rate, so that it takes p0 / (gain x 100 packets x frequency): "
-        "980 s per unit of p0 for PI, 200 s for REM. The claim is taken to hold from half these slopes on."
-    )
-    return Judgement(checks, why)
+    return Judgement(parts[:2], "With the buffer full p climbs at a constant rate.", parts[2:])
 
 
-def bounds_hold(evidence: Evidence) -> Judgement:
-    """Search for response times below their bounds."""
-    checks = []
-    for label in ("PI", "REM"):
-        ratios = [_ratios(evidence, label, count) for count in loads(evidence)]
-        least = [min((one for one in seed if one is not None), default=None) for seed in zip(*ratios, strict=True)]
-        checks.append(
-            Check.of(f"response time of {label} over its bound, at the load where it is least", least, least=1)
-        )
-    why = (
-        "The bounds are worked out for the loss ratio that holds the queue at its target, as measured with LRED. They "
-        "take the buffer to be full until p is there; any other queue drives PI and REM more slowly."
-    )
-    return Judgement(checks, why)
-
-
-def bounds_close(evidence: Evidence) -> Judgement:
-    """Compare simulated response times of PI and REM with their bounds at high loss."""
-    high, low = _high(evidence), loads(evidence)[0]
-    checks = []
-    for label in ("PI", "REM"):
-        above = average([_ratios(evidence, label, count) for count in high])
-        below = _ratios(evidence, label, low)
-        # Half more: still close in a figure whose times differ tenfold.
-        checks.append(Check.of(f"response time of {label} over its bound, 600 flows and more", above, most=1.5))
-        checks.append(Check.of(f"the same of {label} with {low} flows, minus that", difference(below, above), least=0))
-    why = (
-        "What takes longer than the bound is the last part, in which the buffer is no longer full, and the wait for "
-        "five seconds near the target: a constant that weighs less the longer the climb is. REM's price has to climb "
-        "by -ln(1 - p0), not p0, which alone is an eighth more at a loss of 0.22."
-    )
-    return Judgement(checks, why)
-
-
-def pistar(evidence: Evidence) -> Judgement:
-    """Compare PI* with PI, and its distance from its bound with theirs."""
-    runs, designed = evidence["exp1"], evidence["exp1-pistar"]
-    high = _high(evidence)
-    faster = average(difference(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in loads(evidence))
-    designed_ratios, *others = (
-        average(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM")
-    )
-    checks = [Check.of("response time of PI minus that of PI*", faster, unit="s", least=0)]
-    checks += [
-        Check.of(
-            f"response time over its bound, 600 flows and more: PI* minus {label}",
-            difference(designed_ratios, other),
-            least=0,
-        )
-        for label, other in zip(("PI", "REM"), others, strict=True)
-    ]
-    gains = {count: pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)[0] for count in loads(evidence)}
-    most = max(gains, key=gains.__getitem__)
-    times = np.mean([value for value in designed_ratios if value is not None])
-    why = (
-        f"At 600 flows and more PI* takes {times:.2g} times its bound. Designed for the load, its gain is up to "
-        f"{gains[most] / PI_GAINS[0]:.0f} times ns-2's (at {most} flows): the queue leaves the full buffer before p is "
-        "at p0, and what is left is the damped approach, to which a bound by a full buffer does not apply. At 100 "
-        "flows its p climbs hardly faster than PI's."
-    )
-    return Judgement(checks, why)
-
-
-def integral(evidence: Evidence) -> Judgement:
-    """Compare LRED's mean queues at all loads with the target."""
-    runs = evidence["exp1"]
-    checks = [
-        Check.of(
-            f"mean queue with {count} flows",
-            runs.values("queue_mean", "LRED", {FLOWS: count}),
-            unit="packets",
-            least=95,
-            most=105,
-        )
-        for count in loads(evidence)
-    ]
-    why = (
-        "dL/dt = (p - L)/T = beta sqrt(L) (q - q0)/T with T = 2.6 s: only q = q0 is at rest. A proportional "
-        "controller without it would need the queue to differ by hundreds of packets between these loads."
-    )
-    return Judgement(checks, why)
-
-
-CLAIMS = (
-    Claim(
-        name="fastest",
-        text="LRED's response time is generally shorter than that of PI and REM.",
-        where="Section 6.1, Experiment 1, Fig. 5",
-        judge=fastest,
-        needs=["exp1"],
-        shown=["fig5"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="faster-than-pistar",
-        text="LRED's response time is generally shorter than that of PI* too, which is designed for each load.",
-        where="Section 6.1, Experiment 1, Fig. 5",
-        judge=as_designed,
-        needs=["exp1", "exp1-pistar"],
-        shown=["fig5"],
-    ),
-    Claim(
-        name="flat",
-        text="LRED's response time is nearly independent of the loss ratio.",
-        where="Sections 5.2, 6.1 and 6.4, Fig. 5",
-        judge=flat,
-        needs=["exp1"],
-        shown=["fig5"],
-        sensitive=True,
-    ),
-    Claim(
-        name="growing",
-        text="The response times of PI and REM grow with the loss ratio, as their bounds do.",
-        where="Sections 5.2 and 6.1, Fig. 5",
-        judge=growing,
-        needs=["exp1"],
-        shown=["fig5"],
-        sensitive=True,
-    ),
-    Claim(
-        name="bounds-hold",
-        text="(34) and (40) are lower bounds of the response times of PI and REM.",
-        where="Section 5.2, (34), (40)",
-        judge=bounds_hold,
-        needs=["exp1"],
-        shown=["fig5"],
-    ),
-    Claim(
-        name="bounds-close",
-        text="Simulated response times of PI and REM are close to their bounds, the more so at high loss.",
-        where="Section 6.1, Experiment 1, Fig. 5",
-        judge=bounds_close,
-        needs=["exp1"],
-        shown=["fig5"],
-    ),
-    Claim(
-        name="pistar-gap",
-        text="PI* responds faster than PI, and is farther from its bound than PI and REM are from theirs.",
-        where="Section 6.1, Experiment 1, Fig. 5",
-        judge=pistar,
-        needs=["exp1", "exp1-pistar"],
-        shown=["fig5"],
-    ),
+@claim(
+    "(34) and (40) are lower bounds of the response times of PI and REM.",
+    quote="The lower bound of the response time",
+    where="Section 5.2, (34), (40)",
+    tolerance=Tolerance(0, "", "a bound is exact"),
+    shown="fig5",
 )
+def bounds_hold(exp1: Runs) -> Judgement:
+    """Compare response times with their bounds at every load."""
+    parts, beside = (
+        [
+            Check.of(f"{label}'s response time over its bound, {count} flows", _over_bound(exp1, label, count), least=1)
+            for label in labels
+            for count in exp1.points(COUNT)
+        ]
+        for labels in (("PI", "REM"), ("REM (36)",))
+    )
+    return Judgement(
+        parts, "For the loss that LRED needs. A queue below the full buffer drives PI and (36) more slowly.", beside
+    )
 
-BEYOND = (
-    Claim(
-        name="integral",
-        text="LRED is not a proportional controller but, slower than 2.6 s, an integrating one: at rest the queue is "
-        "at its target whatever the load.",
-        where="Section 3",
-        judge=integral,
-        needs=["exp1"],
-        shown=["fig5"],
-        beyond=True,
-    ),
+
+@claim(
+    "Simulated response times of PI and REM are close to their bounds at high loss.",
+    quote="mismatches ... for PI and REM are relatively small, especially with high loss ratios",
+    where=_WHERE,
+    tolerance=Tolerance(0.5, "", "relatively small: within a half, in a figure whose times differ tenfold"),
+    shown="fig5",
 )
+def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare response times of PI and REM with their bounds at 600 flows and more."""
+    parts, beside = (
+        [
+            Check.of(
+                f"{label}'s response time over its bound, less 1, {count} flows",
+                _over_bound(exp1, label, count) - 1,
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+            for label in labels
+            for count in counts
+        ]
+        for labels, counts in ((("PI", "REM"), _high(exp1)), (("PI", "REM", "REM (36)"), exp1.points(COUNT)[:1]))
+    )
+    return Judgement(
+        parts,
+        "On top comes the last part, with a buffer no longer full, and the wait for five seconds near the target.",
+        beside,
+    )
+
+
+@claim(
+    "PI*'s response times are far from its bound.",
+    quote="PI* however has a big mismatch between its simulated and analytical results",
+    where=_WHERE,
+    tolerance=Tolerance(0.5, "", "what counts as small for PI and REM"),
+    shown="fig5",
+)
+def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare PI*'s response times with its bound at every load."""
+    parts = [
+        Check.of(
+            f"PI*'s response time over its bound, {count} flows",
+            _over_bound(exp1, "PI*", count, exp1_pistar),
+            least=1 + tolerance.value,
+        )
+        for count in exp1.points(COUNT)
+    ]
+    return Judgement(
+        parts, "With a gain made for the load the queue leaves the full buffer before p is there.", need=0.8
+    )
+
+
+@claim(
+    "PI* responds faster than PI.",
+    quote="it has faster response than PI using the default parameters",
+    where=_WHERE,
+    tolerance=_SECOND,
+    shown="fig5",
+)
+def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the two at every load."""
+    parts = (exp1 | exp1_pistar).compare(
+        "response_time", "PI*", ["PI"], better="lower", tolerance=tolerance, each=_EACH, fill=END
+    )
+    return Judgement(parts, "At 100 flows the rule gives nearly ns-2's gains, at 400 tens of times as much.")
+
+
+@claim(
+    "A smaller buffer makes PI and REM slower.",
+    quote="When buffer size Q is small, the responsiveness of PI and REM becomes worse as well",
+    where="Section 5.2, (34), (40)",
+    tolerance=_SECOND,
+    shown="buffer-response",
+    sensitive=False,
+)
+def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare response times of neighbouring buffers."""
+    sizes = small_buffers.points(BUFFER)
+
+    def times(label: str, size: float) -> PerSeed:
+        return small_buffers.per_seed("response_time", label, {BUFFER: size}, fill=END)
+
+    def parts(*labels: str) -> list[Check]:
+        return [
+            Check.better(
+                f"response time of {label}, Q = {less:g} minus {more:g} packets",
+                times(label, less),
+                times(label, more),
+                "higher",
+                tolerance,
+            )
+            for label in labels
+            for less, more in pairwise(sizes)
+        ]
+
+    return Judgement(
+        parts("PI", "REM"),
+        "The error that drives the climb is Q - q0. From 150 packets on, as 120 would count as settled.",
+        parts("REM (36)", "LRED"),
+    )
+
+
+@claim(
+    "LRED's response time is no longer than its recursion predicts from a start that loses half of all packets.",
+    where="Section 7 leaves LRED's response time in numbers to the future",
+    tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
+    shown="fig5",
+    beyond=True,
+)
+def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare response times with the prediction at every load."""
+    checks = []
+    for count in exp1.points(COUNT):
+        loss = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean
+        effect = f"response time less the prediction, {count} flows"
+        checks.append(Check.of(effect, _time(exp1, "LRED", count) - lred.cold_start(loss), most=tolerance.value))
+    return Judgement(checks, "Time-outs are not in the recursion: after an overload flows wait for doubled timers.")

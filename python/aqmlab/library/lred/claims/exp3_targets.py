@@ -5,209 +5,268 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import polars
 
-from aqmlab.library.lred.experiments import TARGETS_FOUR
-from aqmlab.library.lred.measures import TARGET, against_others, mean_text
-from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
-from aqmlab.papers.run.seeds import Values, average
-from aqmlab.results.summary import Summary
+from aqmlab.library.lred.measures import TARGET, points, rivals
+from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
 
-FOLLOWING = ("LRED", "PI*", "REM")
-"""The disciplines that the paper reports at their target."""
-
-
-def _fair(runs: Runs) -> Sequence[At]:
-    """Return the points to compare at; later disciplines target the delay of 100 packets."""
-    return [{TARGET: q0} for q0 in runs.points(TARGET) if set(runs.labels) == set(TARGETS_FOUR) or q0 == 100]
+_WHERE = "Section 6.1, Experiment 3, Fig. 7"
+_GOODPUT = Tolerance(0.05, "Mbit/s", "0.5 % of the link")
+_LOSS = Tolerance(0.5, "%", "a fortieth of an axis to 20 %")
+_PACKETS = Tolerance(5, "packets", "a fortieth of the buffer")
+_EACH = (TARGET, "q0 = {:g}")
+_FOLLOWING = ("LRED", "PI*", "REM")
+_OFF = (polars.col("queue_mean") - polars.col(TARGET)).alias("mean queue less its target")
 
 
-def pi_goodput(evidence: Evidence) -> Judgement:
-    """Compare PI's goodput and loss with those of the others."""
-    runs = evidence["exp3"]
-    checks = []
-    for other in FOLLOWING:
-        goodput = runs.differences("goodput", "PI", other, scale=1e-6)
-        loss = runs.differences("loss_ratio", other, "PI")
-        checks.append(Check.of(f"goodput of PI minus that of {other}", goodput, unit="Mbit/s", least=0))
-        checks.append(Check.of(f"loss ratio of {other} minus that of PI", loss, least=0))
-    more = [
-        f"{q0:g}"
-        for q0 in runs.points(TARGET)
-        if (Summary.of(runs.differences("goodput", "PI", "LRED", {TARGET: q0})).mean or 0) > 0
-    ]
-    why = (
-        f"Over all targets PI's goodput is {mean_text(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
-        f"{mean_text(runs, 'goodput', 'LRED', 4, scale=1e-6)}; it is more than LRED's at targets of "
-        f"{', '.join(more) or 'no number of'} packets. A longer queue means longer round trips, for which fewer "
-        "losses are needed. Losses come before the link, so that they cost it nothing: while it is never idle, goodput "
-        "differs only by what crosses it twice, sent again by a time-out that came too early."
+def _printed(runs: Runs) -> list[dict[str, float]]:
+    """Return the paper's targets; later disciplines target the delay of 100 packets."""
+    return [{TARGET: q0} for q0 in runs.points(TARGET) if q0 % 20 == 0 and ("PI" in runs.labels or q0 == 100)]
+
+
+@claim(
+    "PI has a higher goodput than LRED, PI* and REM.",
+    quote="PI achieves higher throughput",
+    where=_WHERE,
+    tolerance=_GOODPUT,
+    shown="fig7",
+)
+def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare goodputs, averaged over the paper's targets."""
+    parts = exp3.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, at=_printed(exp3))
+    beside = (
+        exp3_settled.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, name="settled goodput")
+        if exp3_settled
+        else []
     )
-    return Judgement(checks, why)
-
-
-def pi_queue(evidence: Evidence) -> Judgement:
-    """Compare PI's mean queue with its target and with the others' queues."""
-    runs = evidence["exp3"]
-    above = average(
-        [None if mean is None else mean - q0 for mean in runs.values("queue_mean", "PI", {TARGET: q0})]
-        for q0 in runs.points(TARGET)
+    means = ", ".join(f"{label} {exp3.per_seed('goodput', label):.4g}" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means} Mbit/s. Drops come before the link and cost it nothing while it is never idle.", beside
     )
-    checks = [Check.of("mean queue of PI minus its target", above, unit="packets", least=0)]
-    checks += [
-        Check.of(
-            f"mean queue of PI minus that of {other}",
-            runs.differences("queue_mean", "PI", other),
-            unit="packets",
-            least=0,
+
+
+@claim(
+    "PI has a lower loss ratio than LRED, PI* and REM.",
+    quote="and lower loss ratio",
+    where=_WHERE,
+    tolerance=_LOSS,
+    shown="fig7",
+)
+def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare loss ratios, averaged over the paper's targets."""
+    parts = exp3.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, at=_printed(exp3))
+    beside = (
+        exp3_settled.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, name="settled loss")
+        if exp3_settled
+        else []
+    )
+    means = ", ".join(f"{label} {exp3.per_seed('loss_ratio', label):.3g} %" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means}. A longer queue means longer round trips, for which fewer losses are needed.", beside
+    )
+
+
+@claim(
+    "PI's slow response leaves it a longer queue than the others.",
+    quote="its slow response leads to longer queue length than the other three schemes",
+    where="Section 6.1, Experiment 3, Figs. 7b and 8",
+    tolerance=_PACKETS,
+    shown="fig7 fig8",
+)
+def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare mean queues at every target of the paper."""
+    parts = [
+        check
+        for at in _printed(exp3)
+        for check in exp3.compare(
+            "queue_mean",
+            "PI",
+            _FOLLOWING,
+            better="higher",
+            tolerance=tolerance,
+            at=at,
+            name=f"queue at q0 = {at[TARGET]:g}",
         )
-        for other in FOLLOWING
     ]
-    why = (
-        "PI starts at p = 0 and climbs by 0.001 in a second while the buffer is full: 0.2 is there after 200 s, the "
-        "end of the run. Its queue is a transient, and its mean one of how long the run is."
+    return Judgement(
+        parts, "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run."
     )
-    return Judgement(checks, why)
 
 
-def on_target(evidence: Evidence) -> Judgement:
-    """Compare mean queues of LRED, PI* and REM with their targets, and their losses with each other."""
-    runs = evidence["exp3"]
-    checks = []
-    for label in FOLLOWING:
-        away = average(
-            [None if mean is None else abs(mean / q0 - 1) for mean in runs.values("queue_mean", label, {TARGET: q0})]
-            for q0 in runs.points(TARGET)
+@claim(
+    "LRED, PI* and REM have the expected queue length on average.",
+    quote="LRED, PI*, and REM effectively realize the expected average queue length",
+    where=_WHERE,
+    tolerance=Tolerance(10, "packets", "a twentieth of the figure's axis"),
+    shown="fig7",
+)
+def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare mean queues with their targets at every target of the paper."""
+    parts, beside = (
+        [
+            Check.of(
+                f"mean queue of {label} less its target, q0 = {at[TARGET]:g}",
+                exp3.per_seed(_OFF, label, at, unit="packets"),
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+            for label in labels
+            for at in _printed(exp3)
+        ]
+        for labels in (_FOLLOWING, ("REM (36)",))
+    )
+    return Judgement(
+        parts,
+        "ns-2's REM counts packets that it drops: it rests below its target by (c / alpha) l / (1 - l), 6 packets at a "
+        "loss of 0.11. (36) has the queue itself, and is above it by its slow start.",
+        beside,
+    )
+
+
+@claim(
+    "LRED, PI* and REM have almost the same loss ratio.",
+    quote="have almost the same packet loss ratio",
+    where=_WHERE,
+    tolerance=Tolerance(1, "%", "a twentieth of an axis to 20 %"),
+    shown="fig7",
+)
+def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare loss ratios at every target of the paper."""
+    parts = [
+        check
+        for at in _printed(exp3)
+        for check in exp3.compare(
+            "loss_ratio",
+            "LRED",
+            ["PI*", "REM"],
+            better="equal",
+            tolerance=tolerance,
+            at=at,
+            name=f"loss at q0 = {at[TARGET]:g}",
         )
-        # Half of the band in which a queue counts as settled.
-        checks.append(Check.of(f"distance of the mean queue of {label} from its target, over it", away, most=0.1))
-    checks += [
-        # Indistinguishable on an axis that reaches to 0.3.
-        Check.of(
-            f"loss ratio of {label} minus that of LRED",
-            runs.differences("loss_ratio", label, "LRED"),
-            least=-0.01,
-            most=0.01,
-        )
-        for label in FOLLOWING
-        if label != "LRED"
     ]
-    why = (
-        "All three integrate the queue's error, so that only the target is at rest. What REM is off is its start: its "
-        "price climbs for some 45 s of the 200 while the buffer is full."
+    return Judgement(parts, "Loss follows from the round trip, and so from the mean queue.")
+
+
+@claim(
+    "Below a target of 60 packets LRED has a higher goodput than PI* and REM.",
+    quote="LRED has a higher goodput when q0 is smaller than 60",
+    where=_WHERE,
+    tolerance=Tolerance(0.02, "Mbit/s", "0.2 % of the link: a difference that an axis of 1 Mbit/s shows"),
+    shown="fig7",
+)
+def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare goodputs at the paper's targets below 60 packets; at 10 and 30 beside."""
+
+    def against(targets: Sequence[At], *others: str) -> list[Check]:
+        return [
+            check
+            for at in targets
+            for check in exp3.compare(
+                "goodput",
+                "LRED",
+                others,
+                better="higher",
+                tolerance=tolerance,
+                at=at,
+                name=f"goodput, q0 = {at[TARGET]:g},",
+            )
+        ]
+
+    every = points(exp3, TARGET, below=60)
+    printed = [at for at in every if at in _printed(exp3)]
+    empty = ", ".join(
+        f"{label} {exp3.per_seed('queue_empty', label, {TARGET: 20.0}):.2g} %" for label in (*_FOLLOWING, "REM (36)")
     )
-    return Judgement(checks, why)
-
-
-def small_targets(evidence: Evidence) -> Judgement:
-    """Compare goodputs at targets below 60 packets."""
-    runs = evidence["exp3"]
-    small: Sequence[At] = [{TARGET: q0} for q0 in runs.points(TARGET) if q0 < 60]
-    checks = against_others(
-        runs, "goodput", "goodput", higher=True, unit="Mbit/s", scale=1e-6, at=small, others=["PI*", "REM"]
+    return Judgement(
+        against(printed, "PI*", "REM"),
+        f"Goodput is lost where the queue runs empty, at q0 = 20 for {empty} of the time. LRED starts with an empty "
+        "queue for as long as its estimate falls, by beta sqrt(L) q0 / T: the shorter the target the longer.",
+        against([at for at in every if at not in printed], "PI*", "REM") + against(every, "REM (36)"),
     )
-    empty = ", ".join(f"{label} {mean_text(runs, 'queue_empty', label, 2, at=small[0])}" for label in FOLLOWING)
-    why = (
-        "Goodput is lost where the queue runs empty; with the least target it does for these shares of the time: "
-        f"{empty}. REM starts with a full buffer, so that its link is not idle for tens of seconds; LRED starts with "
-        "an empty one, for as long as its estimate falls, by beta sqrt(L) q0 / T: the shorter the target, the longer."
+
+
+@claim(
+    "LRED has the smallest queue deviation.",
+    quote="LRED has the smallest queue deviation",
+    where=_WHERE,
+    tolerance=Tolerance(1, "packets", "a hundredth of an axis to 100"),
+    shown="fig7",
+    comparative=True,
+)
+def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare deviations, averaged over the targets."""
+    at = _printed(exp3)
+    parts, beside = (
+        exp3.compare("queue_mad", "LRED", others, better="lower", tolerance=tolerance, at=at)
+        for others in (rivals(exp3), [one for one in ("REM (36)",) if one in exp3.labels])
     )
-    return Judgement(checks, why)
-
-
-def steadiest(evidence: Evidence) -> Judgement:
-    """Compare the mean deviation of the queue."""
-    runs = evidence["exp3"]
-    checks = against_others(runs, "deviation", "queue_mad", unit="packets", at=_fair(runs))
-    means = ", ".join(f"{label} {mean_text(runs, 'queue_mad', label)}" for label in runs.labels)
-    why = (
-        f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the "
-        "approach to it, which weighs most where a response takes tens of seconds. A buffer that stays full hardly "
-        "deviates, so that a low number is no merit where the mean is far from its target."
+    return Judgement(
+        parts,
+        "Noise about the target, and the approach to it. A buffer that stays full hardly deviates, which is no merit "
+        "where the mean is far from its target.",
+        beside,
     )
-    return Judgement(checks, why)
 
 
-def _advantage(runs: Runs, metric: str, label: str) -> Values:
-    """Return LRED's metric minus another discipline's at the same mean queue, for each seed."""
-    found: Values = []
+def _advantage(runs: Runs, metric: str, label: str, unit: str) -> PerSeed:
+    """Return LRED's metric less another discipline's at the same mean queue."""
+    scale = 1e-6 if unit == "Mbit/s" else 100.0
+    found: dict[int, float | None] = {}
     for seed in runs.study.seeds:
         hero = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")
         other = runs.of(label, {"seed": seed})
         queue = other["queue_mean"].to_numpy()
         reached = (queue >= hero["queue_mean"][0]) & (queue <= hero["queue_mean"][-1])
         at_same = np.interp(queue, hero["queue_mean"].to_numpy(), hero[metric].to_numpy())
-        gap = (at_same - other[metric].to_numpy())[reached]
-        found.append(float(gap.mean()) if len(gap) else None)
-    return found
+        gap = (at_same - other[metric].to_numpy())[reached] * scale
+        found[seed] = float(gap.mean()) if len(gap) else None
+    return PerSeed.of(found, unit)
 
 
-def tradeoff(evidence: Evidence) -> Judgement:
-    """Compare goodput and loss at equal mean queues."""
-    runs = evidence["exp3"]
-    checks = []
-    for other in runs.others:
-        goodput = [None if gap is None else gap * 1e-6 for gap in _advantage(runs, "goodput", other)]
-        loss = [None if gap is None else -gap for gap in _advantage(runs, "loss_ratio", other)]
-        checks.append(
-            Check.of(f"goodput of {runs.hero} minus that of {other} at the same queue", goodput, unit="Mbit/s", least=0)
+def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance, which: str = "") -> list[Check]:
+    """Check that LRED is better than each other discipline at the same mean queue."""
+    return [
+        Check.of(
+            f"{which}{metric.replace('_', ' ')} of {runs.hero} minus that of {label} at the same mean queue",
+            _advantage(runs, metric, label, unit),
+            least=tolerance.value if sign > 0 else -np.inf,
+            most=-tolerance.value if sign < 0 else np.inf,
         )
-        checks.append(Check.of(f"loss ratio of {other} minus that of {runs.hero} at the same queue", loss, least=0))
-    why = (
-        "LRED's values are interpolated at the mean queue of each point of the others. Loss follows from the round "
-        "trip, and so from the mean queue, whatever brings it about; with the link full goodput follows from loss."
-    )
-    return Judgement(checks, why)
+        for label in rivals(runs)
+    ]
 
 
-CLAIMS = (
-    Claim(
-        name="pi-goodput",
-        text="PI has the highest goodput and the lowest loss ratio.",
-        where="Section 6.1, Experiment 3, Fig. 7a, d",
-        judge=pi_goodput,
-        needs=["exp3"],
-        shown=["fig7"],
-    ),
-    Claim(
-        name="pi-queue",
-        text="That is because PI's slow response leaves it a longer queue than its target and the others' queues.",
-        where="Section 6.1, Experiment 3, Figs. 7b and 8",
-        judge=pi_queue,
-        needs=["exp3"],
-        shown=["fig7", "fig8"],
-    ),
-    Claim(
-        name="on-target",
-        text="LRED, PI* and REM have the expected queue length on average, and almost the same loss ratio.",
-        where="Section 6.1, Experiment 3, Fig. 7b, d",
-        judge=on_target,
-        needs=["exp3"],
-        shown=["fig7"],
-    ),
-    Claim(
-        name="small-targets",
-        text="Below a target of 60 packets LRED has a higher goodput than PI* and REM.",
-        where="Section 6.1, Experiment 3, Fig. 7a",
-        judge=small_targets,
-        needs=["exp3"],
-        shown=["fig7"],
-    ),
-    Claim(
-        name="steadiest",
-        text="LRED has the smallest queue deviation.",
-        where="Section 6.1, Experiment 3, Fig. 7c",
-        judge=steadiest,
-        needs=["exp3"],
-        shown=["fig7"],
-        comparative=True,
-    ),
-    Claim(
-        name="tradeoff",
-        text="LRED trades queue length for goodput and loss better than the others.",
-        where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
-        judge=tradeoff,
-        needs=["exp3"],
-        shown=["fig7", "fig8"],
-        comparative=True,
-    ),
+@claim(
+    "LRED trades queue length for goodput better than the others.",
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput",
+    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    tolerance=_GOODPUT,
+    shown="tradeoff fig7",
+    comparative=True,
 )
+def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare goodputs at equal mean queues, with LRED's interpolated."""
+    parts = _traded(exp3, "goodput", "Mbit/s", 1, tolerance)
+    beside = _traded(exp3_settled, "goodput", "Mbit/s", 1, tolerance, "settled ") if exp3_settled else []
+    return Judgement(
+        parts,
+        "Loss follows from the mean queue, whatever holds it; with a link that is never idle goodput follows.",
+        beside,
+    )
+
+
+@claim(
+    "LRED trades queue length for loss better than the others.",
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput "
+    "and loss ratio",
+    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    tolerance=_LOSS,
+    shown="tradeoff fig7",
+    comparative=True,
+)
+def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare loss ratios at equal mean queues, with LRED's interpolated."""
+    parts = _traded(exp3, "loss_ratio", "%", -1, tolerance)
+    beside = _traded(exp3_settled, "loss_ratio", "%", -1, tolerance, "settled ") if exp3_settled else []
+    return Judgement(parts, "Loss follows from the round trip, and so from the mean queue, whatever holds it.", beside)

@@ -2,155 +2,161 @@
 
 from __future__ import annotations
 
-import polars
+from functools import partial
 
-from aqmlab.library.lred.measures import UDP_RATE, against_others, mean_text, off_target
-from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.papers.run.seeds import Values, difference
+from aqmlab.library.lred.measures import FOUR, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
+from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
 
-
-def best(evidence: Evidence) -> Judgement:
-    """Compare all four measures, averaged over the densities."""
-    runs = evidence["exp4"]
-    checks = against_others(runs, "goodput", "goodput", higher=True, unit="Mbit/s", scale=1e-6)
-    checks += [
-        Check.of(
-            f"distance of the mean queue from 100 packets, {label} minus {runs.hero}",
-            difference(off_target(runs, label), off_target(runs, runs.hero)),
-            unit="packets",
-            least=0,
-        )
-        for label in runs.others
-    ]
-    checks += against_others(runs, "deviation", "queue_mad", unit="packets")
-    checks += against_others(runs, "loss ratio", "loss_ratio")
-    deviations = ", ".join(f"{label} {mean_text(runs, 'queue_mad', label)}" for label in runs.labels)
-    why = (
-        f"Mean deviations: {deviations} packets. UDP comes and goes in a second and takes up to 45 % of the link; "
-        "LRED's estimate follows within 4 s, the others' integrators with their response time. Goodput and loss "
-        "ratio hardly differ, as the link is full either way, and a longer queue loses less."
-    )
-    return Judgement(checks, why)
+_WHERE = "Section 6.2, Experiment 4, Fig. 9"
+_WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
 
 
-def densest(evidence: Evidence) -> Judgement:
-    """Compare LRED's lead at the lowest and the highest density."""
-    runs = evidence["exp4"]
-    rates = runs.points(UDP_RATE)
-
-    def lead(metric: str, other: str, rate: float, scale: float = 1.0) -> Values:
-        return runs.differences(metric, other, runs.hero, {UDP_RATE: rate}, scale=scale)
-
-    checks = []
-    for other in runs.others:
-        effect = f"lead in deviation on {other} at the highest density minus at the lowest"
-        gained = difference(lead("queue_mad", other, rates[-1]), lead("queue_mad", other, rates[0]))
-        checks.append(Check.of(effect, gained, unit="packets", least=0))
-        effect = f"lead in goodput on {other} at the highest density minus at the lowest"
-        gained = difference(lead("goodput", other, rates[0], 1e-6), lead("goodput", other, rates[-1], 1e-6))
-        checks.append(Check.of(effect, gained, unit="Mbit/s", least=0))
-    why = (
-        "The load's step is in proportion to the density, and the time for which a slow integrator has the buffer full "
-        "or empty with it. Goodput is lost only while the buffer is empty, after 150 s, and by UDP's own bursts."
-    )
-    return Judgement(checks, why)
-
-
-def rem_over_pi(evidence: Evidence) -> Judgement:
-    """Compare REM with PI in all four measures."""
-    runs = evidence["exp4"]
-    checks = [
-        Check.of(
-            "goodput of REM minus that of PI",
-            runs.differences("goodput", "REM", "PI", scale=1e-6),
-            unit="Mbit/s",
-            least=0,
-        ),
-        Check.of(
-            "distance of the mean queue from 100 packets, PI minus REM",
-            difference(off_target(runs, "PI"), off_target(runs, "REM")),
-            unit="packets",
-            least=0,
-        ),
-        Check.of(
-            "deviation of PI minus that of REM", runs.differences("queue_mad", "PI", "REM"), unit="packets", least=0
-        ),
-        Check.of("loss ratio of PI minus that of REM", runs.differences("loss_ratio", "PI", "REM"), least=0),
-    ]
-    why = "REM's probability climbs five times as fast as PI's (200 s and 980 s per unit), and is there so much sooner."
-    return Judgement(checks, why)
-
-
-def _stuck(runs: Runs, label: str, rate: float) -> Values:
-    """Return for each seed the time (s) the queue is in the buffer's last tenth during UDP, or in its first after."""
-    found: Values = []
-    link = runs.study.scenario.resolved["observe"]
-    for seed in runs.study.seeds:
-        frame = runs.series(label, {UDP_RATE: rate}, seed).select("t", queue=polars.col(f"{link}.queue.mean"))
-        seconds = frame.group_by(polars.col("t").floor()).agg(polars.col("queue").mean())
-        full = seconds.filter(polars.col("t").is_between(50, 150, closed="left") & (polars.col("queue") >= 180))
-        empty = seconds.filter((polars.col("t") >= 150) & (polars.col("queue") <= 20))
-        found.append(float(len(full) + len(empty)))
-    return found
-
-
-def blip(evidence: Evidence) -> Judgement:
-    """Count the seconds with a full or an empty buffer after UDP has started or stopped."""
-    runs = evidence["exp4-time"]
-    top = max(runs.points(UDP_RATE))
-    hero = _stuck(runs, runs.hero, top)
-    # Two response times to a load step: LRED's estimate takes 4 s to forget the previous load.
-    checks = [Check.of("seconds with a full or empty buffer, LRED, density 0.9", hero, unit="s", most=8)]
-    checks += [
-        Check.of(
-            f"seconds with a full or empty buffer, density 0.9, {label} minus LRED",
-            difference(_stuck(runs, label, top), hero),
-            unit="s",
-            least=10,  # a twentieth of the run, visible in the figure
-        )
-        for label in runs.others
-    ]
-    why = (
-        "The loss that the load needs rises when UDP comes and falls when it goes; PI moves its probability by "
-        "0.001 in a second with the buffer full or empty, REM by 0.005, LRED's estimate to where it has to be in 4 s."
-    )
-    return Judgement(checks, why)
-
-
-CLAIMS = (
-    Claim(
-        name="udp-best",
-        text="With UDP beside TCP LRED has the highest goodput, the mean queue nearest to its target, the smallest "
-        "deviation and the lowest loss.",
-        where="Section 6.2, Experiment 4, Fig. 9",
-        judge=best,
-        needs=["exp4"],
-        shown=["fig9"],
+def _best(measure: str) -> Claim:
+    @claim(
+        f"With UDP beside TCP LRED generally has {SAID[measure]} of LRED, PI, PI* and REM.",
+        name=f"udp-{measure}",
+        quote="LRED generally outperforms PI, PI*, and REM in all these performance measures",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
         comparative=True,
-    ),
-    Claim(
-        name="udp-density",
-        text="LRED's lead grows with the density of UDP.",
-        where="Section 6.2, Experiment 4, Fig. 9",
-        judge=densest,
-        needs=["exp4"],
-        shown=["fig9"],
-    ),
-    Claim(
-        name="rem-over-pi",
-        text="REM performs better than PI beside UDP.",
-        where="Section 6.2, Experiment 4, Fig. 9",
-        judge=rem_over_pi,
-        needs=["exp4"],
-        shown=["fig9"],
-    ),
-    Claim(
-        name="udp-blip",
-        text="When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, and only shortly "
-        "with LRED.",
-        where="Section 6.2, Experiment 4, Fig. 10",
-        judge=blip,
-        needs=["exp4-time"],
-        shown=["fig10"],
-    ),
+    )
+    def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
+        """Compare at every density; with the other reading of the density beside."""
+        parts = [
+            check
+            for rate in exp4.points(UDP_RATE)
+            for check in best(
+                exp4, measure, rivals(exp4), at={UDP_RATE: rate}, where=f"({_WORDS[measure]}) at {density(rate):g}"
+            )
+        ]
+        beside = best(exp4_peak, measure, rivals(exp4_peak)) if exp4_peak else []
+        values = ", ".join(f"{label} {exp4.per_seed(FOUR[measure][0], label):.3g}" for label in exp4.labels)
+        return Judgement(
+            parts,
+            f"Means over the densities: {values}. UDP comes and goes in a second: LRED's estimate follows in 4 s, an "
+            "integrator with its response time, and a queue that is full meanwhile loses less.",
+            beside,
+            need=0.8,
+        )
+
+    return judge
+
+
+BEST = [_best(measure) for measure in FOUR]
+
+
+def _densest(measure: str) -> Claim:
+    @claim(
+        f"LRED's lead grows with the density of UDP: {SAID[measure]}.",
+        name=f"udp-density-{measure}",
+        quote="especially when the UDP traffic density is high",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
+    )
+    def judge(exp4: Runs, exp4_peak: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+        """Compare LRED's lead at the lowest and the highest density."""
+        metric, better, _ = FOUR[measure]
+
+        def gains(runs: Runs) -> list[Check]:
+            first, *_, last = runs.points(UDP_RATE)
+            found = []
+            for label in rivals(runs):
+                leads = [
+                    (runs.per_seed(metric, "LRED", {UDP_RATE: rate}) - runs.per_seed(metric, label, {UDP_RATE: rate}))
+                    * (1 if better == "higher" else -1)
+                    for rate in (last, first)
+                ]
+                effect = f"lead on {label} at a density of {density(last):g} minus at {density(first):g}"
+                found.append(Check.of(effect, leads[0] - leads[1], unit=tolerance.unit, least=tolerance.value))
+            return found
+
+        return Judgement(
+            gains(exp4),
+            "The load's step is in proportion to the density, and so is the time in which an integrator has the buffer "
+            "full or empty.",
+            gains(exp4_peak) if exp4_peak else [],
+        )
+
+    return judge
+
+
+DENSEST = [_densest(measure) for measure in ("goodput", "deviation")]
+
+
+def _rem(measure: str) -> Claim:
+    @claim(
+        f"Beside UDP REM performs better than PI: {SAID[measure]} of the two.",
+        name=f"rem-over-pi-{measure}",
+        quote="REM achieves better performance than PI in this experiment",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
+    )
+    def judge(exp4: Runs) -> Judgement:
+        """Compare REM with PI, averaged over the densities."""
+        return Judgement(
+            best(exp4, measure, ["PI"], subject="REM"),
+            "REM's probability climbs five times as fast as PI's: 200 s and 980 s per unit.",
+        )
+
+    return judge
+
+
+REM_OVER_PI = [_rem(measure) for measure in FOUR]
+
+
+@claim(
+    "When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, and not with LRED.",
+    quote="the buffers of PI, PI* and REM are overflowed (or empty) for a long time",
+    where="Section 6.2, Experiment 4, Fig. 10",
+    tolerance=Tolerance(10, "s", "a twentieth of the figure's axis"),
+    shown="fig10",
 )
+def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the seconds in the buffer's first or last tenth after 50 s, at the highest density."""
+    at = {UDP_RATE: max(exp4.points(UDP_RATE))}
+    stuck = {
+        label: exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), at, unit="s")
+        for label in exp4.labels
+    }
+    parts = [
+        Check.better(
+            f"seconds with a full or empty buffer, {label} minus LRED", stuck[label], stuck["LRED"], "higher", tolerance
+        )
+        for label in ("PI", "PI*", "REM")
+    ]
+    # Two response times to a load step: the estimate takes 4 s to forget the previous load.
+    beside = [Check.of("seconds with a full or empty buffer, LRED", stuck["LRED"], most=8)]
+    return Judgement(
+        parts, "With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.", beside
+    )
+
+
+@claim(
+    "As UDP's density grows, LRED's queue leaves its target far less than those of PI, PI* and REM.",
+    quote="much smaller under- or over-shoots than PI, PI* and REM",
+    where="Section 6.2, Experiment 4, Fig. 10",
+    tolerance=Tolerance(20, "packets", "much smaller: a tenth of the figure's axis"),
+    shown="fig10",
+)
+def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare distances from the target, in the 20 s after UDP comes and goes, at the densities of the figure."""
+
+    def shot(label: str, rate: float) -> PerSeed:
+        steps = (away(exp4, label, {UDP_RATE: rate}, begin, begin + 20) for begin in (50, 150))
+        return PerSeed.average(steps)
+
+    parts = [
+        check
+        for rate in exp4.points(UDP_RATE)
+        if density(rate) in (0.5, 0.9)
+        for check in lower(
+            f"|queue - q0| in the 20 s after a step, density {density(rate):g}",
+            partial(shot, rate=rate),
+            ("PI", "PI*", "REM"),
+            tolerance,
+        )
+    ]
+    return Judgement(parts, "Means of 1 s. The buffer ends 100 packets from the target on either side.")

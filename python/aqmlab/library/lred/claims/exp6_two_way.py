@@ -2,183 +2,207 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
+import polars
 
-from aqmlab.library.lred.measures import Q0, distance, mean_text
-from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.papers.run.seeds import difference
+from aqmlab.library.lred.measures import BUFFER, Q0, Seconds, away, lower, rivals
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+_WHERE = "Section 6.3, Experiment 6, "
+_WAYS = {"forward": "", "reverse": "bottleneck:reverse."}
+_SMALL, _LARGE = {BUFFER: 200.0}, {BUFFER: 400.0}
+_NAMED = ("LRED", "PI", "PI*", "REM")
+_AXIS = Tolerance(5, "packets", "a fortieth of the figure's axis")
+_SECONDS = Tolerance(5, "s", "a twentieth of the figure's axis")
 
-_DIRECTIONS = {"forward": None, "reverse": "bottleneck:reverse"}
+
+def _peak(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSeed:
+    return runs.from_series(label, lambda frame: Seconds(frame, link).overshoot(), at, unit="packets")
 
 
-def _two_way_best(evidence: Evidence) -> Judgement:
+def _late(runs: Runs, label: str, at: dict[str, float]) -> PerSeed:
+    """Return the end of the first time above q0 + 20 packets (s)."""
+
+    def end(frame: polars.DataFrame) -> float:
+        high = Seconds(frame).queue > 1.2 * Q0
+        first = int(np.argmax(high)) if high.any() else 0
+        return float(first + np.argmin(np.append(high[first:], False)))
+
+    return runs.from_series(label, end, at, unit="s")
+
+
+@claim(
+    "With congestion both ways every scheme overshoots noticeably.",
+    quote="all the AQM schemes have noticeable overshoots in this case",
+    where=_WHERE + "Fig. 15",
+    tolerance=Tolerance(20, "packets", "noticeable: a tenth of the figure's axis"),
+    shown="fig15",
+)
+def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the highest mean of a second above the target, in both directions."""
+    checks = [
+        Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
+        for way, link in _WAYS.items()
+        for label in _NAMED
+    ]
+    return Judgement(checks, "All flows start within a second, at p = 0.")
+
+
+@claim(
+    "With congestion both ways LRED controls the queues better than PI, PI* and REM.",
+    quote="yet LRED controls the queue length better than others",
+    where=_WHERE + "Figs. 15 and 16",
+    tolerance=_AXIS,
+    shown="fig15 fig16",
+)
+def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the distance of both queues from their target over the whole run."""
-    runs = evidence["exp6"]
-    checks = []
-    for buffer in runs.points("dumbbell.buffer"):
-        for direction, link in _DIRECTIONS.items():
-            hero = distance(runs, runs.hero, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
-            for other in runs.others:
-                theirs = distance(runs, other, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
-                checks.append(
-                    Check.of(
-                        f"|queue - q0|, {direction}, Q = {buffer:g}: {other} minus {runs.hero}",
-                        difference(theirs, hero),
-                        unit="packets",
-                        least=0,
-                    )
-                )
+    parts: list[Check] = []
+    beside: list[Check] = []
+    for buffer in exp6.points(BUFFER):
+        for way, link in _WAYS.items():
+            read = partial(away, exp6, at={BUFFER: buffer}, begin=0, end=exp6.duration, link=link)
+            words = f"|queue - q0|, {way}, Q = {buffer:g}"
+            parts += lower(words, read, rivals(exp6), tolerance)
+            beside += lower(words, read, ["REM (36)"], tolerance)
     return Judgement(
-        checks,
-        "The slower a scheme finds its drop probability, the longer the start's overload fills the buffer; in 100 s it "
-        "weighs more than in the other experiments.",
+        parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside
     )
 
 
-def _all_overshoot(evidence: Evidence) -> Judgement:
-    """Measure the highest 1 s mean of the forward queue above its target."""
-    runs = evidence["exp6"]
-    checks = []
-    for label in runs.labels:
-        peaks = _peaks(runs, label, {"dumbbell.buffer": 200.0})
-        checks.append(Check.of(f"overshoot of {label}, Q = 200", peaks, unit="packets", least=20))
-    return Judgement(checks, "Noticeable is taken as a fifth of the target. All flows start within a second, at p = 0.")
+@claim(
+    "The forward direction, of long flows, is influenced more than the reverse one: it overflows for longer.",
+    quote="The forward traffic that consists of persistent TCP flows is influenced more noticeably",
+    where=_WHERE + "Fig. 15",
+    tolerance=Tolerance(1, "s", "means of 1 s are counted"),
+    shown="fig15",
+)
+def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the seconds in the last tenth of the buffer; overshoot and distance from the target beside."""
 
+    def full(label: str, link: str) -> PerSeed:
+        return exp6.from_series(label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s")
 
-def _forward_more(evidence: Evidence) -> Judgement:
-    """Compare the distance of the two queues from their target, with a buffer of 200 packets."""
-    runs = evidence["exp6"]
-    at = {"dumbbell.buffer": 200.0}
-    checks = []
-    for label in runs.labels:
-        forward, reverse = (distance(runs, label, 0, runs.duration, at, link) for link in _DIRECTIONS.values())
-        farther = difference(forward, reverse)
-        checks.append(
-            Check.of(f"|queue - q0| of {label}, forward minus reverse, Q = 200", farther, unit="packets", least=0)
+    parts = [
+        Check.better(
+            f"seconds with a full buffer of {label}, forward minus reverse, Q = 200",
+            full(label, _WAYS["forward"]),
+            full(label, _WAYS["reverse"]),
+            "higher",
+            tolerance,
         )
-    return Judgement(
-        checks,
-        f"The forward direction loses {mean_text(runs, 'links.bottleneck.loss_ratio', 'LRED', at=at)} with LRED, the "
-        f"reverse one {mean_text(runs, 'links.bottleneck:reverse.loss_ratio', 'LRED', at=at)}: 200 flows come in there "
-        "each second, each with a slow start of its own. The higher the loss ratio that holds the queue, the later an "
-        "integrator is there.",
-    )
-
-
-def _slow_with_room(evidence: Evidence) -> Judgement:
-    """Compare the start of PI and PI* with LRED's, with a buffer of 400 packets."""
-    runs = evidence["exp6"]
-    at = {"dumbbell.buffer": 400.0}
-    checks = []
-    for other in ("PI", "PI*"):
-        late = difference(_calm(runs, other, at), _calm(runs, "LRED", at))
-        checks.append(
-            Check.of(f"end of the first time above q0 + 20 packets, {other} minus LRED", late, unit="s", least=0)
-        )
-        higher = difference(_peaks(runs, other, at), _peaks(runs, "LRED", at))
-        checks.append(Check.of(f"overshoot, {other} minus LRED", higher, unit="packets", least=0))
-    return Judgement(
-        checks,
-        "Forward direction, 1 s means. Every scheme starts at p = 0; with twice the room the flows' slow start fills "
-        "more of it before an integrator has found its drop probability.",
-    )
-
-
-def _one_second_means(runs: Runs, label: str, at: dict[str, float], seed: int) -> NDArray[np.float64]:
-    return np.asarray(runs.over_time("", label, at=at, bin=1.0, seed=seed).y, dtype=float)
-
-
-def _peaks(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
-    """Return the highest 1 s mean minus q0, for each seed."""
-    return [float(np.nanmax(_one_second_means(runs, label, at, seed))) - Q0 for seed in runs.study.seeds]
-
-
-def _calm(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
-    """Return the first second back within 20 packets above q0, after the first above that band, for each seed."""
-    found = []
-    for seed in runs.study.seeds:
-        means = _one_second_means(runs, label, at, seed)
-        over = means > Q0 + 20
-        back = np.flatnonzero(~over & (np.cumsum(over) > 0))
-        found.append(float(back[0]) if back.size else runs.duration)
-    return found
-
-
-def _rem_below(evidence: Evidence) -> Judgement:
-    """Judge when REM's forward queue reaches its target, how often it is below it, and its goodput."""
-    runs = evidence["exp6"]
-    at = {"dumbbell.buffer": 400.0}
-    checks = []
-    for other in ("PI", "PI*"):
-        sooner = difference(_calm(runs, other, at), _calm(runs, "REM", at))
-        effect = f"end of the first time above q0 + 20 packets, {other} minus REM"
-        checks.append(Check.of(effect, sooner, unit="s", least=0))
-    below: dict[str, list[float]] = {"REM": [], "LRED": []}
-    for label, shares in below.items():
-        for seed in runs.study.seeds:
-            means = _one_second_means(runs, label, at, seed)[20:]
-            shares.append(100 * float((means < Q0).mean()))
-    more = difference(below["REM"], below["LRED"])
-    goodput = runs.differences("classes.long.goodput", "LRED", "REM", at, scale=1e-6)
-    checks += [
-        Check.of("share of seconds with the queue below q0, from 20 s on, REM minus LRED", more, unit="%", least=0),
-        Check.of("goodput of the long flows, LRED minus REM", goodput, unit="Mbit/s", least=0),
+        for label in _NAMED
+    ]
+    beside = []
+    for label in _NAMED:
+        for words, read in (("overshoot", _peak), ("|queue - q0|", lambda *a: away(a[0], a[1], a[2], 0, 100, a[3]))):
+            forward, reverse = (read(exp6, label, _SMALL, link) for link in _WAYS.values())
+            effect = f"{words} of {label}, forward minus reverse"
+            beside.append(Check.better(effect, forward, reverse, "higher", _AXIS))
+    losses = [
+        exp6.per_seed(f"links.{link}.loss_ratio", "LRED", _SMALL) for link in ("bottleneck", "bottleneck:reverse")
     ]
     return Judgement(
-        checks,
-        f"From 20 s on REM's queue is below 100 packets in {np.mean(below['REM']):.0f} % of all seconds, LRED's in "
-        f"{np.mean(below['LRED']):.0f} %; it is empty for {mean_text(runs, 'queue_empty', 'REM', 2, at=at)} of the "
-        f"time, LRED's for {mean_text(runs, 'queue_empty', 'LRED', 2, at=at)}. ns-2's REM counts offered packets, of "
-        "which it drops some, so that its queue sits 10 c l / (1 - l) below the target. Ours has the published law, "
-        "with the queue itself: what it has below the target are swings, as much above it as below.",
+        parts,
+        f"With LRED the forward direction loses {losses[0]:.3g} %, the other {losses[1]:.3g} %, with 200 slow starts a "
+        "second. The more loss is needed, the later an integrator is there.",
+        beside,
     )
 
 
-CLAIMS = (
-    Claim(
-        name="two-way-overshoot",
-        text="With congestion both ways every scheme overshoots noticeably.",
-        where="Section 6.3, experiment 6, Fig. 15",
-        judge=_all_overshoot,
-        needs=["exp6"],
-        shown=["fig15"],
-    ),
-    Claim(
-        name="two-way-best",
-        text="With congestion both ways LRED controls the queues better than PI, PI* and REM.",
-        where="Section 6.3, experiment 6, Figs. 15 and 16",
-        judge=_two_way_best,
-        needs=["exp6"],
-        shown=["fig15", "fig16"],
-    ),
-    Claim(
-        name="two-way-forward",
-        text="The forward direction, of long flows, suffers more than the reverse one, of short flows.",
-        where="Section 6.3, experiment 6, Fig. 15",
-        judge=_forward_more,
-        needs=["exp6"],
-        shown=["fig15"],
-    ),
-    Claim(
-        name="two-way-slow",
-        text="With a buffer of 400 packets PI and PI* respond more slowly and overshoot more.",
-        where="Section 6.3, experiment 6, Fig. 16",
-        judge=_slow_with_room,
-        needs=["exp6"],
-        shown=["fig16"],
-    ),
-    Claim(
-        name="two-way-rem-below",
-        text="With a buffer of 400 packets REM responds sooner than PI and PI*, but its queue is often below its "
-        "target, which costs goodput.",
-        where="Section 6.3, experiment 6, Fig. 16",
-        judge=_rem_below,
-        needs=["exp6"],
-        shown=["fig16"],
-    ),
+@claim(
+    "With a buffer of 400 packets PI and PI* respond more slowly than LRED.",
+    quote="both PI and PI* still show slower response",
+    where=_WHERE + "Fig. 16",
+    tolerance=_SECONDS,
+    shown="fig16",
 )
+def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the ends of the first time above q0 + 20 packets."""
+    late = {label: _late(exp6, label, _LARGE) for label in ("LRED", "PI", "PI*")}
+    effect = "end of the first time above q0 + 20 packets, {} minus LRED"
+    return Judgement(
+        [Check.better(effect.format(one), late[one], late["LRED"], "higher", tolerance) for one in ("PI", "PI*")],
+        "Forward. All climb from p = 0, PI with 0.003 a second while 400 packets wait.",
+    )
+
+
+@claim(
+    "With a buffer of 400 packets PI and PI* overshoot more than LRED.",
+    quote="and bigger overshoot",
+    where=_WHERE + "Fig. 16",
+    tolerance=_AXIS,
+    shown="fig16",
+)
+def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the highest means of a second."""
+    peaks = {label: _peak(exp6, label, _LARGE) for label in ("LRED", "PI", "PI*")}
+    return Judgement(
+        [
+            Check.better(f"overshoot of {one} minus that of LRED", peaks[one], peaks["LRED"], "higher", tolerance)
+            for one in ("PI", "PI*")
+        ],
+        "LRED has L = 0 until the first period ends, and overflows too.",
+    )
+
+
+@claim(
+    "With a buffer of 400 packets REM responds sooner than PI and PI*.",
+    quote="Although REM responds more quickly",
+    where=_WHERE + "Fig. 16",
+    tolerance=_SECONDS,
+    shown="fig16",
+)
+def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the ends of the first time above q0 + 20 packets."""
+
+    def sooner(label: str) -> list[Check]:
+        mine = _late(exp6, label, _LARGE)
+        effect = f"end of the first time above q0 + 20 packets, {label} minus "
+        return [Check.better(effect + one, mine, _late(exp6, one, _LARGE), "lower", tolerance) for one in ("PI", "PI*")]
+
+    return Judgement(sooner("REM"), "REM climbs five times as fast as PI.", sooner("REM (36)"))
+
+
+@claim(
+    "With a buffer of 400 packets REM's queue is often below its target.",
+    quote="its queue length is often below the expected value (100)",
+    where=_WHERE + "Fig. 16",
+    tolerance=Tolerance(60, "%", "often: more than the half that any queue about its target has"),
+    shown="fig16",
+)
+def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the share of the seconds from 20 s on."""
+
+    def below(frame: polars.DataFrame) -> float:
+        return float(100 * (Seconds(frame).during(20, 100) < Q0).mean())
+
+    shares = {label: exp6.from_series(label, below, _LARGE, unit="%") for label in ("REM", "REM (36)", "LRED")}
+    parts = [
+        Check.of(f"seconds in which the queue of {one} is below q0", share, least=tolerance.value)
+        for one, share in shares.items()
+    ]
+    return Judgement(
+        parts[:1],
+        "ns-2's REM counts the packets that it drops, and rests (c / alpha) l / (1 - l) below its target, (36) at it.",
+        parts[1:],
+    )
+
+
+@claim(
+    "That costs REM goodput.",
+    quote="leading to lower goodput",
+    where=_WHERE + "Fig. 16",
+    tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
+    shown="fig16",
+)
+def two_way_rem_goodput(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the goodput of the long flows with LRED's."""
+    parts, beside = (
+        exp6.compare("classes.long.goodput", label, ["LRED"], better="lower", tolerance=tolerance, at=_LARGE)
+        for label in ("REM", "REM (36)")
+    )
+    empty = exp6.per_seed("queue_empty", "REM", _LARGE)
+    return Judgement(parts, f"REM's queue is empty for {empty:.2g} % of the time.", beside)

@@ -1,0 +1,245 @@
+"""Claims of the abstract and of sections 1, 2 and 4 that the paper states of others' work, run on its dumb-bell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import aqmlab
+from aqmlab.library.lred.measures import BUFFER, COUNT
+from aqmlab.library.lred.theory import C
+from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.run.complexity import complexity as costs
+
+_REDS = ("RED", "ARED", "S-RED")
+
+
+def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) -> Claim:
+    @claim(
+        text,
+        name=f"buffer-{name}",
+        quote="a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
+        "link utilization, and vice versa",
+        where="Section 1",
+        tolerance=tolerance,
+        shown="buffers",
+        sensitive=False,
+    )
+    def judge(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+        """Compare drop-tail buffers of neighbouring sizes; LRED's beside."""
+
+        def steps(label: str) -> list[Check]:
+            sizes = buffers.points(BUFFER)
+            found = [buffers.per_seed(metric, label, {BUFFER: size}) for size in sizes]
+            return [
+                Check.better(
+                    f"{found[0].name} of {label}, {more:g} minus {less:g} packets",
+                    found[i + 1],
+                    found[i],
+                    "higher" if sign > 0 else "lower",
+                    tolerance,
+                )
+                for i, (less, more) in enumerate(pairwise(sizes))
+            ]
+
+        return Judgement(steps("drop-tail"), "A link that is never idle has nothing to gain.", steps("LRED"))
+
+    return judge
+
+
+BUFFERS = [
+    _buffer(
+        "delay",
+        "queue_delay_mean",
+        1,
+        Tolerance(1, "ms", "2.5 packets"),
+        "The smaller a drop-tail buffer, the less delay.",
+    ),
+    _buffer(
+        "loss",
+        "loss_ratio",
+        -1,
+        Tolerance(0.1, "%", "a packet in a thousand"),
+        "The smaller a drop-tail buffer, the more loss.",
+    ),
+    _buffer(
+        "use",
+        "utilisation",
+        1,
+        Tolerance(0.1, "%", "a thousandth of the link"),
+        "The smaller a drop-tail buffer, the less of the link is used.",
+    ),
+]
+
+
+@claim(
+    "Drop-tail's losses synchronise the flows.",
+    quote='strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
+    where="Section 1",
+    tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
+    shown="buffers",
+    sensitive=False,
+)
+def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the share of the flows that an event of loss hits with LRED's, at the same loss, at each buffer."""
+    return Judgement(
+        buffers.compare(
+            "loss_synchronisation",
+            "drop-tail",
+            ["LRED"],
+            better="higher",
+            tolerance=tolerance,
+            each=(BUFFER, "{:g} packets"),
+            unit="fraction",
+        ),
+        "A full buffer drops bursts; with a hundred flows of five round trips a burst is of few of them.",
+    )
+
+
+@claim(
+    "RED's queue depends on the load, whether its parameters adapt or not.",
+    quote="the optimal parameter configuration for RED remains a daunting task",
+    where="Section 2",
+    tolerance=Tolerance(10, "packets", "what counts as on target"),
+    shown="related",
+    sensitive=False,
+)
+def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the range of mean queues over the loads."""
+    parts = [_range(related, label, tolerance) for label in _REDS]
+    return Judgement(
+        parts,
+        "ns-2's automatic thresholds keep the queue short whatever the load.",
+        [_range(related, "LRED", tolerance)],
+    )
+
+
+@claim(
+    "BLUE does not hold the queue at an expected value.",
+    quote="BLUE can not well regulate the queue length to an expected value",
+    where="Section 2",
+    tolerance=Tolerance(10, "packets", "what counts as on target"),
+    shown="related",
+    sensitive=False,
+)
+def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the range of mean queues over the loads."""
+    swings = ", ".join(f"{label} {related.per_seed('queue_mad', label)}" for label in ("BLUE", "LRED"))
+    return Judgement(
+        [_range(related, "BLUE", tolerance)],
+        f"BLUE has no target to be on. Deviations: {swings}.",
+        [_range(related, "LRED", tolerance)],
+    )
+
+
+def _range(runs: Runs, label: str, tolerance: Tolerance) -> Check:
+    means = [runs.per_seed("queue_mean", label, {COUNT: count}) for count in runs.points(COUNT)]
+    effect = f"longest mean queue of {label} minus its shortest, over the loads"
+    return Check.of(effect, PerSeed.most(means) - PerSeed.least(means), least=tolerance.value)
+
+
+@claim(
+    "AVQ has a shorter queue than RED and its variants.",
+    quote="AVQ achieves lower average queue length",
+    where="Section 2",
+    tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
+    shown="related",
+    sensitive=False,
+)
+def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare mean queues at every load."""
+    parts = related.compare("queue_mean", "AVQ", _REDS, better="lower", tolerance=tolerance, each=(COUNT, "{:g} flows"))
+    return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
+
+
+@claim(
+    "AVQ uses the link better than RED and its variants.",
+    quote="and higher link utility than RED and its variants",
+    where="Section 2",
+    tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
+    shown="related",
+    sensitive=False,
+)
+def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the utilisation at every load."""
+    parts = related.compare(
+        "utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows")
+    )
+    return Judgement(parts, "AVQ leaves 2 % of the link unused by design; a queue that is never empty uses all of it.")
+
+
+@claim(
+    "The model of section 4.1 approximates the loss of long flows.",
+    quote="this model offers a good approximation",
+    where="Section 4.1, (4) to (6)",
+    tolerance=Tolerance(20, "% of it", "good: a fifth"),
+    shown="model",
+    sensitive=False,
+)
+def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare p0 by (6) with the measured loss ratio at every load; beside, the fluid equations with time-outs."""
+    loads: list[tuple[Runs, dict[str, float], str]] = [(p0_light, {}, "experiment 2, light")]
+    loads += [(exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)]
+    loads.append((p0_heavy, {}, "experiment 2, heavy"))
+    parts: list[Check] = []
+    beside: list[Check] = []
+    for runs, at, words in loads:
+        measured = runs.per_seed("loss_ratio", "LRED", at)
+        for found, name, loss in ((parts, "by (6)", root_loss), (beside, "with time-outs", fluid_loss)):
+            model = measured * 0.0 + loss(runs, at)
+            found.append(Check.better(f"loss {name} over the measured, {words}", model, measured, "equal", tolerance))
+    return Judgement(
+        parts,
+        "From 100 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 800 flows "
+        "on it gives no probability.",
+        beside,
+        need=0.8,
+    )
+
+
+def root_loss(runs: Runs, at: Mapping[str, float]) -> float:
+    """Return p0 (%) by (6), for flows of several round trips with two packets an ACK (b = 2)."""
+    scenario = runs.study.scenario.with_(dict(at)).resolved
+    delays = [float(delay.removesuffix(" ms")) / 1e3 for delay in scenario["dumbbell"]["receiver_delay"]]
+    count = scenario["traffic"][0]["count"]
+    rate = sum(count / len(delays) / (2 * (0.005 + delay) + 100 / C) for delay in delays)
+    return float(75 * (rate / C) ** 2)
+
+
+def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
+    """Return the loss ratio (%) of the fluid equations with time-outs, from 20 s on."""
+    scenario = runs.study.scenario.with_({"duration": "100 s", **at})
+    return 100 * float(aqmlab.fluid(scenario).metrics["loss_ratio"] or 0.0)
+
+
+@claim(
+    "LRED's complexity is comparable to that of PI, REM and AVQ.",
+    quote="with comparable complexities",
+    where="Abstract; section 1",
+    tolerance=Tolerance(2, "", "comparable: at most twice as much"),
+    shown="costs",
+)
+def complexity(*, tolerance: Tolerance) -> Judgement:
+    """Compare counted instructions a packet beyond those of drop-tail; bytes of state beside."""
+    found = costs()
+    hero, rivals = found["lred"], {name.upper(): found[name] for name in ("pi", "rem", "avq")}
+    parts = [
+        Check.exact(
+            f"instructions a packet of LRED over those of {name}, {flows} flows",
+            count / other.instructions[flows],
+            most=tolerance.value,
+        )
+        for name, other in rivals.items()
+        for flows, count in hero.instructions.items()
+    ]
+    beside = [
+        Check.exact(f"bytes of state of LRED over those of {name}", hero.bytes / other.bytes, most=tolerance.value)
+        for name, other in rivals.items()
+    ]
+    queue = ", ".join(f"{count:.0f} with {flows} flows" for flows, count in found.queue.items())
+    return Judgement(
+        parts,
+        f"Drop-tail itself takes {queue}. LRED draws one number an arrival and takes a root a second; its window is "
+        "four periods of counters.",
+        beside,
+    )

@@ -1,0 +1,123 @@
+"""Claims of sections 1 to 3 on the form of LRED's law, and on packets of several sizes."""
+
+from __future__ import annotations
+
+import polars
+
+from aqmlab.library.lred.measures import COUNT
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+
+_GOODPUT = Tolerance(0.05, "Mbit/s", "0.5 % of the link")
+
+
+@claim(
+    "With the root of L LRED keeps the link used at high loss, where a linear law with a fixed gain does not.",
+    quote="the drop probability for a small queue length q would still be quite high, resulting in low link utility",
+    where="Section 3, (3)",
+    tolerance=_GOODPUT,
+    shown="laws",
+    sensitive=False,
+)
+def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare goodputs at the loads whose loss is above that at which the gains agree."""
+    at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
+    parts = laws.compare("goodput", "LRED", ["linear"], better="higher", tolerance=tolerance, at=at)
+    beside = laws.compare("goodput", "LRED", ["proportional"], better="higher", tolerance=tolerance, at=at)
+    light = [{COUNT: laws.points(COUNT)[0]}]
+    beside += laws.compare(
+        "queue_mad",
+        "LRED",
+        ["linear", "proportional"],
+        better="lower",
+        tolerance=Tolerance(2, "packets", "a hundredth of the buffer"),
+        at=light,
+        name=f"deviation with {light[0][COUNT]:g} flows",
+    )
+    empty = ", ".join(
+        f"{label} {PerSeed.average(laws.per_seed('queue_empty', label, point) for point in at):.2g} %"
+        for label in ("LRED", "linear", "proportional")
+    )
+    return Judgement(
+        parts,
+        f"The gains agree at 400 flows. With more the queue is empty for {empty} of the time: L integrates in all of "
+        "them, so that any of these gains finds the loss.",
+        beside,
+    )
+
+
+@claim(
+    "The root makes the loop's gain independent of the number of flows.",
+    quote="depends on the percentage of traffic rate change only",
+    where="Section 3, (3)",
+    shown="gains",
+    arithmetic=True,
+)
+def root_gain() -> Judgement:
+    """Compare the loop's gain at few and many flows, where N cancels."""
+    from aqmlab.library.lred.theory import BETA, C
+    from aqmlab.theory import lred
+
+    few, many = (float(C**2 / (1.5 * count) * lred.gain(count, 0.35, C, BETA)) for count in (100.0, 1000.0))
+    effect = "gain of the loop at 1000 flows over that at 100"
+    return Judgement([Check.exact(effect, many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R).")
+
+
+@claim(
+    "Both grains together, the queue's and the loss ratio's, make LRED more stable than either alone.",
+    quote="this multi-granular update improves not only the stability of the system, but also its responsiveness",
+    where="Sections 1 and 7",
+    tolerance=Tolerance(2, "packets", "a hundredth of the buffer"),
+    shown="laws",
+    sensitive=False,
+)
+def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean distance of the queue from its target, by bias and deviation, at every load."""
+    spread = (polars.col("queue_mad") + (polars.col("queue_mean") - 100).abs()).alias(
+        "deviation and distance of the mean from the target"
+    )
+    parts = laws.compare(
+        spread,
+        "LRED",
+        ["L alone", "queue alone"],
+        better="lower",
+        tolerance=tolerance,
+        each=(COUNT, "{:g} flows"),
+        unit="packets",
+    )
+    beside = laws.compare(
+        "response_time",
+        "LRED",
+        ["L alone", "queue alone"],
+        better="lower",
+        tolerance=Tolerance(1, "s", "response times are whole seconds"),
+        fill=laws.duration,
+    )
+    return Judgement(
+        parts,
+        "L alone has no target: any queue is at rest. The queue alone holds it where its fixed L is right: 400 flows.",
+        beside,
+    )
+
+
+@claim(
+    "Counting the queue in bytes, and dropping by size, is fairer to flows of different packet sizes.",
+    quote="improve the fairness among TCP connections with different packet size",
+    where="Section 3",
+    tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
+    shown="sizes",
+    sensitive=False,
+)
+def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare Jain's index of all flows."""
+    share = (polars.col("classes.large.goodput") / polars.col("classes.small.goodput")).alias("large over small")
+    ratios = [sizes.per_seed(share, label).mean for label in ("LRED", "LRED in bytes")]
+    parts = sizes.compare("jain", "LRED in bytes", ["LRED"], better="higher", tolerance=tolerance)
+    return Judgement(
+        parts,
+        f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput, in bytes {ratios[1]:.2g}. "
+        "The target holds if mean_packet is the mean of what arrives.",
+        beside=[
+            Check.of(f"mean queue of {label}", sizes.per_seed("queue_mean", label), least=80, most=120)
+            for label in sizes.labels
+        ],
+    )
