@@ -1,39 +1,90 @@
-"""Claims on BLUE: section 4.2."""
+"""Claims on BLUE: sections 2.3 and 4.2."""
 
 from __future__ import annotations
 
+import polars
+
 from aqmlab.library.survey import measures
-from aqmlab.library.survey.measures import mean_of
-from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.library.survey.measures import LINE_C, LOST, between
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+
+P = polars.col("p.mean").mean()
 
 
-def blue_steps(evidence: Evidence) -> Judgement:
-    """Compare BLUE's loss with that of other pairs of steps."""
-    runs = evidence["steps"]
-    printed, *others = runs.labels
-    checks = [
-        Check.of(
-            f"loss of TCP packets: {other} minus {printed}",
-            measures.difference(runs, measures.LOST, other, printed),
-            least=0,
-        )
-        for other in others
-    ]
-    worst = max((mean_of(measures.LOST, runs, label), label) for label in runs.labels)
+@claim(
+    "BLUE learns the correct rate of congestion notification.",
+    quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
+    where="Section 2.3",
+    tolerance=Tolerance(0.5, "%", "a rate is correct if TCP loses no more, and if it leaves no more than 2 % of the link"),
+    shown="learning fixed",
+)
+def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
+    """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor waste the link."""
+    points = fixed.points("aqm.p")
+    loss = {p: fixed.per_seed(LOST, "fixed", {"aqm.p": p}).mean for p in points}
+    used = {p: fixed.per_seed("utilisation", "fixed", {"aqm.p": p}).mean for p in points}
+    least = max(p for p in points if loss[p] > 0.5)
+    most = min(p for p in points if used[p] < 98)
+    learnt = schemes.from_series("BLUE", between(10, 20, P))
+    half = [schemes.from_series("BLUE", between(*part, P)) for part in ((10, 15), (15, 20))]
     return Judgement(
-        checks,
-        f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} "
-        f"loses {100 * worst[0]:.1f} % of TCP's packets, the printed steps "
-        f"{100 * mean_of(measures.LOST, runs, printed):.1f} %.",
+        [Check.of("p in the last 10 s", learnt, least=least, most=most)],
+        f"It rises to {learnt:.2f} in the first 5 s and stays. A fixed {least:g} is too little (TCP loses "
+        f"{loss[least]:.1f} %), {most:g} too much ({used[most]:.0f} % of the link is used).",
+        beside=[Check.of("p in the last 5 s over that in the 5 s before", half[1] / half[0], least=0.9, most=1.1)],
     )
 
 
-CLAIMS = (
-    Claim(
-        name="blue-steps",
-        text="BLUE's d1 must be much larger than d2: losses come only where it manages congestion too little.",
-        where="Section 4.2",
-        judge=blue_steps,
-        needs=["steps"],
-    ),
+@claim(
+    "BLUE loses more with a d1 that is not well above d2.",
+    quote="d1 is set significantly larger than d2",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="configuration",
 )
+def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare BLUE's loss with equal and with exchanged steps with that of the printed ones."""
+    checks = [
+        Check.better(
+            f"loss of TCP packets, {label} minus BLUE",
+            configuration.per_seed(LOST, label),
+            configuration.per_seed(LOST, "BLUE"),
+            "higher",
+            tolerance,
+        )
+        for label in ("BLUE, d1 = d2 = 0.02", "BLUE, d1 and d2 exchanged")
+    ]
+    used = {label: configuration.per_seed("utilisation", label) for label in configuration.labels}
+    return Judgement(
+        checks,
+        "A probability that falls faster than it rises has to be learnt anew by overflows; one that falls as fast is "
+        f"hardly ever moved down at this load, where the link seldom idles. Utilisation: {used['BLUE']:.1f}, "
+        f"{used['BLUE, d1 = d2 = 0.02']:.1f} and {used['BLUE, d1 and d2 exchanged']:.1f} %.",
+    )
+
+
+@claim(
+    "The link is underused if congestion management is too timid or too eager; packets are lost only if it is too timid.",
+    quote="packet loss occurs only when congestion management is too conservative",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="fixed",
+)
+def blue_reason(fixed: Runs) -> Judgement:
+    """Compare loss and utilisation over a fixed probability of signals."""
+    timid, eager = fixed.points("aqm.p")[0], fixed.points("aqm.p")[-1]
+
+    def at(metric: str, p: float) -> PerSeed:
+        return fixed.per_seed(metric, "fixed", {"aqm.p": p})
+
+    checks = [
+        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=0.5),
+        Check.of(f"loss of TCP packets, p = {eager:g}", at(LOST, eager), most=0.5),
+        Check.of(f"utilisation, p = {timid:g}", at("utilisation", timid), most=100 - measures.LINE_A.value),
+        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - measures.LINE_A.value),
+    ]
+    return Judgement(
+        checks,
+        "Too few signals fill the buffer, and a full buffer keeps the link busy: with 210 flows their losses do not empty "
+        "it.",
+    )

@@ -1,0 +1,59 @@
+"""Claims on REM: section 2.4."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+
+from aqmlab.library.survey.measures import BACKLOG_NOW, between, intervals
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
+
+FORMS = ("REM", "REM, in bytes", "REM, by the queue")
+P = polars.col("p.mean").mean()
+
+
+@claim(
+    "REM's cost is directly proportional to the queue.",
+    quote="cost is directly proportional to the queue occupancy",
+    where="Section 2.4",
+    tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
+    shown="learning",
+)
+def rem_cost(configuration: Runs) -> Judgement:
+    """Correlate REM's price with the backlog, in its forms."""
+    checks = [
+        Check.of(f"correlation of price and backlog in 0.5 s, {form}", configuration.from_series(form, together), least=0.9)
+        for form in FORMS
+    ]
+    return Judgement(
+        checks,
+        "The price adds up the excess of the queue and of the rate, and falls only while the queue is below b*: it rises "
+        "while the backlog, under the growing marks, falls.",
+    )
+
+
+def together(frame: polars.DataFrame) -> float:
+    """Return the correlation of REM's price with the backlog after the first second."""
+    price, backlog = (intervals(frame, value)[2:] for value in (polars.col("price.mean").mean(), BACKLOG_NOW))
+    return float(np.corrcoef(price, backlog)[0, 1])
+
+
+@claim(
+    "REM's probability is not settled after 20 s, whichever way it counts.",
+    where="ours",
+    tolerance=Tolerance(20, "%", "a settled probability does not rise by a fifth in the last 5 s"),
+    shown="learning",
+    beyond=True,
+)
+def rem_ramp(configuration: Runs) -> Judgement:
+    """Compare REM's probability in the last 5 s with that in the 5 s before, in its forms."""
+    checks, last = [], []
+    for form in FORMS:
+        before, after = (configuration.from_series(form, between(*part, P)) for part in ((10, 15), (15, 20)))
+        checks.append(Check.of(f"p in the last 5 s over that in the 5 s before, {form}", after / before, least=1.2))
+        last.append(f"{after:.2f} ({form})")
+    return Judgement(
+        checks,
+        f"gamma = 0.001 moves the price by at most 0.04 in 2 ms, and phi = 1.001 asks a price of 400 for p = 0.33. In the "
+        f"last 5 s p is {', '.join(last)}. Counted in packets, UDP's bursts of small ones are an excess for ever.",
+    )
