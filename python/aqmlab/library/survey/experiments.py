@@ -160,6 +160,9 @@ EXPERIMENTS = [
         settings={"warmup": "5 s"},
         rivals=LATER,
     ),
+    Experiment(
+        name="drop-tail", title="Drop tail alone", scenario="survey/core", aqms={"DropTail": "droptail"}, rivals={}
+    ),
     *CALIBRATIONS,
     Experiment(
         name="configuration",

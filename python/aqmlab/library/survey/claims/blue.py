@@ -15,7 +15,9 @@ P = polars.col("p.mean").mean()
     "BLUE learns the correct rate of congestion notification.",
     quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
     where="Section 2.3",
-    tolerance=Tolerance(0.5, "%", "a rate is correct if TCP loses no more, and if it leaves no more than 2 % of the link"),
+    tolerance=Tolerance(
+        0.5, "%", "a rate is correct if TCP loses no more, and if it leaves no more than 2 % of the link"
+    ),
     shown="learning fixed",
 )
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
@@ -64,7 +66,8 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The link is underused if congestion management is too timid or too eager; packets are lost only if it is too timid.",
+    "The link is underused if congestion management is too timid or too eager; packets are lost only if it is too "
+    "timid.",
     quote="packet loss occurs only when congestion management is too conservative",
     where="Section 4.2",
     tolerance=LINE_C,
@@ -85,6 +88,6 @@ def blue_reason(fixed: Runs) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Too few signals fill the buffer, and a full buffer keeps the link busy: with 210 flows their losses do not empty "
-        "it.",
+        "Too few signals fill the buffer, and a full buffer keeps the link busy: with 210 flows their losses do not "
+        "empty it.",
     )

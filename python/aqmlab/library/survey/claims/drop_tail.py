@@ -21,12 +21,14 @@ def droptail_loss(calibration: Runs) -> Judgement:
         Check.of(f"loss of {reading}", lost(calibration, reading, "DropTail", at), least=LOSS / 2, most=2 * LOSS)
         for reading in ("all packets", "bytes")
     ]
-    tcp = Check.of("loss of TCP's packets, calibrated", lost(calibration, "TCP packets", "DropTail", at), least=LOSS / 2)
+    tcp = Check.of(
+        "loss of TCP's packets, calibrated", lost(calibration, "TCP packets", "DropTail", at), least=LOSS / 2
+    )
     return Judgement(
         checks,
-        f"The number of nodes is fitted to 12 % of TCP's packets, which thus decides nothing. Four fifths of the packets "
-        "are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. In a buffer of 100 packets "
-        "the three readings agree (the figure over the nodes).",
+        "The number of nodes is fitted to 12 % of TCP's packets, which thus decides nothing. Four fifths of the "
+        "packets are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. In a buffer of 100 "
+        "packets the three readings agree (the figure over the nodes).",
         beside=[tcp],
     )
 
@@ -51,8 +53,8 @@ def droptail_full(schemes: Runs) -> Judgement:
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
         [Check.of(f"intervals of {BIN:g} s with 80 000 bytes or more, DropTail", share("DropTail"), least=90)],
-        f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts of "
-        "20 ms come and go.",
+        f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts "
+        "of 20 ms come and go.",
         beside=[
             Check.of("mean backlog over the buffer", fill.called("", "%"), least=90),
             Check.of(

@@ -1,190 +1,200 @@
-"""Claims on JoBS: sections 3 and 4.2."""
+"""Claims on JoBS: sections 2.6 and 4.2, in four readings of its K and alpha."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+import numpy as np
 import polars
 
-from aqmlab.library.survey import measures, theory
-from aqmlab.library.survey.claims.red import START, VISIBLE_LOSS
-from aqmlab.library.survey.measures import mean_of
-from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.library.survey import measures
+from aqmlab.library.survey.experiments import EVERY, POINTS
+from aqmlab.library.survey.measures import BIN, HOSTS, LINE_A, LINE_B, LINE_C, LOST, NODES, WAIT, over_time
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
-VISIBLE = 0.02
-"""A visible fraction of the link in Fig. 2a, used for every claim of low utilisation."""
-
-
-def jobs_loses_nothing(evidence: Evidence) -> Judgement:
-    """Count JoBS's losses, and compare them with those of the other disciplines."""
-    runs, settled = evidence["schemes"], evidence["settled"]
-    dropped = polars.col("drops_overflow") + polars.col("drops_early")
-    later = mean_of(dropped, settled, settled.hero)
-    beaten = [measures.difference(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
-    checks = [
-        Check.of("packets dropped in 20 s", runs.each(dropped, runs.hero).values(), unit="packets", most=0),
-        Check.of(
-            f"loss of TCP packets, {START}",
-            settled.each(measures.LOST, runs.hero).values(),
-            most=VISIBLE_LOSS,
-        ),
-        *(
-            Check.of(
-                f"loss of TCP packets, {other} minus {runs.hero}",
-                measures.difference(runs, measures.LOST, other, runs.hero),
-                least=0,
-            )
-            for other in runs.others
-        ),
-        Check.of(
-            f"loss of all packets, the least of the others minus {runs.hero}",
-            [min(column) for column in zip(*beaten, strict=True)],
-            least=0,
-        ),
-    ]
-    return Judgement(
-        checks,
-        f"Of the {checks[0].value:.0f} packets {100 * (1 - later / max(checks[0].value, 1.0)):.0f} % are lost in the "
-        "first 5 s: the projection needs two flights of a flow to know its round trip, and until then slow start is "
-        "unseen. A mark takes a round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS "
-        "is a reconstruction.",
-    )
-
-
-def jobs_shortest(evidence: Evidence) -> Judgement:
-    """Compare JoBS's mean wait with those of the other disciplines."""
-    runs = evidence["schemes"]
-    checks = [
-        Check.of(
-            f"mean wait, {other} minus {runs.hero}",
-            measures.difference(runs, measures.WAIT * 1e3, other, runs.hero),
-            unit="ms",
-            least=0,
-        )
-        for other in runs.others
-    ]
-    shorter = [check.effect.removeprefix("mean wait, ").split(" minus")[0] for check in checks if check.value < 0]
-    wait = mean_of(measures.WAIT * 1e3, runs, runs.hero)
-    return Judgement(
-        checks,
-        f"JoBS waits {wait:.1f} ms on average: it lets the queue grow to wherever the projection stays within the "
-        "buffer. " + (f"{' and '.join(shorter)} steer lower." if shorter else "No other has less."),
-    )
-
-
-def jobs_utilisation(evidence: Evidence) -> Judgement:
-    """Compare JoBS's utilisation with those of the other disciplines."""
-    runs = evidence["schemes"]
-    used = polars.col("utilisation")
-    flows = mean_of(polars.col("classes.ftp.flows"), runs, runs.hero)
-    checks = [
-        # "relatively low": a visible difference; otherwise a ten-thousandth of the link would count
-        Check.of(
-            f"utilisation, {other} minus {runs.hero}", measures.difference(runs, used, other, runs.hero), least=VISIBLE
-        )
-        for other in runs.others
-    ]
-    return Judgement(
-        checks,
-        f"JoBS uses {100 * mean_of(used, runs, runs.hero):.1f} % of the link, which has {theory.CAPACITY / flows:.0f} "
-        f"packets a second for each of {flows:.0f} flows. The more flows, the less it takes to keep it busy, as the "
-        "figure over the nodes has it.",
-    )
-
-
-def untested(_: Evidence) -> Judgement:
-    """State why the claim is not tested."""
-    return Judgement(
-        [],
-        "The survey runs nothing with classes of service. PI as published has one queue and one probability; JoBS's "
-        "scheduler is `jobs`, which this experiment leaves out.",
-    )
-
-
-def fewer_nodes(evidence: Evidence) -> Judgement:
-    """Compare JoBS with the others at all numbers of nodes below the scenario's."""
-    runs = evidence["load"]
-    checks, means = [], []
-    for nodes in runs.points("dumbbell.hosts"):
-        if nodes >= measures.NODES:
-            continue
-        at = {"dumbbell.hosts": nodes}
-        wait, used = (
-            {label: runs.each(value, label, at) for label in runs.labels}
-            for value in (1e3 * measures.WAIT, polars.col("utilisation"))
-        )
-
-        def gaps(values: Mapping[str, Mapping[int, float]], label: str) -> list[float]:
-            return [one - values["JoBS"][seed] for seed, one in values[label].items() if seed in values["JoBS"]]
-
-        checks += [
-            Check.of(f"mean wait, {label} minus JoBS, {nodes} nodes", gaps(wait, label), unit="ms", least=0)
-            for label in runs.labels
-            if label != "JoBS"
-        ]
-        effect = f"utilisation, DropTail minus JoBS, {nodes} nodes"
-        checks.append(Check.of(effect, gaps(used, "DropTail"), least=VISIBLE))
-        lost = mean_of(measures.LOST, runs, "DropTail", at)
-        share = mean_of(polars.col("utilisation"), runs, "JoBS", at)
-        means.append(
-            f"with {nodes:g} nodes JoBS uses {100 * share:.1f} % of the link and drop tail loses {100 * lost:.1f} % of "
-            "TCP's packets"
-        )
-    return Judgement(
-        checks,
-        f"Exploratory: that 40 nodes would suit the paper was seen in the runs first. In them, {'; '.join(means)}. "
-        "A flow of larger windows has gaps between its flights that JoBS can measure; with windows of two packets its "
-        "estimates are worth little.",
-    )
-
-
-CLAIMS = (
-    Claim(
-        name="jobs-loses-nothing",
-        text="JoBS avoids packet losses completely.",
-        where="Section 4.2, Fig. 2c",
-        judge=jobs_loses_nothing,
-        needs=["schemes", "settled"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="jobs-shortest",
-        text="JoBS has the shortest queue.",
-        where="Section 4.2, Fig. 2b",
-        judge=jobs_shortest,
-        needs=["schemes"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="jobs-utilisation",
-        text="JoBS's utilisation is relatively low.",
-        where="Section 4.2, Fig. 2a",
-        judge=jobs_utilisation,
-        needs=["schemes"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="differentiation",
-        text="PI and JoBS enhance the earlier proposals to differentiate services.",
-        where="Section 3",
-        judge=untested,
-    ),
+READING = (
+    "What K = 10 and alpha = 0.9 are the survey does not say, and the paper that it cites has neither: read as ten "
+    "arrivals to a projection, or as a projection at every arrival (K = 1); alpha as the weight of the old value in a "
+    "mean, or of the new one (0.1)."
 )
 
-BEYOND = (
-    Claim(
-        name="jobs-with-fewer-nodes",
-        text="With 20 or 40 nodes JoBS has the shortest queue and leaves some of the link, as the paper says.",
-        where="ours",
-        judge=fewer_nodes,
-        needs=["load"],
-        shown=["load"],
-        beyond=True,
-    ),
+
+def _readings(schemes: Runs, readings: Runs | None) -> list[tuple[str, Runs]]:
+    """Return the labels of JoBS with the runs that have them: all readings, or JoBS as shipped alone."""
+    found = [(schemes.hero, schemes)]
+    return found if readings is None else found + [(label, readings) for label in readings.labels]
+
+
+@claim(
+    "JoBS avoids packet losses completely.",
+    quote="the JoBS algorithm completely avoids packet losses",
+    where="Section 4.2, Fig. 2c",
+    tolerance=LINE_C,
+    shown="fig2 schemes",
+    comparative=True,
 )
+def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement:
+    """Compare the loss of TCP's packets with a line's width, in each reading."""
+    of = _readings(schemes, readings)
+    checks = [
+        Check.of(f"loss of TCP packets, {label}", runs.per_seed(LOST, label), most=LINE_C.value) for label, runs in of
+    ]
+    beside = [
+        Check.of(f"packets dropped in 20 s, {label}", runs.per_seed("drops_overflow", label), unit="packets", most=0)
+        for label, runs in of
+    ]
+    beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LINE_C, name="loss of TCP packets")
+    return Judgement(
+        checks,
+        f"{READING} Losses are few if it projects at every arrival; those that are left come in the first seconds, "
+        "before two flights of a flow have told its round trip.",
+        beside=beside,
+    )
+
+
+@claim(
+    "JoBS has a shorter queue than the others at all times.",
+    quote="lowers the queue size at all times",
+    where="Section 4.2, Fig. 2b",
+    tolerance=Tolerance(5, "%", "'at all times': all but two of 40 intervals, those in which the flows start"),
+    shown="fig2 schemes",
+    comparative=True,
+)
+def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Count the intervals of Fig. 2b in which JoBS's wait is the shorter one, for each other and reading."""
+    wait = 1e3 * polars.col("ftp.delay").mean()
+    others = {label: over_time(schemes, label, wait) for label in schemes.others}
+    checks, beside = [], []
+    for label, runs in _readings(schemes, readings):
+        own = over_time(runs, label, wait)
+        for other, theirs in others.items():
+            share = {seed: 100 * float(np.mean(own[seed] < theirs[seed])) for seed in own.keys() & theirs.keys()}
+            effect = f"intervals of {BIN:g} s in which {label} waits less than {other}"
+            checks.append(Check.of(effect, PerSeed.of(share, "%"), least=100 - tolerance.value))
+            gap = runs.per_seed(WAIT, label) - schemes.per_seed(WAIT, other)
+            beside.append(Check.of(f"mean wait, {label} minus {other}", gap, **LINE_B.bounds("lower")))
+    return Judgement(
+        checks,
+        f"{READING} A projection within the buffer lets the queue grow to wherever it fits, while RED and BLUE steer "
+        "lower; projections at every arrival mark more flows, and keep it as short as theirs.",
+        beside=beside,
+    )
+
+
+@claim(
+    "JoBS's utilisation is relatively low.",
+    quote="its utilization is relatively low in our simulation",
+    where="Section 4.2, Fig. 2a",
+    tolerance=LINE_A,
+    shown="fig2 schemes",
+    comparative=True,
+)
+def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare JoBS's utilisation with each other's, in each reading."""
+    use = "utilisation"
+    checks = [
+        Check.better(
+            f"utilisation, {label} minus {other}",
+            runs.per_seed(use, label),
+            schemes.per_seed(use, other),
+            "lower",
+            tolerance,
+        )
+        for label, runs in _readings(schemes, readings)
+        for other in schemes.others
+    ]
+    return Judgement(
+        checks,
+        f"{READING} Only the marks of a projection at every arrival leave the link idle at times; 210 flows keep it "
+        "busy otherwise, as the figure over the nodes has it.",
+    )
+
+
+@claim(
+    "JoBS infers impending overflows from its projections.",
+    quote="future traffic arrivals are projected, and impending buffer overflows are inferred",
+    where="Section 2.6, eq. (2)",
+    tolerance=Tolerance(5, "%", "an overflow in twenty that no projection had foreseen"),
+    shown="fig1",
+)
+def jobs_foresees(fine: Runs) -> Judgement:
+    """Count the lost packets that came within 0.1 s after a projection above the buffer."""
+    labels = [label for label in fine.labels if label.startswith("JoBS")]
+    checks = [
+        Check.of(
+            f"lost packets whose overflow was projected, {label}", fine.from_series(label, foreseen, unit="%"), least=95
+        )
+        for label in labels
+    ]
+    missed = [fine.from_series(label, false_alarms, unit="%") for label in labels]
+    return Judgement(
+        checks,
+        "What is lost was nearly always foreseen, by less than the round trip that a mark takes to be obeyed. Of the "
+        f"projected overflows {' and '.join(f'{one:.0f} %' for one in missed)} are not followed by one within 0.1 s: "
+        "most are averted.",
+    )
+
+
+def foreseen(frame: polars.DataFrame) -> float | None:
+    """Return the share of the drops that a projection above the buffer precedes, by 2 to 100 ms (%)."""
+    lost, due = frame["drops"].to_numpy().astype(float), _projected(frame)
+    before = np.array([due[max(0, i - 50) : i].any() for i in range(due.size)])
+    return float(100 * lost[before].sum() / lost.sum()) if lost.sum() else None
+
+
+def false_alarms(frame: polars.DataFrame) -> float | None:
+    """Return the share of the steps with a projection above the buffer that no drop follows within 100 ms (%)."""
+    lost, due = frame["drops"].to_numpy() > 0, _projected(frame)
+    after = np.array([lost[i : i + 50].any() for i in range(due.size)])
+    return float(100 * (due & ~after).sum() / due.sum()) if due.any() else None
+
+
+def _projected(frame: polars.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.asarray(frame["projected.max"].fill_null(0).to_numpy() > measures.BUFFER)
+
+
+@claim(
+    "With 20 or 40 nodes JoBS loses nothing, has the shortest queue and leaves some of the link, as the paper says, "
+    "if it projects at every arrival.",
+    where="ours",
+    tolerance=LINE_C,
+    shown="load",
+    beyond=True,
+)
+def jobs_with_fewer_nodes(load: Runs) -> Judgement:
+    """Compare JoBS's loss, wait and utilisation with each other's, below the scenario's number of nodes."""
+    nodes = [count for count in load.points(HOSTS) if count < NODES]
+    others = [label for label in load.labels if not label.startswith("JoBS")]
+    checks = []
+    for count in nodes:
+        at, form = {HOSTS: count}, f", {count} nodes"
+        checks.append(Check.of(f"loss of TCP packets{form}", load.per_seed(LOST, EVERY, at), most=LINE_C.value))
+        for metric, by in ((WAIT, LINE_B), ("utilisation", LINE_A)):
+            for other in others:
+                gap = load.per_seed(metric, EVERY, at) - load.per_seed(metric, other, at)
+                checks.append(Check.of(f"{gap.name}, JoBS minus {other}{form}", gap, **by.bounds("lower")))
+    lost = [load.per_seed(LOST, "DropTail", {HOSTS: count}) for count in nodes]
+    return Judgement(
+        checks,
+        "Seen in the runs first. Larger windows leave gaps between flights, by which JoBS measures round trips. But "
+        f"drop tail then loses {' and '.join(f'{one:.1f} %' for one in lost)} instead of 12 %.",
+    )
+
+
+@claim(
+    "JoBS that projects at every arrival loses least, waits least and uses least of the link with other round trips, "
+    "shares of UDP and rates too.",
+    where="ours, on the aim of Section 5",
+    tolerance=LINE_C,
+    shown="conditions",
+    beyond=True,
+)
+def jobs_over_conditions(conditions: Runs) -> Judgement:
+    """Compare JoBS with each other in all conditions."""
+    checks = []
+    for name, at in POINTS.items():
+        for metric, by in ((LOST, LINE_C), (WAIT, LINE_B), ("utilisation", LINE_A)):
+            others = [
+                conditions.per_seed(metric, label, at) for label in conditions.labels if not label.startswith("JoBS")
+            ]
+            gap = conditions.per_seed(metric, EVERY, at) - PerSeed.least(others)
+            checks.append(Check.of(f"{gap.name}, JoBS minus the least other, {name}", gap, most=by.value))
+    return Judgement(checks, "By no more than a line's width above the least of the five others.")

@@ -49,7 +49,11 @@ def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time in which PI's probability reaches nine tenths of its last value with and without that part."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
     return Judgement(
-        [Check.better("time to nine tenths of its probability, PI over integral alone", with_p, without, "lower", tolerance)],
+        [
+            Check.better(
+                "time to nine tenths of its probability, PI over integral alone", with_p, without, "lower", tolerance
+            )
+        ],
         f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
         f"queue, whose 30 kB above the target are worth {30 * theory.B:.4f} of probability.",
     )
@@ -84,9 +88,9 @@ def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     beside = schemes.compare(LOST, "PI", aqms, better="higher", tolerance=LINE_C, name="loss of TCP packets")
     return Judgement(
         checks,
-        f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. Until it "
-        "is where the load wants it the buffer overflows. UDP, for which drop tail's buffer mostly has room, PI drops as "
-        "often as it marks TCP: in bytes the two come to the same.",
+        f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. "
+        "Until it is where the load wants it the buffer overflows. UDP, for which drop tail's buffer mostly has room, "
+        "PI drops as often as it marks TCP: in bytes the two come to the same.",
         beside=beside,
     )
 
@@ -113,11 +117,14 @@ def pi_sensitive(gains: Runs, configuration: Runs) -> Judgement:
         for name, part in (("Q_ref from 20 to 85 kB", "PI, Q_ref"), ("frequency from 16 to 500 Hz", " Hz"))
     }
     of["gains of its rule for 60 to 360 ms"] = [gains.per_seed(LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")]
-    checks = [Check.of(f"greatest loss of TCP packets over the least, {name}", spread(one), least=2) for name, one in of.items()]
+    checks = [
+        Check.of(f"greatest loss of TCP packets over the least, {name}", spread(one), least=2)
+        for name, one in of.items()
+    ]
     return Judgement(
         checks,
-        "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster the "
-        "fewer losses. A lower target adds to the error that is integrated.",
+        "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster "
+        "the fewer losses. A lower target adds to the error that is integrated.",
     )
 
 
@@ -164,8 +171,8 @@ def gains_hot() -> Judgement:
     ]
     return Judgement(
         checks,
-        f"The printed gains are the rule's for 2500 packets a second ({origin[0]:.4g}, {origin[1]:.4g}); the link carries "
-        f"5625 of 1000 bytes, for which it has {a:.3g} and {b:.3g}.",
+        f"The printed gains are the rule's for 2500 packets a second ({origin[0]:.4g}, {origin[1]:.4g}); the link "
+        f"carries 5625 of 1000 bytes, for which it has {a:.3g} and {b:.3g}.",
     )
 
 
@@ -184,6 +191,6 @@ def gains_slow(long: Runs) -> Judgement:
     bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
     return Judgement(
         [Check.of("time to nine tenths of its probability", found, least=20)],
-        f"It needs {needed:.2f}, by its own last 50 s of 200. With its buffer full all the time it would be there after "
-        f"p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
+        f"It needs {needed:.2f}, by its own last 50 s of 200. With its buffer full all the time it would be there "
+        f"after p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
     )

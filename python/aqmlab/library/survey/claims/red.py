@@ -69,9 +69,10 @@ def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judge
     }
     return Judgement(
         checks,
-        "Judged by RFC 7928's measure, with TCP alone and without ECN, where every signal is a loss: UDP's many packets "
-        "would count as flows that lose, and marks would not count. An event of 0.1 s, a round trip, hits more flows "
-        "with RED, whose average takes from all that send while it is high; a full buffer takes runs from a few.",
+        "Judged by RFC 7928's measure, with TCP alone and without ECN, where every signal is a loss: UDP's many "
+        "packets would count as flows that lose, and marks would not count. An event of 0.1 s, a round trip, hits "
+        "more flows with RED, whose average takes from all that send while it is high; a full buffer takes runs from "
+        "a few.",
         beside=[
             Check.better(
                 f"variation of arrivals in 0.1 s, {NODES} nodes", swings["RED"], swings["DropTail"], "lower", tolerance
@@ -101,13 +102,16 @@ def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
         for name in ("udp", "smooth")
     }
     checks = [
-        Check.better(f"loss of bursty over smooth UDP, {label}", loss[label, "udp"], loss[label, "smooth"], how, tolerance)
+        Check.better(
+            f"loss of bursty over smooth UDP, {label}", loss[label, "udp"], loss[label, "smooth"], how, tolerance
+        )
         for label, how in (("DropTail", "higher"), ("RED", "equal"))
     ]
     return Judgement(
         checks,
-        f"Drop tail loses {loss['DropTail', 'udp']:.2g} % of the bursty packets and {loss['DropTail', 'smooth']:.2g} % of "
-        "the smooth ones: a burst of 1 Mbit/s is a packet in 0.8 ms, far too thin to fill a buffer that drains 45.",
+        f"Drop tail loses {loss['DropTail', 'udp']:.2g} % of the bursty packets and {loss['DropTail', 'smooth']:.2g} "
+        "% of the smooth ones: a burst of 1 Mbit/s is a packet in 0.8 ms, far too thin to fill a buffer that drains "
+        "45.",
     )
 
 
@@ -154,8 +158,8 @@ def red_proportional(settled: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [share("packets dropped", ["loss_ratio"]), share("packets dropped or marked", ["loss_ratio", "mark_ratio"])],
-        f"It takes in proportion to packets, and TCP has {tcp:.0f} % of the bandwidth with a fifth of the packets; with "
-        "ECN, moreover, UDP alone is dropped. The sentence holds for connections of equal packets without ECN.",
+        f"It takes in proportion to packets, and TCP has {tcp:.0f} % of the bandwidth with a fifth of the packets; "
+        "with ECN, moreover, UDP alone is dropped. The sentence holds for connections of equal packets without ECN.",
     )
 
 
@@ -175,8 +179,9 @@ def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
     return Judgement(
         [Check.near("backlog after 5 s", found, 80, measures.FIFTH)],
         f"TCP rests where {signalled:.0f} % of its packets are marked or dropped, which RED's line and spacing give at "
-        f"{20 + 0.6 * 1.5 * signalled.mean:.0f} kB. At maxth all would be marked: {flows:.0f} windows of one packet are "
-        f"{100 * least:.0f} % of what UDP leaves of the link, so that it takes {flows / least:.0f} flows to rest there.",
+        f"{20 + 0.6 * 1.5 * signalled.mean:.0f} kB. At maxth all would be marked: {flows:.0f} windows of one packet "
+        f"are {100 * least:.0f} % of what UDP leaves of the link, so that it takes {flows / least:.0f} flows to rest "
+        "there.",
     )
 
 
@@ -184,7 +189,9 @@ def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
     "RED does not detect incipient congestion by load changes of short term.",
     quote="unable to detect incipient congestion caused by short-term traffic load changes",
     where="Section 4.2",
-    tolerance=Tolerance(50, "% of it", "'unable': less than half of the change that RED sees that reads the queue itself"),
+    tolerance=Tolerance(
+        50, "% of it", "'unable': less than half of the change that RED sees that reads the queue itself"
+    ),
     shown="change",
 )
 def red_late(change: Runs, change_light: Runs) -> Judgement:
@@ -203,7 +210,8 @@ def red_late(change: Runs, change_light: Runs) -> Judgement:
     return Judgement(
         checks,
         "A weight of 0.002 averages over 500 packets, of which 20 to 40 come in a millisecond: RED's average lags by "
-        "some 0.02 s. It detects the change; that TCP obeys a mark a round trip later, and UDP never, is another matter.",
+        "some 0.02 s. It detects the change; that TCP obeys a mark a round trip later, and UDP never, is another "
+        "matter.",
     )
 
 
@@ -224,8 +232,8 @@ def red_maxp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "A steeper slope keeps a shorter queue, and spares TCP its losses by overflow. UDP is dropped instead, the more "
-        "the steeper.",
+        "A steeper slope keeps a shorter queue, and spares TCP its losses by overflow. UDP is dropped instead, the "
+        "more the steeper.",
     )
 
 
@@ -268,9 +276,7 @@ def fill_at_certainty(frame: polars.DataFrame) -> float | None:
 def red_range(load: Runs, conditions: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare RED's utilisation with drop tail's over loads, round trips, shares of UDP and rates."""
     use = "utilisation"
-    checks = load.compare(
-        use, "RED", ["DropTail"], better="not lower", tolerance=tolerance, each=(HOSTS, "{:g} nodes")
-    )
+    checks = load.compare(use, "RED", ["DropTail"], better="not lower", tolerance=tolerance, each=(HOSTS, "{:g} nodes"))
     for name, at in POINTS.items():
         (check,) = conditions.compare(
             use, "RED", ["DropTail"], better="not lower", tolerance=tolerance, at=at, name=f"utilisation, {name},"
@@ -278,6 +284,6 @@ def red_range(load: Runs, conditions: Runs, *, tolerance: Tolerance) -> Judgemen
         checks.append(check)
     return Judgement(
         checks,
-        "Thresholds in bytes suit one product of rate and round trip: with fewer flows or longer round trips windows are "
-        "larger, and 20 kB is too early a mark to keep the link busy.",
+        "Thresholds in bytes suit one product of rate and round trip: with fewer flows or longer round trips windows "
+        "are larger, and 20 kB is too early a mark to keep the link busy.",
     )

@@ -22,13 +22,15 @@ P = polars.col("p.mean").mean()
 def rem_cost(configuration: Runs) -> Judgement:
     """Correlate REM's price with the backlog, in its forms."""
     checks = [
-        Check.of(f"correlation of price and backlog in 0.5 s, {form}", configuration.from_series(form, together), least=0.9)
+        Check.of(
+            f"correlation of price and backlog in 0.5 s, {form}", configuration.from_series(form, together), least=0.9
+        )
         for form in FORMS
     ]
     return Judgement(
         checks,
-        "The price adds up the excess of the queue and of the rate, and falls only while the queue is below b*: it rises "
-        "while the backlog, under the growing marks, falls.",
+        "The price adds up the excess of the queue and of the rate, and falls only while the queue is below b*: it "
+        "rises while the backlog, under the growing marks, falls.",
     )
 
 
@@ -54,6 +56,6 @@ def rem_ramp(configuration: Runs) -> Judgement:
         last.append(f"{after:.2f} ({form})")
     return Judgement(
         checks,
-        f"gamma = 0.001 moves the price by at most 0.04 in 2 ms, and phi = 1.001 asks a price of 400 for p = 0.33. In the "
-        f"last 5 s p is {', '.join(last)}. Counted in packets, UDP's bursts of small ones are an excess for ever.",
+        "gamma = 0.001 moves the price by at most 0.04 in 2 ms, and phi = 1.001 asks a price of 400 for p = 0.33. In "
+        f"the last 5 s p is {', '.join(last)}. Counted in packets, UDP's bursts of small ones are an excess for ever.",
     )
