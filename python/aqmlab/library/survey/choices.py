@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from aqmlab.library.survey.measures import LOST
 from aqmlab.papers import Calibration, Choice, Printed, Variant
+from aqmlab.scenario import Settings
 
 
-def _nodes(count: int) -> dict[str, object]:
+def _nodes(count: int) -> dict[str, int]:
     return {"dumbbell.hosts": count, "traffic.ftp.count": 3 * count, "traffic.udp.count": count}
 
 
-FAST = {"traffic.*.tcp.min_rto": "200 ms"}
+FAST: Settings = {"traffic.*.tcp.min_rto": "200 ms"}
 
 CALIBRATION = Calibration(
     printed=[

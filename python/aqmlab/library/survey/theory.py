@@ -38,7 +38,7 @@ def predicted_loss(nodes: float, min_rto: float, backlog: float = measures.BUFFE
 
 def predicted_nodes(min_rto: float) -> float:
     """Return the number of nodes at which Padhye's flows lose 12 %. ``min_rto`` is the least time-out (s)."""
-    return float(brentq(lambda count: predicted_loss(count, min_rto) - measures.LOSS, 5, 115, xtol=0.01))
+    return float(brentq(lambda count: predicted_loss(count, min_rto) - measures.LOSS / 100, 5, 115, xtol=0.01))
 
 
 def rule_gains(capacity: float = CAPACITY, rtt: float = RTT_MAX) -> tuple[float, float]:

@@ -19,6 +19,7 @@ P = polars.col("p.mean").mean()
         0.5, "%", "a rate is correct if TCP loses no more, and if it leaves no more than 2 % of the link"
     ),
     shown="learning fixed",
+    sensitive=False,
 )
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor waste the link."""
@@ -43,6 +44,7 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     where="Section 4.2",
     tolerance=LINE_C,
     shown="configuration",
+    sensitive=False,
 )
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare BLUE's loss with equal and with exchanged steps with that of the printed ones."""
@@ -72,6 +74,7 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 4.2",
     tolerance=LINE_C,
     shown="fixed",
+    sensitive=False,
 )
 def blue_reason(fixed: Runs) -> Judgement:
     """Compare loss and utilisation over a fixed probability of signals."""

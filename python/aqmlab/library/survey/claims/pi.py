@@ -20,6 +20,7 @@ NEAR = Tolerance(10, "% of it", "a queue within a tenth of its target is at it")
     where="Section 2.5",
     tolerance=NEAR,
     shown="learning",
+    sensitive=False,
 )
 def pi_target(long: Runs, schemes: Runs) -> Judgement:
     """Compare PI's backlog in the last 50 s of 200 with its target."""
@@ -44,6 +45,7 @@ def settles(frame: polars.DataFrame) -> float:
     quote="the former can be achieved by means of proportional (P)-control",
     where="Section 2.5",
     tolerance=Tolerance(10, "% of it", "a tenth of the time"),
+    sensitive=False,
 )
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time in which PI's probability reaches nine tenths of its last value with and without that part."""
@@ -105,6 +107,7 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
     where="Section 4.2",
     tolerance=Tolerance(100, "% of it", "'very sensitive': the loss doubles within the range"),
     shown="gains configuration",
+    sensitive=False,
 )
 def pi_sensitive(gains: Runs, configuration: Runs) -> Judgement:
     """Compare the greatest with the least loss over PI's gains, targets and frequencies."""
@@ -134,6 +137,7 @@ def pi_sensitive(gains: Runs, configuration: Runs) -> Judgement:
     where="Section 4.2",
     tolerance=LINE_C,
     shown="gains",
+    sensitive=False,
 )
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare PI's loss with its rule's gains for 180 ms with that for 90 ms, the runs' mean with a full buffer."""

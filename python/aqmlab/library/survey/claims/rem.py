@@ -18,6 +18,7 @@ P = polars.col("p.mean").mean()
     where="Section 2.4",
     tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
     shown="learning",
+    sensitive=False,
 )
 def rem_cost(configuration: Runs) -> Judgement:
     """Correlate REM's price with the backlog, in its forms."""

@@ -120,6 +120,7 @@ def differentiation(classes: Runs) -> Judgement:
     where="Section 4.2",
     tolerance=Tolerance(100, "% of it", "the loss doubles within the range"),
     shown="configuration",
+    sensitive=False,
 )
 def configuration_matters(configuration: Runs) -> Judgement:
     """Compare the greatest with the least loss of each discipline over its parameters."""
