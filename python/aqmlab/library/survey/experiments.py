@@ -125,21 +125,6 @@ CALIBRATIONS = (
 )
 
 
-def _change(name: str, nodes: int) -> Experiment:
-    """20 more sources of 1 Mbit/s from 10 s on, until several times."""
-    few = {path: value for path, (value,) in counts([nodes]).items()}
-    return Experiment(
-        name=name,
-        title=f"A change of load for a short time, {nodes} nodes",
-        scenario="survey/mixed",
-        aqms={label: CONFIGURATIONS["RED"][label] for label in ("RED", "RED, W_q = 1")},
-        settings={**few, "traffic.smooth.count": 0, "duration": "13 s"},
-        vary={"traffic.more.stop": ["10.05 s", "10.2 s", "12 s"]},
-        series=True,
-        rivals={},
-    )
-
-
 EXPERIMENTS = [
     Experiment(
         name="schemes", title="The six disciplines", scenario="survey/core", aqms=SIX, series=True, rivals=LATER
@@ -247,8 +232,21 @@ EXPERIMENTS = [
         settings={"traffic.more.count": 0},
         rivals={},
     ),
-    _change("change", NODES),
-    _change("change-light", 20),
+    Experiment(
+        name="change",
+        title="A change of load for a short time, to a link that is just not full",
+        scenario="survey/mixed",
+        aqms={label: CONFIGURATIONS["RED"][label] for label in ("RED", "RED, W_q = 1")},
+        settings={
+            **{path: value for path, (value,) in counts([20]).items()},
+            "traffic.smooth.count": 0,
+            "traffic.ftp.tcp.max_window": 5,
+            "duration": "13 s",
+        },
+        vary={"traffic.more.stop": ["10.05 s", "10.2 s", "12 s"]},
+        series=True,
+        rivals={},
+    ),
     Experiment(
         name="fine",
         title="RED and JoBS in steps of 2 ms",

@@ -78,6 +78,8 @@ def figure_2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
                     whole = [column + way[seed] for seed, column in columns.items()]
                     yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
 
+    yield Curve("c", "drop tail, 12 %", [0, 20], [0.12, 0.12], style="printed")
+
 
 FIGURE_2 = Figure(
     name="fig2",
@@ -100,7 +102,7 @@ FIGURE_2 = Figure(
 def learned(configuration: Runs) -> Iterator[Curve]:
     """Draw the probabilities that the disciplines learn, and REM's backlog over its price."""
     p = polars.col("p.mean").mean()
-    for label in ("RED", "BLUE", "PI", "REM", "REM, in bytes", "REM, by the queue"):
+    for label in ("BLUE", "PI", "REM", "REM, in bytes", "REM, by the queue"):
         columns = over_time(configuration, label, p)
         times = [BIN * (index + 0.5) for index in range(min(map(len, columns.values())))]
         yield mean_curve("a", label, times, map(Summary.of, zip(*columns.values(), strict=False)))
@@ -123,28 +125,24 @@ LEARNING = Figure(
 )
 
 
-def changes(change: Runs, change_light: Runs) -> Iterator[Curve]:
-    """Draw RED's probability around the change of load of 0.2 s."""
-    for panel, runs in (("70", change), ("20", change_light)):
-        for label in runs.labels:
-            at = {"traffic.more.stop": 10.2}
-            seeds = sorted(runs.of(label, at)["seed"].to_list())
+def changes(change: Runs) -> Iterator[Curve]:
+    """Draw RED's probability around changes of load."""
+    for panel, end in (("0.05 s", 10.05), ("0.2 s", 10.2)):
+        for label in change.labels:
+            at = {"traffic.more.stop": end}
             columns = []
-            for seed in seeds:
-                frame = runs.series(label, at, seed).filter(polars.col("t").is_between(9.8 - 1e-9, 10.6))
+            for seed in sorted(change.of(label, at)["seed"].to_list()):
+                frame = change.series(label, at, seed).filter(polars.col("t").is_between(9.9 - 1e-9, 10.4))
                 columns.append(frame["bottleneck.p.mean"].to_list())
             times = [1e3 * (one - 10) + 5 for one in frame["t"].to_list()]
             yield mean_curve(panel, label, times, map(Summary.of, zip(*columns, strict=True)))
 
 
-AROUND = Axis("Time from the change (ms)", -200, 600)
+AROUND = Axis("Time from the change (ms)", -100, 400)
 CHANGE = Figure(
     name="change",
-    title="RED when 20 more sources send for 0.2 s",
-    panels=[
-        Panel("70", "70 nodes", AROUND, Axis("Probability of a signal", 0, 1)),
-        Panel("20", "20 nodes", AROUND, Axis("Probability of a signal", 0, 1)),
-    ],
+    title="RED when 20 more sources send for a short time",
+    panels=[Panel(length, "", AROUND, Axis("Probability of a signal", 0, 0.6)) for length in ("0.05 s", "0.2 s")],
     curves=changes,
     caption="With its average (W_q = 0.002), and if it reads the queue itself (W_q = 1).",
     beyond=True,
