@@ -6,12 +6,17 @@ from aqmlab.library.survey.measures import LOST
 from aqmlab.papers import Calibration, Choice, Printed, Variant
 from aqmlab.scenario import Settings
 
-
-def _nodes(count: int) -> dict[str, int]:
-    return {"dumbbell.hosts": count, "traffic.ftp.count": 3 * count, "traffic.udp.count": count}
-
-
 FAST: Settings = {"traffic.*.tcp.min_rto": "200 ms"}
+
+
+def _nodes(count: int, name: str = "", more: Settings | None = None) -> Variant:
+    """Another number of nodes, with the traffic of each experiment in proportion."""
+    hosts = {**(more or {}), "dumbbell.hosts": count}
+    own = {**hosts, "traffic.ftp.count": 3 * count, "traffic.udp.count": count}
+    classes = {f"traffic.{one}.count": count for one in ("first", "second", "third", "fourth")}
+    half = {"traffic.udp.count": count // 2, "traffic.smooth.count": count // 2}
+    return Variant(name or f"{count} nodes", own, only={"classes": {**hosts, **classes}, "bursts": {**own, **half}})
+
 
 CALIBRATION = Calibration(
     printed=[
@@ -20,9 +25,9 @@ CALIBRATION = Calibration(
         )
     ],
     tried=[
-        *(Variant(f"{count} nodes", _nodes(count)) for count in (40, 55, 60, 65, 80, 100)),
+        *(_nodes(count) for count in (40, 55, 60, 65, 80, 100)),
         Variant("min RTO 0.2 s", FAST),
-        *(Variant(f"min RTO 0.2 s, {count} nodes", {**FAST, **_nodes(count)}) for count in (40, 55)),
+        *(_nodes(count, f"min RTO 0.2 s, {count} nodes", FAST) for count in (40, 55)),
         Variant("start at once", {"traffic.*.start": "0 s"}),
         Variant("start within 10 s", {"traffic.ftp.start": "uniform(0 s, 10 s)"}),
         Variant("Reno", {"traffic.*.tcp.flavour": "reno"}),
@@ -101,8 +106,8 @@ CHOICES = [
 
 VARIANTS = [
     Variant("min RTO 0.2 s", FAST),
-    Variant("min RTO 0.2 s, 55 nodes", {**FAST, **_nodes(55)}),
-    Variant("40 nodes", _nodes(40)),
+    _nodes(55, "min RTO 0.2 s, 55 nodes", FAST),
+    _nodes(40),
     Variant("Reno", {"traffic.*.tcp.flavour": "reno"}),
     Variant("SACK", {"traffic.*.tcp.flavour": "sack"}),
     Variant("window limit 20", {"traffic.*.tcp.max_window": 20}),

@@ -79,7 +79,6 @@ def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judge
     quote="remove biases against bursty sources",
     where="Section 2.2",
     tolerance=Tolerance(10, "% of it", "a bias of less than a tenth is none"),
-    shown="bursts",
 )
 def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the loss of a bursty UDP source with that of a smooth one of the same rate."""
