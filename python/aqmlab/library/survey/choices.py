@@ -96,12 +96,7 @@ CHOICES = [
         "arrival: that reading (K = 1), and alpha as the weight of the new, are run and judged with every claim on "
         "JoBS. How they turn out was known when they were added.",
     ),
-    Choice(
-        "Figure of PI's losses",
-        "the text has Fig. 2b show PI's losses",
-        "Fig. 2c",
-        "Fig. 2b is the delay.",
-    ),
+    Choice("Figure of PI's losses", "the text has Fig. 2b show PI's losses", "Fig. 2c", "Fig. 2b is the delay."),
 ]
 
 VARIANTS = [

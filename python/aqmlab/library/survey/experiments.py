@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from aqmlab.library.survey import theory
 from aqmlab.library.survey.measures import HOSTS, NODES
 from aqmlab.papers import Experiment
@@ -86,6 +88,10 @@ RATES = [0.02, 0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6]
 """Fixed probabilities of a signal."""
 
 
+Core = partial(Experiment, scenario="survey/core", rivals={})
+Mixed = partial(Experiment, scenario="survey/mixed", rivals={})
+
+
 def counts(nodes: list[int], udp: float = 1) -> dict[str, list[int]]:
     """Return the settings that vary with the number of edge nodes, for the method ``paired``.
 
@@ -105,16 +111,14 @@ def gains(round_trips: list[float]) -> dict[str, list[float]]:
 
 
 def _calibration(name: str, title: str, settings: dict[str, str]) -> Experiment:
-    return Experiment(
+    return Core(
         name=name,
         title=title,
-        scenario="survey/core",
         aqms={"DropTail": "droptail"},
         settings=settings,
         vary=counts(COUNTS),
         quick=counts([40, 70, 100]),
         method="paired",
-        rivals={},
     )
 
 
@@ -126,70 +130,49 @@ CALIBRATIONS = (
 
 
 EXPERIMENTS = [
-    Experiment(
-        name="schemes", title="The six disciplines", scenario="survey/core", aqms=SIX, series=True, rivals=LATER
-    ),
-    Experiment(
-        name="readings",
-        title="Other readings of JoBS's K and alpha",
-        scenario="survey/core",
-        aqms=READINGS,
-        series=True,
-        rivals={},
-    ),
-    Experiment(
-        name="settled",
-        title="The six, the first 5 s left out",
-        scenario="survey/core",
-        aqms=SIX,
-        settings={"warmup": "5 s"},
-        rivals=LATER,
-    ),
-    Experiment(
-        name="drop-tail", title="Drop tail alone", scenario="survey/core", aqms={"DropTail": "droptail"}, rivals={}
-    ),
+    Core(name="schemes", title="The six disciplines", aqms=SIX, series=True, rivals=LATER),
+    Core(name="readings", title="Other readings of JoBS's K and alpha", aqms=READINGS, series=True),
+    Core(name="settled", title="The six, the first 5 s left out", aqms=SIX, settings={"warmup": "5 s"}, rivals=LATER),
+    Core(name="drop-tail", title="Drop tail alone", aqms={"DropTail": "droptail"}),
     *CALIBRATIONS,
-    Experiment(
+    Core(
         name="configuration",
         title="Other parameters of each discipline",
-        scenario="survey/core",
         aqms={label: spec for group in CONFIGURATIONS.values() for label, spec in group.items()},
         series=True,
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="gains",
         title="PI's gains by its rule, over the bound of the round-trip time",
-        scenario="survey/core",
         aqms={"PI": SIX["PI"]},
         vary=gains(ROUND_TRIPS),
         quick=gains([0.09, 0.18, 0.36]),
         method="paired",
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="long",
         title="PI for 200 s, and without its proportional part",
-        scenario="survey/core",
         aqms={"PI": SIX["PI"], "PI, integral alone": f"{SIX['PI']},a={theory.A - theory.B:.3g},b=0"},
         settings={"duration": "200 s"},
         series=True,
-        rivals={},
     ),
-    Experiment(
+    Core(
+        name="rem-long",
+        title="REM with 20 nodes, from 50 to 100 s",
+        aqms={label: CONFIGURATIONS["REM"][label] for label in ("REM", "REM, in bytes", "REM, by the queue")},
+        settings={**{path: value for path, (value,) in counts([20]).items()}, "duration": "100 s", "warmup": "50 s"},
+    ),
+    Core(
         name="load",
         title="The six over the number of edge nodes",
-        scenario="survey/core",
         aqms={**SIX, EVERY: READINGS[EVERY]},
         vary=counts([20, 40, NODES, 100]),
         quick=counts([20, 40]),
         method="paired",
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="conditions",
         title="The six with other round trips, UDP and rates",
-        scenario="survey/core",
         aqms={**SIX, EVERY: READINGS[EVERY]},
         vary={
             path: [text if path == varied else own for varied, text, _ in CHANGES.values()]
@@ -200,42 +183,33 @@ EXPERIMENTS = [
             )
         },
         method="paired",
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="fixed",
         title="A fixed probability of signals",
-        scenario="survey/core",
         aqms={"fixed": "raqm:mode=queue-independent,alpha=static,m=1e-9,ecn=true"},
         settings={"warmup": "5 s"},
         vary={"aqm.p": RATES},
         quick={"aqm.p": [0.05, 0.2, 0.3, 0.35, 0.4, 0.6]},
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="synchronisation",
         title="TCP alone without ECN, where every signal is a loss",
-        scenario="survey/core",
         aqms={label: SIX[label] for label in ("DropTail", "RED")},
         settings={"warmup": "5 s", "traffic.ftp.tcp.ecn": False},
         vary=counts([10, 20, 40, NODES, 100], udp=0),
         quick=counts([20, NODES], udp=0),
         method="paired",
-        series=True,
-        rivals={},
     ),
-    Experiment(
+    Mixed(
         name="bursts",
         title="Bursty and smooth UDP sources of the same rate",
-        scenario="survey/mixed",
         aqms={label: SIX[label] for label in ("DropTail", "RED")},
         settings={"traffic.more.count": 0},
-        rivals={},
     ),
-    Experiment(
+    Mixed(
         name="change",
         title="A change of load for a short time, to a link that is just not full",
-        scenario="survey/mixed",
         aqms={label: CONFIGURATIONS["RED"][label] for label in ("RED", "RED, W_q = 1")},
         settings={
             **{path: value for path, (value,) in counts([20]).items()},
@@ -245,25 +219,18 @@ EXPERIMENTS = [
         },
         vary={"traffic.more.stop": ["10.05 s", "10.2 s", "12 s"]},
         series=True,
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="fine",
         title="RED and JoBS in steps of 2 ms",
-        scenario="survey/core",
         aqms={"RED": SIX["RED"], "JoBS": SIX["JoBS"], EVERY: READINGS[EVERY]},
         settings={"duration": "10 s", "record.step": "2 ms"},
         series=True,
-        rivals={},
     ),
-    Experiment(
+    Core(
         name="classes",
         title="Four classes of service",
         scenario="survey/classes",
-        aqms={
-            "JoBS": "jobs",
-            **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")},
-        },
-        rivals={},
+        aqms={"JoBS": "jobs", **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")}},
     ),
 ]

@@ -43,9 +43,7 @@ def droptail_full(schemes: Runs) -> Judgement:
 
     def share(label: str) -> PerSeed:
         return schemes.from_series(
-            label,
-            lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(),
-            unit="%",
+            label, lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
         )
 
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)

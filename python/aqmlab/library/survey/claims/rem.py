@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars
 
-from aqmlab.library.survey.measures import BACKLOG_NOW, between, intervals
+from aqmlab.library.survey.measures import BACKLOG, BACKLOG_NOW, between, intervals
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 FORMS = ("REM", "REM, in bytes", "REM, by the queue")
@@ -39,6 +39,29 @@ def together(frame: polars.DataFrame) -> float:
     """Return the correlation of REM's price with the backlog after the first second."""
     price, backlog = (intervals(frame, value)[2:] for value in (polars.col("price.mean").mean(), BACKLOG_NOW))
     return float(np.corrcoef(price, backlog)[0, 1])
+
+
+@claim(
+    "REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used.",
+    quote="maximize a utility function subject to the constraint that the output link has a finite capacity",
+    where="Section 2.4",
+    tolerance=Tolerance(
+        5, "%", "a twentieth of the capacity; at an optimum a link with a price above 0 is used in full"
+    ),
+    sensitive=False,
+)
+def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Measure the utilisation once the price is settled, in REM's forms."""
+    checks = [
+        Check.of(f"utilisation, {form}", rem_long.per_seed("utilisation", form), least=100 - tolerance.value)
+        for form in FORMS
+    ]
+    kept = ", ".join(f"{rem_long.per_seed(BACKLOG, form):.0f}" for form in FORMS)
+    return Judgement(
+        checks,
+        "The price is the multiplier of the capacity, and rests where arrivals equal it. Counted in packets it does "
+        f"not: small packets of UDP are arrivals like large ones. The backlogs are {kept} kB, of a target of 20.",
+    )
 
 
 @claim(

@@ -19,41 +19,42 @@ LOSS = Axis("Loss rate", 0, 0.6)
 
 
 def concept(fine: Runs) -> Iterator[Curve]:
-    """Draw arrivals, transmissions, the buffer's limit and a projection before and after marks, around an instant."""
-    frame = fine.series(EVERY)
+    """Draw arrivals, transmissions, the buffer's limit, what is projected, and the flows chosen for marks."""
+    frame = fine.series("JoBS")
     frame = frame.rename({name: name.removeprefix("bottleneck.") for name in frame.columns})
     t = frame["t"].to_numpy()
-    step = t[1] - t[0]
-    sent = np.cumsum(sum(frame[f"{name}.throughput"].to_numpy() for name in ("ftp", "udp"))) * step / 8e3
-    waits = frame.select(polars.mean_horizontal("ftp.delay", "udp.delay"))["ftp.delay"].to_numpy()
-    known = ~np.isnan(waits)
-    entered = np.interp(t, (t - waits)[known], sent[known])
-    after = (t > 3) & (t < 8)
-    now = int(np.argmax(np.where(after, frame["projected.max"].to_numpy(), 0)))
-    horizon, peak = frame["horizon.max"][now], frame["peak.max"][now]
-    shown = slice(now - round(0.06 / step), now + round((horizon + 0.03) / step))
-    base, zero = sent[shown][0], t[now]
-    clock = 1e3 * (t[shown] - zero)
-
-    def curve(name: str, x: np.ndarray, y: np.ndarray, style: str = "line") -> Curve:
-        return Curve("", name, x, y - base, style=style, run=fine.study.seeds[0])
-
-    yield curve("Arrivals, Rin", clock, entered[shown])
-    yield curve("Transmissions, Rout", clock, sent[shown])
-    yield curve("Rout + buffer", clock, sent[shown] + measures.BUFFER / 1e3, "dashed")
-    ahead = np.array([0.0, 1e3 * peak])
-    for name, signal in (("Projected arrivals", "projected"), ("Projected, after marks", "remaining")):
-        top = sent[now] + measures.RATE / 8e3 * peak + frame[f"{signal}.max"][now] / 1e3
-        yield curve(name, ahead, np.array([entered[now], top]), "dashed")
+    sent = np.cumsum(sum(frame[f"{name}.throughput"].to_numpy() for name in ("ftp", "udp"))) * (t[1] - t[0]) / 8e3
+    wait = frame["ftp.delay"].to_numpy()
+    known = ~np.isnan(wait)
+    entered = np.interp(t, (t - wait)[known], sent[known])  # what leaves now came a wait ago
+    projected = frame["projected.mean"].to_numpy() / 1e3
+    now = int(np.argmin(np.where((t > 3) & (t < 8), projected, np.inf)))
+    shown = slice(now - 50, now + 100)
+    clock, base = 1e3 * (t[shown] - t[now]), sent[shown][0]
+    lines = {
+        "Arrivals, Rin": (entered, "line"),
+        "Transmissions, Rout": (sent, "line"),
+        "Rout + buffer": (sent + measures.BUFFER / 1e3, "dashed"),
+        "Rout + largest backlog projected": (sent + projected, "dashed"),
+    }
+    for name, (values, style) in lines.items():
+        yield Curve("a", name, clock, values[shown] - base, style=style, run=fine.study.seeds[0])
+    yield Curve("b", "Flows chosen for marks", clock, frame["due.max"].to_numpy()[shown], run=fine.study.seeds[0])
 
 
+CLOCK = Axis("Time from t (ms)", -100, 200)
 FIGURE_1 = Figure(
     name="fig1",
     title="The concept of JoBS, in a run",
-    panels=[Panel("", "JoBS, K = 1", Axis("Time from t (ms)"), Axis("Traffic since the left edge (kB)", 0))],
+    panels=[
+        Panel("a", "Arrivals, transmissions, projection", CLOCK, Axis("Traffic since the left edge (kB)", 0)),
+        Panel("b", "Flows that a projection chooses for marks", CLOCK, Axis("Flows", 0)),
+    ],
     curves=concept,
-    caption="At t, that of the largest projection between 3 and 8 s, JoBS projects arrivals to the time t' of the "
-    "largest backlog; they would leave the buffer, and after marks they fit. What then arrives is the solid line.",
+    caption="Around t, the time of the smallest projection between 3 and 8 s. The upper dashed line adds to what has "
+    "left the largest backlog that is projected for the next round trip, before marks; where it is above the lower, "
+    "the buffer's limit, flows are chosen for marks until it fits. Arrivals themselves stay below the limit. The "
+    "printed figure is a sketch without numbers.",
 )
 
 

@@ -60,9 +60,7 @@ SYNCHRONISATION = Figure(
         Panel("b", "Fairness", EDGES, Axis("Jain's index", 0.5, 1)),
     ],
     curves=over(
-        "synchronisation",
-        HOSTS,
-        {"a": ("links.bottleneck.loss_synchronisation", 100.0), "b": "classes.ftp.jain"},
+        "synchronisation", HOSTS, {"a": ("links.bottleneck.loss_synchronisation", 100.0), "b": "classes.ftp.jain"}
     ),
     caption="RFC 7928's measure: of the flows that send, the share that loses in an event.",
     beyond=True,
