@@ -228,6 +228,13 @@ EXPERIMENTS = [
         series=True,
     ),
     Core(
+        name="shares",
+        title="Connections with windows of 2, 4 and any number of packets",
+        scenario="survey/classes",
+        aqms={"RED": SIX["RED"]},
+        settings={"traffic.second.tcp.max_window": 2, "traffic.third.tcp.max_window": 4},
+    ),
+    Core(
         name="classes",
         title="Four classes of service",
         scenario="survey/classes",

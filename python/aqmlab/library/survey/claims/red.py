@@ -14,10 +14,6 @@ from aqmlab.papers.describe.check import Better
 P = polars.col("p.mean").mean()
 
 
-def _carried(name: str) -> polars.Expr:
-    return polars.col(f"classes.{name}.throughput")
-
-
 @claim(
     "RED minimises loss and delay: it loses less than drop tail, and delays less.",
     quote="minimize packet loss and queueing delay",
@@ -130,23 +126,30 @@ def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 2.2",
     tolerance=Tolerance(20, "% of it", "'in proportion', to a fifth"),
 )
-def red_proportional(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare TCP's share of what RED drops, and of what it drops or marks, with its share of the bandwidth."""
-    tcp = settled.per_seed(100 * _carried("ftp") / (_carried("ftp") + _carried("udp")), "RED", unit="%")
+def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare shares of what RED drops or marks with shares of the bandwidth, by connections and by UDP and TCP."""
+    tcp = ("second", "third", "fourth")
+    sent = {name: polars.col(f"classes.{name}.throughput") for name in ("first", *tcp)}
+    taken = {
+        name: polars.col(f"classes.{name}.arrivals")
+        * (polars.col(f"classes.{name}.loss_ratio") + polars.col(f"classes.{name}.mark_ratio"))
+        for name in sent
+    }
 
-    def share(what: str, ratios: list[str]) -> Check:
-        taken = {
-            name: polars.col(f"classes.{name}.arrivals")
-            * sum((polars.col(f"classes.{name}.{ratio}") for ratio in ratios), polars.lit(0.0))
-            for name in ("ftp", "udp")
-        }
-        found = settled.per_seed(100 * taken["ftp"] / (taken["ftp"] + taken["udp"]), "RED", unit="%")
-        return Check.better(f"TCP's share of the {what}, over that of the bandwidth", found, tcp, "equal", tolerance)
+    def part(effect: str, name: str, among: tuple[str, ...]) -> Check:
+        found, bandwidth = (
+            shares.per_seed(100 * one[name] / sum((one[other] for other in among), polars.lit(0.0)), "RED", unit="%")
+            for one in (taken, sent)
+        )
+        return Check.better(
+            f"share of what is taken over that of the bandwidth, {effect}", found, bandwidth, "equal", tolerance
+        )
 
+    windows = zip(("TCP with windows of 2", "TCP with windows of 4", "TCP with any window"), tcp, strict=True)
     return Judgement(
-        [share("packets dropped", ["loss_ratio"]), share("packets dropped or marked", ["loss_ratio", "mark_ratio"])],
-        f"It takes in proportion to packets, and TCP has {tcp:.0f} % of the bandwidth with a fifth of the packets; "
-        "with ECN, moreover, UDP alone is dropped. The sentence holds for connections of equal packets without ECN.",
+        [*(part(effect, name, tcp) for effect, name in windows), part("UDP among all", "first", ("first", *tcp))],
+        "RED takes in proportion to packets, which is to bandwidth among connections of packets of one size. UDP, of "
+        "small packets, has four fifths of them and a quarter of the bandwidth.",
     )
 
 
