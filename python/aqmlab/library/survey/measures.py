@@ -33,6 +33,8 @@ BACKLOG = RATE / 8e3 * polars.col(WAIT)
 """The mean backlog (kB) for which a packet waits in a queue without priorities."""
 BACKLOG_NOW = RATE / 8e3 * polars.col("ftp.delay").mean()
 """The same in an interval of a series."""
+P = polars.col("p.mean").mean()
+"""A discipline's probability in an interval of a series."""
 SIGNALLED = 100 * (polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio"))
 """The share of TCP's packets that are marked or dropped (%)."""
 

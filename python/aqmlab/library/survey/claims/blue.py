@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import polars
-
 from aqmlab.library.survey import measures
 from aqmlab.library.survey.measures import LINE_C, LOST, between
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
-
-P = polars.col("p.mean").mean()
 
 
 @claim(
@@ -28,8 +24,8 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     used = {p: fixed.per_seed("utilisation", "fixed", {"aqm.p": p}).mean for p in points}
     least = max(p for p in points if loss[p] > 0.5)
     most = min(p for p in points if used[p] < 98)
-    learnt = schemes.from_series("BLUE", between(10, 20, P))
-    half = [schemes.from_series("BLUE", between(*part, P)) for part in ((10, 15), (15, 20))]
+    learnt = schemes.from_series("BLUE", between(10, 20, measures.P))
+    half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
     return Judgement(
         [Check.of("p in the last 10 s", learnt, least=least, most=most)],
         f"It rises to {learnt:.2f} in the first 5 s and stays. A fixed {least:g} is too little (TCP loses "

@@ -12,7 +12,6 @@ from aqmlab.library.survey.measures import BACKLOG_NOW, LINE_C, LOST, READINGS, 
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.theory import pi
 
-P = polars.col("p.mean").mean()
 NEAR = Tolerance(10, "% of it", "a queue within a tenth of its target is at it")
 
 
@@ -44,7 +43,7 @@ def settles(frame: polars.DataFrame) -> float:
 
 @claim(
     "PI's proportional part makes it respond faster.",
-    quote="the former can be achieved by means of proportional (P)-control",
+    quote="the former can be achieved by means of proportional (measures.P)-control",
     where="Section 2.5",
     tolerance=Tolerance(5, "% of it", "a twentieth of the time"),
     sensitive=False,
@@ -61,7 +60,7 @@ def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def rises(frame: polars.DataFrame, share: float = 0.9) -> float:
     """Return the time in which PI's probability, in steps of 1 s, first is a share of its mean in the last 50 s."""
-    p = intervals(frame, P, 1.0)
+    p = intervals(frame, measures.P, 1.0)
     return float(np.argmax(p >= share * p[-50:].mean()))
 
 
@@ -188,7 +187,7 @@ def gains_hot() -> Judgement:
 def gains_slow(long: Runs) -> Judgement:
     """Measure the time in which PI's probability reaches nine tenths of that which it needs."""
     found = long.from_series("PI", rises, unit="s")
-    needed = long.from_series("PI", between(150, 200, P))
+    needed = long.from_series("PI", between(150, 200, measures.P))
     room = measures.BUFFER / measures.TCP_SIZE
     bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
     return Judgement(

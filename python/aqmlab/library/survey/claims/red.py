@@ -11,7 +11,15 @@ from aqmlab.library.survey.measures import HOSTS, LOST, NODES, SIGNALLED, WAIT, 
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.papers.describe.check import Better
 
-P = polars.col("p.mean").mean()
+
+def _delay_and_loss(runs: Runs, others: list[str], better: Better, tolerance: Tolerance) -> list[Check]:
+    """Compare RED's wait, TCP's loss and the loss of all packets with those of others."""
+    metrics = ((WAIT, None), (LOST, "loss of TCP packets"), ("loss_ratio", "loss of all packets"))
+    return [
+        check
+        for metric, name in metrics
+        for check in runs.compare(metric, "RED", others, better=better, tolerance=tolerance, name=name)
+    ]
 
 
 @claim(
@@ -23,13 +31,8 @@ P = polars.col("p.mean").mean()
 )
 def red_loss_and_delay(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare RED's wait and its losses, in each reading, with drop tail's."""
-    checks = [
-        check
-        for metric, name in ((WAIT, None), (LOST, "loss of TCP packets"), ("loss_ratio", "loss of all packets"))
-        for check in schemes.compare(metric, "RED", ["DropTail"], better="lower", tolerance=tolerance, name=name)
-    ]
     return Judgement(
-        checks,
+        _delay_and_loss(schemes, ["DropTail"], "lower", tolerance),
         "TCP's packets are marked and spared. UDP's cannot be marked: RED drops them as often as it marks TCP's, where "
         "drop tail's buffer mostly has room for their 100 bytes.",
     )
@@ -77,7 +80,7 @@ def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judge
     tolerance=Tolerance(10, "% of it", "a bias of less than a tenth is none"),
 )
 def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of a bursty UDP source with that of a smooth one of the same rate."""
+    """Compare the loss of UDP sources in bursts with that of smooth ones of the same rate."""
     loss = {
         (label, name): bursts.per_seed(f"classes.{name}.loss_ratio", label)
         for label in ("DropTail", "RED")
@@ -191,7 +194,8 @@ def red_late(change: Runs) -> Judgement:
     for end in change.points("traffic.more.stop"):
         at = {"traffic.more.stop": end}
         rise = {
-            label: change.from_series(label, between(10, end, P), at) - change.from_series(label, between(8, 10, P), at)
+            label: change.from_series(label, between(10, end, measures.P), at)
+            - change.from_series(label, between(8, 10, measures.P), at)
             for label in change.labels
         }
         ratio = 100 * rise["RED"] / rise["RED, W_q = 1"]
@@ -215,13 +219,8 @@ def red_late(change: Runs) -> Judgement:
 def red_maxp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare RED's delay and losses at maxp = 1 with those at smaller values."""
     others = [label for label in configuration.labels if label.startswith("RED, max_p")]
-    checks = [
-        check
-        for metric, name in ((WAIT, None), (LOST, "loss of TCP packets"), ("loss_ratio", "loss of all packets"))
-        for check in configuration.compare(metric, "RED", others, better="not higher", tolerance=tolerance, name=name)
-    ]
     return Judgement(
-        checks,
+        _delay_and_loss(configuration, others, "not higher", tolerance),
         "A steeper slope keeps a shorter queue, and spares TCP its losses by overflow. UDP is dropped instead, the "
         "more the steeper.",
     )

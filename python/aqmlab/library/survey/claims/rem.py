@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars
 
+from aqmlab.library.survey import measures
 from aqmlab.library.survey.measures import BACKLOG, BACKLOG_NOW, between, intervals
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 FORMS = ("REM", "REM, in bytes", "REM, by the queue")
-P = polars.col("p.mean").mean()
 
 
 @claim(
@@ -75,7 +75,7 @@ def rem_ramp(configuration: Runs) -> Judgement:
     """Compare REM's probability in the last 5 s with that in the 5 s before, in its forms."""
     checks, last = [], []
     for form in FORMS:
-        before, after = (configuration.from_series(form, between(*part, P)) for part in ((10, 15), (15, 20)))
+        before, after = (configuration.from_series(form, between(*part, measures.P)) for part in ((10, 15), (15, 20)))
         checks.append(Check.of(f"p in the last 5 s over that in the 5 s before, {form}", after / before, least=1.2))
         last.append(f"{after:.2f} ({form})")
     return Judgement(

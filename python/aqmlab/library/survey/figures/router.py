@@ -19,7 +19,7 @@ LOSS = Axis("Loss rate", 0, 0.6)
 
 
 def concept(fine: Runs) -> Iterator[Curve]:
-    """Draw arrivals, transmissions, the buffer's limit, what is projected, and the flows chosen for marks."""
+    """Draw arrivals, transmissions, the buffer's limit, the projections, and the flows chosen for marks."""
     frame = fine.series("JoBS")
     frame = frame.rename({name: name.removeprefix("bottleneck.") for name in frame.columns})
     t = frame["t"].to_numpy()
