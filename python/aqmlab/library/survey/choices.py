@@ -15,7 +15,8 @@ def _nodes(count: int, name: str = "", more: Settings | None = None) -> Variant:
     own = {**hosts, "traffic.ftp.count": 3 * count, "traffic.udp.count": count}
     classes = {f"traffic.{one}.count": count for one in ("first", "second", "third", "fourth")}
     half = {"traffic.udp.count": count // 2, "traffic.smooth.count": count // 2}
-    return Variant(name or f"{count} nodes", own, only={"classes": {**hosts, **classes}, "bursts": {**own, **half}})
+    only = {"classes": {**hosts, **classes}, "shares": {**hosts, **classes}, "bursts": {**own, **half}}
+    return Variant(name or f"{count} nodes", own, only)
 
 
 CALIBRATION = Calibration(
