@@ -27,7 +27,7 @@ def concept(fine: Runs) -> Iterator[Curve]:
     wait = frame["ftp.delay"].to_numpy()
     known = ~np.isnan(wait)
     entered = np.interp(t, (t - wait)[known], sent[known])  # what leaves now came a wait ago
-    projected = frame["projected.mean"].to_numpy() / 1e3
+    projected, fitted = (frame[f"{name}.mean"].to_numpy() / 1e3 for name in ("projected", "remaining"))
     now = int(np.argmin(np.where((t > 3) & (t < 8), projected, np.inf)))
     shown = slice(now - 50, now + 100)
     clock, base = 1e3 * (t[shown] - t[now]), sent[shown][0]
@@ -35,7 +35,8 @@ def concept(fine: Runs) -> Iterator[Curve]:
         "Arrivals, Rin": (entered, "line"),
         "Transmissions, Rout": (sent, "line"),
         "Rout + buffer": (sent + measures.BUFFER / 1e3, "dashed"),
-        "Rout + largest backlog projected": (sent + projected, "dashed"),
+        "Projected arrivals": (sent + projected, "dashed"),
+        "Projected arrivals, after marks": (sent + fitted, "dashed"),
     }
     for name, (values, style) in lines.items():
         yield Curve("a", name, clock, values[shown] - base, style=style, run=fine.study.seeds[0])
@@ -51,10 +52,10 @@ FIGURE_1 = Figure(
         Panel("b", "Flows that a projection chooses for marks", CLOCK, Axis("Flows", 0)),
     ],
     curves=concept,
-    caption="Around t, the time of the smallest projection between 3 and 8 s. The upper dashed line adds to what has "
-    "left the largest backlog that is projected for the next round trip, before marks; where it is above the lower, "
-    "the buffer's limit, flows are chosen for marks until it fits. Arrivals themselves stay below the limit. The "
-    "printed figure is a sketch without numbers.",
+    caption="Around t, the time of the smallest projection between 3 and 8 s. Projected arrivals: Rout and the largest "
+    "backlog projected for the next round trip. Where they are above the buffer's limit, flows are chosen for marks "
+    "until they fit or none is left. Arrivals themselves stay below the limit. The printed figure is a sketch without "
+    "numbers.",
 )
 
 
