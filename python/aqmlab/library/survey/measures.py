@@ -49,9 +49,9 @@ def _bytes() -> polars.Expr:
 READINGS: dict[str, str | polars.Expr] = {"TCP packets": LOST, "all packets": "loss_ratio", "bytes": _bytes()}
 """Readings of the loss rate, by the packets or bytes that it counts."""
 
-LINE_A = Tolerance(1, "%", "the width of a line in Fig. 2a, a hundredth of its axis")
-LINE_B = Tolerance(0.7, "ms", "the width of a line in Fig. 2b, a hundredth of its axis")
-LINE_C = Tolerance(0.5, "%", "the width of a line in Fig. 2c, a hundredth of its axis")
+LINE_A = Tolerance(1.2, "%", "the width of a line in Fig. 2a, a hundredth of its axis")
+LINE_B = Tolerance(0.8, "ms", "the width of a line in Fig. 2b, a hundredth of its axis")
+LINE_C = Tolerance(0.6, "%", "the width of a line in Fig. 2c, a hundredth of its axis")
 FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: it tells no fifth apart")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from aqmlab.library.survey import measures
-from aqmlab.library.survey.measures import LINE_C, LOST, between
+from aqmlab.library.survey.measures import LINE_A, LINE_C, LOST, between
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
@@ -11,25 +13,24 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
     "BLUE learns the correct rate of congestion notification.",
     quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
     where="Section 2.3",
-    tolerance=Tolerance(
-        0.5, "%", "a rate is correct if TCP loses no more, and if it leaves no more than 2 % of the link"
-    ),
+    tolerance=LINE_C,
     shown="learning fixed",
     sensitive=False,
 )
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
-    """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor waste the link."""
+    """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor idle, visibly."""
     points = fixed.points("aqm.p")
-    loss = {p: fixed.per_seed(LOST, "fixed", {"aqm.p": p}).mean for p in points}
-    used = {p: fixed.per_seed("utilisation", "fixed", {"aqm.p": p}).mean for p in points}
-    least = max(p for p in points if loss[p] > 0.5)
-    most = min(p for p in points if used[p] < 98)
+    loss, used = (
+        [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
+    )
+    least = float(np.interp(-LINE_C.value, np.negative(loss), points))
+    most = float(np.interp(LINE_A.value - 100, np.negative(used), points))
     learnt = schemes.from_series("BLUE", between(10, 20, measures.P))
     half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
     return Judgement(
         [Check.of("p in the last 10 s", learnt, least=least, most=most)],
-        f"It rises to {learnt:.2f} in the first 5 s and stays. A fixed {least:g} is too little (TCP loses "
-        f"{loss[least]:.1f} %), {most:g} too much ({used[most]:.0f} % of the link is used).",
+        f"It rises to {learnt:.2f} in the first 5 s and stays. At a fixed {least:.2f} TCP's loss begins to show, at "
+        f"{most:.2f} the idle link.",
         beside=[Check.of("p in the last 5 s over that in the 5 s before", half[1] / half[0], least=0.9, most=1.1)],
     )
 
@@ -80,10 +81,10 @@ def blue_reason(fixed: Runs) -> Judgement:
         return fixed.per_seed(metric, "fixed", {"aqm.p": p})
 
     checks = [
-        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=0.5),
-        Check.of(f"loss of TCP packets, p = {eager:g}", at(LOST, eager), most=0.5),
-        Check.of(f"utilisation, p = {timid:g}", at("utilisation", timid), most=100 - measures.LINE_A.value),
-        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - measures.LINE_A.value),
+        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=LINE_C.value),
+        Check.of(f"loss of TCP packets, p = {eager:g}", at(LOST, eager), most=LINE_C.value),
+        Check.of(f"utilisation, p = {timid:g}", at("utilisation", timid), most=100 - LINE_A.value),
+        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - LINE_A.value),
     ]
     return Judgement(
         checks,

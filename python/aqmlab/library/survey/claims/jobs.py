@@ -122,12 +122,15 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     shown="fig1",
     sensitive=False,
 )
-def jobs_averts(fine: Runs) -> Judgement:
+def jobs_averts(fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the projections above the buffer that no loss follows within 0.1 s."""
     labels = [label for label in fine.labels if label.startswith("JoBS")]
 
     def parts(effect: str, read: Callable[[polars.DataFrame], float | None]) -> list[Check]:
-        return [Check.of(f"{effect}, {label}", fine.from_series(label, read, unit="%"), least=95) for label in labels]
+        return [
+            Check.of(f"{effect}, {label}", fine.from_series(label, read, unit="%"), least=100 - tolerance.value)
+            for label in labels
+        ]
 
     above = [fine.from_series(label, lambda frame: 100 * float(_projected(frame).mean())) for label in labels]
     return Judgement(

@@ -106,7 +106,7 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
     shown="gains configuration",
     sensitive=False,
 )
-def pi_sensitive(gains: Runs, configuration: Runs) -> Judgement:
+def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the greatest with the least loss over PI's gains, targets and frequencies."""
 
     def spread(losses: list[PerSeed]) -> PerSeed:
@@ -118,7 +118,7 @@ def pi_sensitive(gains: Runs, configuration: Runs) -> Judgement:
     }
     of["gains of its rule for 60 to 360 ms"] = [gains.per_seed(LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")]
     checks = [
-        Check.of(f"greatest loss of TCP packets over the least, {name}", spread(one), least=2)
+        Check.of(f"greatest loss of TCP packets over the least, {name}", spread(one), least=1 + tolerance.value / 100)
         for name, one in of.items()
     ]
     return Judgement(

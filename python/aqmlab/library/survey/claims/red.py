@@ -188,7 +188,7 @@ def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
     shown="change",
     sensitive=False,
 )
-def red_late(change: Runs) -> Judgement:
+def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare how far RED's probability rises with a change of load, with its average and without."""
     checks = []
     for end in change.points("traffic.more.stop"):
@@ -199,7 +199,9 @@ def red_late(change: Runs) -> Judgement:
             for label in change.labels
         }
         ratio = 100 * rise["RED"] / rise["RED, W_q = 1"]
-        checks.append(Check.of(f"rise of p in {end - 10:.3g} s over that with W_q = 1", ratio, unit="%", most=50))
+        checks.append(
+            Check.of(f"rise of p in {end - 10:.3g} s over that with W_q = 1", ratio, unit="%", most=tolerance.value)
+        )
     return Judgement(
         checks,
         "20 nodes with windows of 5 packets leave the queue short; 20 more sources of 1 Mbit/s overload the link. A "
@@ -233,12 +235,12 @@ def red_maxp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(10, "%", "a tenth of the buffer"),
     sensitive=False,
 )
-def red_full(fine: Runs) -> Judgement:
+def red_full(fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure how full the buffer is when RED's probability is one."""
     found = fine.from_series("RED", fill_at_certainty, unit="%")
     certain = fine.from_series("RED", lambda frame: 100 * float((frame["p.max"].to_numpy() >= 1.0).mean()))
     return Judgement(
-        [Check.of("backlog over the buffer while p = 1", found, least=90)],
+        [Check.of("backlog over the buffer while p = 1", found, least=100 - tolerance.value)],
         f"p is 1 from an average of 80 000 bytes on, in {certain:.2g} % of the time, when a fifth of the buffer may be "
         "free.",
     )

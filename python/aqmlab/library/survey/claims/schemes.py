@@ -18,11 +18,15 @@ EARLY = polars.col("drops_early") + polars.col("marks")
     tolerance=Tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before"),
     shown="table1",
 )
-def avoidance(schemes: Runs) -> Judgement:
+def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the signals that each AQM gives while the buffer has room."""
     share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
     checks = [
-        Check.of(f"signals given while there is room, {label}", schemes.per_seed(share, label, unit="%"), least=50)
+        Check.of(
+            f"signals given while there is room, {label}",
+            schemes.per_seed(share, label, unit="%"),
+            least=tolerance.value,
+        )
         for label in schemes.labels
         if label != "DropTail"
     ]
@@ -104,13 +108,19 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(20, "%", "classes whose waits or losses differ by less are treated alike"),
     shown="classes",
 )
-def differentiation(classes: Runs) -> Judgement:
+def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the waits and losses of the fourth class with those of the second."""
     checks = []
     for label in ("PI", "JoBS"):
         for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
             fourth, second = (classes.per_seed(f"classes.{one}.{metric}", label) for one in ("fourth", "second"))
-            checks.append(Check.of(f"{name} of the fourth over the second class, {label}", fourth / second, least=1.2))
+            checks.append(
+                Check.of(
+                    f"{name} of the fourth over the second class, {label}",
+                    fourth / second,
+                    least=1 + tolerance.value / 100,
+                )
+            )
     return Judgement(checks, "PI as published has one queue and one probability.")
 
 
@@ -122,11 +132,13 @@ def differentiation(classes: Runs) -> Judgement:
     shown="configuration",
     sensitive=False,
 )
-def configuration_matters(configuration: Runs) -> Judgement:
+def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the greatest with the least loss of each discipline over its parameters."""
     checks = []
     for name, labels in CONFIGURATIONS.items():
         losses = [configuration.per_seed(LOST, label) for label in labels]
         found = PerSeed.most(losses) / PerSeed.least(losses)
-        checks.append(Check.of(f"greatest loss of TCP packets over the least, {name}", found, least=2))
+        checks.append(
+            Check.of(f"greatest loss of TCP packets over the least, {name}", found, least=1 + tolerance.value / 100)
+        )
     return Judgement(checks, "One parameter at a time, others as printed.")
