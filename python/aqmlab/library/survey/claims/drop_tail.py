@@ -40,21 +40,12 @@ def droptail_loss(drop_tail: Runs) -> Judgement:
 )
 def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the intervals of Fig. 2b in which the queue is full."""
-
-    def share(label: str) -> PerSeed:
-        return schemes.from_series(
-            label, lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
-        )
-
+    full = schemes.from_series(
+        "DropTail", lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
+    )
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
-        [
-            Check.of(
-                f"intervals of {BIN:g} s with 80 000 bytes or more, DropTail",
-                share("DropTail"),
-                least=100 - tolerance.value,
-            )
-        ],
+        [Check.of(f"intervals of {BIN:g} s with 80 000 bytes or more", full, least=100 - tolerance.value)],
         f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts "
         "of 20 ms come and go.",
         beside=[

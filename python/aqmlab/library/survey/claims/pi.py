@@ -43,7 +43,7 @@ def settles(frame: polars.DataFrame) -> float:
 
 @claim(
     "PI's proportional part makes it respond faster.",
-    quote="the former can be achieved by means of proportional (measures.P)-control",
+    quote="the former can be achieved by means of proportional (P)-control",
     where="Section 2.5",
     tolerance=Tolerance(5, "% of it", "a twentieth of the time"),
     sensitive=False,

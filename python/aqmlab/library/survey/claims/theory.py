@@ -8,7 +8,7 @@ from aqmlab.papers import Check, Judgement, claim
 
 @claim(
     "The open-loop plant (1) of TCP and queue is that of the PI paper.",
-    quote="the open-loop transfer function (OLTF) of the plant was given by (1)",
+    quote="the open-loop transfer function (OLTF) of the plant was given by …",
     where="Section 2.5, eq. (1)",
     shown="plant",
     arithmetic=True,
