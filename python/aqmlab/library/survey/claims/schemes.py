@@ -64,7 +64,13 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     for label in settled.labels:
         if label != "DropTail":
             (check,) = settled.compare(
-                apart, label, ["DropTail"], better="lower", tolerance=tolerance, unit="%", name="TCP against UDP, apart"
+                apart,
+                label,
+                ["DropTail"],
+                better="lower",
+                tolerance=tolerance,
+                unit="%",
+                name="distance of TCP's from UDP's rate",
             )
             checks.append(check)
     return Judgement(
@@ -93,7 +99,8 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
             ratio = classes.per_seed(f"classes.{worse}.{metric}", label) / classes.per_seed(
                 f"classes.{better}.{metric}", label
             )
-            checks.append(Check.near(f"{name} of the {worse} over the {better} class", ratio, 2, tolerance))
+            least, most = tolerance.around(2)
+            checks.append(Check.of(f"{name} of the {worse} over the {better} class", ratio, least=least, most=most))
     return Judgement(
         checks,
         "The survey runs nothing with classes; this is JoBS as its authors published it (`jobs`), which schedules and "

@@ -32,7 +32,7 @@ CALIBRATION = Figure(
     name="calibration",
     title="The loss of drop tail over the number of edge nodes",
     panels=[
-        Panel("a", "Buffer of 100 000 bytes, time-out 1 s", EDGES, LOST_SHARE),
+        Panel("a", "Buffer of 100 kB, time-out 1 s", EDGES, LOST_SHARE),
         Panel("b", "The same, time-out 0.2 s", EDGES, LOST_SHARE),
         Panel("c", "Buffer of 100 packets, time-out 1 s", EDGES, LOST_SHARE),
     ],

@@ -144,7 +144,7 @@ AROUND = Axis("Time from the change (ms)", -100, 400)
 CHANGE = Figure(
     name="change",
     title="RED when 20 more sources send for a short time",
-    panels=[Panel(length, "", AROUND, Axis("Probability of a signal", 0, 0.6)) for length in ("0.05 s", "0.2 s")],
+    panels=[Panel(length, "", AROUND, Axis("Probability of a signal", 0, 1)) for length in ("0.05 s", "0.2 s")],
     curves=changes,
     caption="With its average (W_q = 0.002), and if it reads the queue itself (W_q = 1).",
     beyond=True,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from aqmlab.library.survey import theory
 from aqmlab.library.survey.experiments import ROUND_TRIPS
-from aqmlab.library.survey.figures.drop_tail import EDGES
 from aqmlab.library.survey.measures import HOSTS, LOST, WAIT
 from aqmlab.papers import Axis, Curve, Figure, Panel, Runs
 from aqmlab.papers.run.sketch import mean_curve, over
 
-SIGNALS = Axis("Probability of a signal", 0, 0.6)
+SIGNALS = Axis("Probability of a signal", 0, 0.65)
+EDGES = Axis("Edge nodes", 0, 110)
 
 FIXED = Figure(
     name="fixed",
