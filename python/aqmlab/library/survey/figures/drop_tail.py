@@ -25,7 +25,7 @@ def loss_over_nodes(calibration: Runs, calibration_fast: Runs, calibration_packe
             valid = [point for point in points if point <= 100]  # above, losses are too high for the formula
             model = [100 * theory.predicted_loss(point, rto) for point in valid]
             yield Curve(panel, "Padhye, TCP packets", valid, model, style="dashed")
-        yield Curve(panel, "12 %", [points[0], points[-1]], [LOSS] * 2, style="printed")
+        yield Curve(panel, "12 % (paper)", [points[0], points[-1]], [LOSS] * 2, style="printed")
 
 
 CALIBRATION = Figure(

@@ -80,7 +80,7 @@ def figure_2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
                     whole = [column + way[seed] for seed, column in columns.items()]
                     yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
 
-    yield Curve("c", "drop tail, 12 %", [0, 20], [0.12, 0.12], style="printed")
+    yield Curve("c", "drop tail's 12 % (paper)", [0, 20], [0.12, 0.12], style="printed")
 
 
 FIGURE_2 = Figure(
