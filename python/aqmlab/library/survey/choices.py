@@ -19,6 +19,21 @@ def _nodes(count: int, name: str = "", more: Settings | None = None) -> Variant:
     return Variant(name or f"{count} nodes", own, only)
 
 
+STARTS = (
+    Variant("start at once", {"traffic.*.start": "0 s"}),
+    Variant("start within 10 s", {"traffic.*.start": "uniform(0 s, 10 s)"}),
+)
+FLAVOURS = (
+    Variant("Reno", {"traffic.*.tcp.flavour": "reno"}),
+    Variant(
+        "window limit 20",
+        {"traffic.*.tcp.max_window": 20},
+        only={"shares": {"traffic.fourth.tcp.max_window": 20}},
+    ),
+    Variant("delayed ACKs", {"traffic.*.tcp.delayed_ack": True}),
+    Variant("buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
+)
+
 CALIBRATION = Calibration(
     printed=[
         Printed(
@@ -29,16 +44,14 @@ CALIBRATION = Calibration(
         *(_nodes(count) for count in (40, 55, 60, 65, 80, 100)),
         Variant("min RTO 0.2 s", FAST),
         *(_nodes(count, f"min RTO 0.2 s, {count} nodes", FAST) for count in (40, 55)),
-        Variant("start at once", {"traffic.*.start": "0 s"}),
-        Variant("start within 10 s", {"traffic.ftp.start": "uniform(0 s, 10 s)"}),
-        Variant("Reno", {"traffic.*.tcp.flavour": "reno"}),
-        Variant("window limit 20", {"traffic.*.tcp.max_window": 20}),
-        Variant("delayed ACKs", {"traffic.*.tcp.delayed_ack": True}),
-        Variant("buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
+        *STARTS,
+        *FLAVOURS,
     ],
-    why="The survey prints a single number of its results, the 12 % of drop tail; only the number of nodes and the "
-    "least time-out move it far, and each time-out has its number of nodes. 70 with ns-2's time-out of the time is as "
-    "near as 65; 55 nodes with 0.2 s stand in the sensitivity table. All six schemes then have the same.",
+    why="The survey prints a single number of its results, the 12 % of drop tail, so that several settings meet it: a "
+    "distance up to 0.04 rounds to 12 %. The number of nodes and the least time-out can make up for each other, and "
+    "for delayed ACKs; the start, a window limit and a buffer in packets hardly matter. 70 nodes with ns-2's time-out "
+    "of the time are kept, and other settings that meet the number are in the sensitivity table. NewReno is "
+    "stated.",
 )
 
 CHOICES = [
@@ -104,9 +117,7 @@ VARIANTS = [
     Variant("min RTO 0.2 s", FAST),
     _nodes(55, "min RTO 0.2 s, 55 nodes", FAST),
     _nodes(40),
-    Variant("Reno", {"traffic.*.tcp.flavour": "reno"}),
+    *STARTS,
+    *FLAVOURS,
     Variant("SACK", {"traffic.*.tcp.flavour": "sack"}),
-    Variant("window limit 20", {"traffic.*.tcp.max_window": 20}),
-    Variant("delayed ACKs", {"traffic.*.tcp.delayed_ack": True}),
-    Variant("buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
 ]
