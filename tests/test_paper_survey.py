@@ -129,11 +129,12 @@ def test_padhye_needs_fewer_nodes_the_sooner_time_outs_are() -> None:
     assert theory.predicted_loss(slow, 1.0) == pytest.approx(0.12, abs=1e-4)
 
 
-def test_what_needs_no_run_is_arithmetic(tmp_path: Path) -> None:
+def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
     free = [claim for claim in SURVEY.claims if not claim.reads]
     found = findings.assess(sweep.run(replace(SURVEY, claims=free, items=[]), Effort(seeds=1, quick=True), tmp_path))
-    assert {ruling.claim.name: ruling.verdict for ruling in found.rulings} == {
-        "plant": Verdict.REPRODUCED,
-        "gains-hot": Verdict.REPRODUCED,
+    assert {ruling.claim.name: (ruling.verdict, ruling.claim.arithmetic) for ruling in found.rulings} == {
+        "simple": (Verdict.PARTLY, False),
+        "scalable": (Verdict.PARTLY, False),
+        "plant": (Verdict.REPRODUCED, True),
+        "gains-hot": (Verdict.REPRODUCED, True),
     }
-    assert all(claim.arithmetic for claim in free)

@@ -7,6 +7,7 @@ import polars
 from aqmlab.library.survey.experiments import CONFIGURATIONS
 from aqmlab.library.survey.measures import LOST
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.run.complexity import complexity
 
 EARLY = polars.col("drops_early") + polars.col("marks")
 
@@ -149,3 +150,48 @@ def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judge
             Check.of(f"greatest loss of TCP packets over the least, {name}", found, least=1 + tolerance.value / 100)
         )
     return Judgement(checks, "One parameter at a time, others as printed.")
+
+
+@claim(
+    "The schemes are simple: each takes less of a processor than the queue itself.",
+    quote="reduce the program complexity",
+    where="Section 3, issue 6; abstract",
+    tolerance=Tolerance(100, "%", "of the instructions that a packet costs in drop tail's queue"),
+    shown="costs",
+)
+def simple(*, tolerance: Tolerance) -> Judgement:
+    """Compare the measured instructions a packet with those of drop tail's queue."""
+    found, flows = complexity(), 100
+    checks = [
+        Check.exact(
+            f"instructions over those of the queue, {label}",
+            100 * found[name].instructions[flows] / found.queue[flows],
+            unit="%",
+            most=tolerance.value,
+        )
+        for label, name in NAMES.items()
+    ]
+    return Judgement(
+        checks, "JoBS projects every flow once in ten arrivals; at every arrival it would be ten times that."
+    )
+
+
+@claim(
+    "The schemes scale: with ten times the flows a packet costs about as much.",
+    quote="increase the scalability",
+    where="Section 3, issue 7; abstract",
+    tolerance=Tolerance(100, "%", "a scheme without state by connection does not double its cost"),
+    shown="costs",
+)
+def scalable(*, tolerance: Tolerance) -> Judgement:
+    """Compare the measured instructions a packet with 1000 flows with those with 100."""
+    checks = []
+    for label, name in NAMES.items():
+        few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))
+        effect = f"instructions a packet, 1000 flows over 100, {label}"
+        checks.append(Check.exact(effect, many / few, most=1 + tolerance.value / 100))
+    return Judgement(checks, "Only JoBS keeps state by connection, and goes through all of it at each projection.")
+
+
+NAMES = {"RED": "red", "BLUE": "blue", "REM": "rem", "PI": "pi", "JoBS": "jobs_ecn"}
+"""The measured disciplines."""

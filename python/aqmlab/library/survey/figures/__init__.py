@@ -10,6 +10,7 @@ ITEMS = (
     tables.CLASSES,
     tables.CONFIGURATION,
     tables.CONDITIONS,
+    tables.COSTS,
     router.LEARNING,
     router.CHANGE,
     drop_tail.CALIBRATION,

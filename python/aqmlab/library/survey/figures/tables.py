@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import polars
 
-from aqmlab.library.survey.claims.schemes import EARLY
+from aqmlab.library.survey.claims.schemes import EARLY, NAMES
 from aqmlab.library.survey.experiments import EVERY, POINTS
 from aqmlab.library.survey.measures import BACKLOG, LOST, READINGS, WAIT
 from aqmlab.papers import At, Runs, Table
+from aqmlab.papers.run.complexity import complexity
 
 Metrics = Mapping[str, str | polars.Expr]
 
@@ -109,6 +110,24 @@ def table_classes(classes: Runs) -> polars.DataFrame:
             rows.append({"scheme": label, "class": name} | _row(classes, label, metrics))
     return polars.DataFrame(rows)
 
+
+def table_costs() -> polars.DataFrame:
+    """List the measured costs of each discipline."""
+    found = complexity()
+    rows = [{"scheme": "DropTail (the queue)", **{f"instructions, {n} flows": cost for n, cost in found.queue.items()}}]
+    for label, name in NAMES.items():
+        more = {f"instructions, {n} flows": cost for n, cost in found[name].instructions.items()}
+        rows.append({"scheme": label, **more, "state (bytes)": found[name].bytes})
+    return polars.DataFrame(rows)
+
+
+COSTS = Table(
+    name="costs",
+    title="Instructions a packet beyond the queue's, and state",
+    rows=table_costs,
+    beyond=True,
+    caption="As counted by valgrind (`make counts RECORD=1`), for a link and flows of its own. JoBS with K = 10.",
+)
 
 TABLE_1 = Table(
     name="table1",
