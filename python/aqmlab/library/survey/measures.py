@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from operator import sub, truediv
+from collections.abc import Callable
 
 import numpy as np
 import polars
+from numpy.typing import NDArray
 
-from aqmlab.papers import At, Runs
-from aqmlab.papers.run.seeds import mean, paired
+from aqmlab.papers import At, PerSeed, Runs, Tolerance
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -20,87 +20,74 @@ TCP_SIZE, UDP_SIZE = 1000, 100
 """Packet size (bytes)."""
 NODES = 70
 """Number of edge nodes in the scenario."""
-LOSS = 0.12
-"""The printed loss of drop tail."""
-LOST = polars.col("classes.ftp.loss_ratio")
-"""The fraction of TCP's packets that are lost."""
-LOST_OF_ALL = polars.col("loss_ratio")
-"""The fraction of all packets that are lost."""
-WAIT = polars.col("queue_delay_mean")
-"""The mean wait of a packet (s)."""
-BACKLOG = RATE / 8 * WAIT
-"""The mean backlog (bytes) for which a packet waits in a queue without priorities."""
-
-
-def _bytes(ratio: str) -> polars.Expr:
-    tcp, udp = (polars.col(f"classes.{name}.arrivals") * size for name, size in (("ftp", TCP_SIZE), ("udp", UDP_SIZE)))
-    lost = tcp * polars.col(f"classes.ftp.{ratio}") + udp * polars.col(f"classes.udp.{ratio}")
-    return lost / (tcp + udp)
-
-
-LOST_BYTES = _bytes("loss_ratio")
-"""The fraction of all bytes that are lost."""
-SIGNALLED = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
-"""The fraction of TCP's packets that are marked or dropped."""
 HOSTS = "dumbbell.hosts"
-TCP, ALL, BYTES = "TCP packets", "all packets", "bytes"
-READINGS = {TCP: LOST, ALL: LOST_OF_ALL, BYTES: LOST_BYTES}
-"""Readings of the loss rate: the packets or bytes it counts."""
-PANELS = {"calibration": "a", "calibration-fast": "b", "calibration-packets": "c"}
-"""The panel of each experiment."""
-MIN_RTO = {"calibration": 1.0, "calibration-fast": 0.2, "calibration-packets": 1.0}
-"""The least time-out of each experiment (s)."""
+LOSS = 12.0
+"""The printed loss of drop tail (%)."""
+BIN = 0.5
+"""Length of the intervals of Fig. 2 (s)."""
+
+LOST = "classes.ftp.loss_ratio"
+"""The share of TCP's packets that are lost."""
+WAIT = "queue_delay_mean"
+BACKLOG = RATE / 8e3 * polars.col(WAIT)
+"""The mean backlog (kB) for which a packet waits in a queue without priorities."""
+BACKLOG_NOW = RATE / 8e3 * polars.col("ftp.delay").mean()
+"""The same in an interval of a series."""
+P = polars.col("p.mean").mean()
+"""A discipline's probability in an interval of a series."""
+SIGNALLED = 100 * (polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio"))
+"""The share of TCP's packets that are marked or dropped (%)."""
 
 
-def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a number of ``label`` divided by that of ``to``, in the order of the seeds, where the divisor is not 0."""
-    other = {seed: number for seed, number in runs.each(value, to).items() if number}
-    return paired(truediv, runs.each(value, label), other)
+def _bytes() -> polars.Expr:
+    sizes = {"ftp": TCP_SIZE, "udp": UDP_SIZE}
+    sent = {name: polars.col(f"classes.{name}.arrivals") * size for name, size in sizes.items()}
+    lost = sum((one * polars.col(f"classes.{name}.loss_ratio") for name, one in sent.items()), polars.lit(0.0))
+    return 100 * lost / sum(sent.values(), polars.lit(0.0))
 
 
-def difference(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a number of ``label`` minus that of ``to``, in the order of the seeds."""
-    return paired(sub, runs.each(value, label), runs.each(value, to))
+READINGS: dict[str, str | polars.Expr] = {"TCP packets": LOST, "all packets": "loss_ratio", "bytes": _bytes()}
+"""Readings of the loss rate, by the packets or bytes that it counts."""
+
+LINE_A = Tolerance(1.2, "%", "the width of a line in Fig. 2a, a hundredth of its axis")
+LINE_B = Tolerance(0.8, "ms", "the width of a line in Fig. 2b, a hundredth of its axis")
+LINE_C = Tolerance(0.6, "%", "the width of a line in Fig. 2c, a hundredth of its axis")
+FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: it tells no fifth apart")
 
 
-def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[int, polars.Series]:
-    """Return by seed a value in time bins of a given width (s).
+def lost(runs: Runs, reading: str, label: str, at: At | None = None) -> PerSeed:
+    """Return a loss in one of `READINGS` (%)."""
+    return runs.per_seed(READINGS[reading], label, at, unit="%", name=f"loss of {reading}")
 
-    ``value`` is evaluated on the series of each bin; the link's name is omitted from its columns.
-    """
-    group = (polars.col("t") / width + 1e-9).floor().alias("bin")
-    found = {}
+
+def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:
+    """Return the mean backlog (kB)."""
+    return runs.per_seed(BACKLOG, label, at, unit="kB", name="backlog")
+
+
+def intervals(frame: polars.DataFrame, value: polars.Expr, width: float = BIN) -> NDArray[np.float64]:
+    """Return a value in intervals of a series; it is evaluated on the rows of each."""
+    group = (polars.col("t") / width + 1e-9).floor().alias("interval")
+    found = frame.group_by(group, maintain_order=True).agg(value.cast(polars.Float64).alias("value"))
+    return found["value"].fill_null(float("nan")).to_numpy()
+
+
+def over_time(runs: Runs, label: str, value: polars.Expr, width: float = BIN) -> dict[int, NDArray[np.float64]]:
+    """Return a value in intervals of time, by seed."""
+    found: dict[int, NDArray[np.float64]] = {}
     for seed in sorted(runs.of(label)["seed"].to_list()):
         frame = runs.series(label, seed=seed)
         frame = frame.rename({name: name.removeprefix("bottleneck.") for name in frame.columns})
-        found[seed] = frame.group_by(group, maintain_order=True).agg(value.alias("value"))["value"]
+        found[seed] = intervals(frame, value, width)
     return found
 
 
-def mean_of(value: polars.Expr, runs: Runs, label: str, at: At | None = None) -> float:
-    """Return the mean of a number over the seeds."""
-    return mean(runs.each(value, label, at))
+def between(start: float, end: float, value: polars.Expr) -> Callable[[polars.DataFrame], float | None]:
+    """Return a function that evaluates a value on the part of a series from ``start`` to ``end`` (s)."""
 
+    def read(frame: polars.DataFrame) -> float | None:
+        part = frame.filter(polars.col("t").is_between(start - 1e-9, end - 1e-9, closed="left"))
+        found = part.select(value.cast(polars.Float64)).item()
+        return None if found is None else float(found)
 
-def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:
-    """Return drop tail's loss of every seed by the number of nodes, ascending."""
-    return {count: list(runs.each(value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)}
-
-
-def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
-    """Return for each seed the number of nodes at which drop tail loses 12 %, by linear interpolation.
-
-    It is None where 12 % is not reached, or is exceeded at the first number.
-    """
-    points = [float(point) for point in runs.points(HOSTS)]
-    by_seed = [runs.each(value, "DropTail", {HOSTS: point}) for point in points]
-    found: list[float | None] = []
-    for seed in sorted(set.intersection(*(set(one) for one in by_seed))):
-        y = [one[seed] for one in by_seed]
-        above = [index for index in range(1, len(y)) if y[index - 1] < LOSS <= y[index]]
-        if not above:
-            found.append(None)
-            continue
-        pair = slice(above[0] - 1, above[0] + 1)
-        found.append(float(np.interp(LOSS, y[pair], points[pair])))
-    return found
+    return read

@@ -1,6 +1,6 @@
 """Performance Analysis of Active Queue Management Schemes (Koo, Ahn, Chung): the description of the survey."""
 
-from aqmlab.library.survey.choices import CHOICES, VARIANTS
+from aqmlab.library.survey.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab.library.survey.claims import CLAIMS
 from aqmlab.library.survey.experiments import EXPERIMENTS
 from aqmlab.library.survey.figures import ITEMS
@@ -19,4 +19,5 @@ PAPER = Paper(
     claims=CLAIMS,
     choices=CHOICES,
     variants=VARIANTS,
+    calibration=CALIBRATION,
 )

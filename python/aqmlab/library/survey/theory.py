@@ -38,15 +38,15 @@ def predicted_loss(nodes: float, min_rto: float, backlog: float = measures.BUFFE
 
 def predicted_nodes(min_rto: float) -> float:
     """Return the number of nodes at which Padhye's flows lose 12 %. ``min_rto`` is the least time-out (s)."""
-    return float(brentq(lambda count: predicted_loss(count, min_rto) - measures.LOSS, 5, 115, xtol=0.01))
+    return float(brentq(lambda count: predicted_loss(count, min_rto) - measures.LOSS / 100, 5, 115, xtol=0.01))
 
 
-def rule_gains(capacity: float = CAPACITY) -> tuple[float, float]:
+def rule_gains(capacity: float = CAPACITY, rtt: float = RTT_MAX) -> tuple[float, float]:
     """Return a and b (per packet) by PI's rule, for 60 flows of 180 ms at 160 Hz.
 
     ``capacity`` (packets/s) is by default the survey's link.
     """
-    return pi.tustin(*pi.rule(FLOWS_MIN, RTT_MAX, capacity), FREQUENCY)
+    return pi.tustin(*pi.rule(FLOWS_MIN, rtt, capacity), FREQUENCY)
 
 
 def printed_plant(s: complex, flows: float, rtt: float, capacity: float) -> complex:

@@ -1,16 +1,6 @@
 """The claims of the survey in its order, then ours."""
 
-from aqmlab.library.survey.claims import blue, drop_tail, jobs, pi, red, schemes, theory
+from aqmlab.library.survey.claims import blue, drop_tail, jobs, pi, red, rem, schemes, theory
+from aqmlab.papers import claims
 
-CLAIMS = (
-    *schemes.CLAIMS,
-    *drop_tail.CLAIMS,
-    *red.CLAIMS,
-    *blue.CLAIMS,
-    *pi.CLAIMS,
-    *jobs.CLAIMS,
-    *theory.CLAIMS,
-    *drop_tail.BEYOND,
-    *pi.BEYOND,
-    *jobs.BEYOND,
-)
+CLAIMS = claims(drop_tail, red, blue, rem, pi, jobs, schemes, theory)

@@ -1,39 +1,93 @@
-"""Claims on BLUE: section 4.2."""
+"""Claims on BLUE: sections 2.3 and 4.2."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from aqmlab.library.survey import measures
-from aqmlab.library.survey.measures import mean_of
-from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.library.survey.measures import LINE_A, LINE_C, LOST, between
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
-def blue_steps(evidence: Evidence) -> Judgement:
-    """Compare BLUE's loss with that of other pairs of steps."""
-    runs = evidence["steps"]
-    printed, *others = runs.labels
-    checks = [
-        Check.of(
-            f"loss of TCP packets: {other} minus {printed}",
-            measures.difference(runs, measures.LOST, other, printed),
-            least=0,
-        )
-        for other in others
-    ]
-    worst = max((mean_of(measures.LOST, runs, label), label) for label in runs.labels)
+@claim(
+    "BLUE learns the correct rate of congestion notification.",
+    quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
+    where="Section 2.3",
+    tolerance=LINE_C,
+    shown="learning fixed",
+    sensitive=False,
+)
+def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
+    """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor idle, visibly."""
+    points = fixed.points("aqm.p")
+    loss, used = (
+        [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
+    )
+    least = float(np.interp(-LINE_C.value, np.negative(loss), points))
+    most = float(np.interp(LINE_A.value - 100, np.negative(used), points))
+    learnt = schemes.from_series("BLUE", between(10, 20, measures.P))
+    half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
     return Judgement(
-        checks,
-        f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} "
-        f"loses {100 * worst[0]:.1f} % of TCP's packets, the printed steps "
-        f"{100 * mean_of(measures.LOST, runs, printed):.1f} %.",
+        [Check.of("p in the last 10 s", learnt, least=least, most=most)],
+        f"It rises to {learnt:.2f} in the first 5 s and stays. At a fixed {least:.2f} TCP's loss begins to show, at "
+        f"{most:.2f} the idle link.",
+        beside=[Check.of("p in the last 5 s over that in the 5 s before", half[1] / half[0], least=0.9, most=1.1)],
     )
 
 
-CLAIMS = (
-    Claim(
-        name="blue-steps",
-        text="BLUE's d1 must be much larger than d2: losses come only where it manages congestion too little.",
-        where="Section 4.2",
-        judge=blue_steps,
-        needs=["steps"],
-    ),
+@claim(
+    "BLUE loses more with a d1 that is not well above d2.",
+    quote="d1 is set significantly larger than d2",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="configuration",
+    sensitive=False,
 )
+def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare BLUE's loss with equal and with exchanged steps with that of the printed ones."""
+    checks = [
+        Check.better(
+            f"loss of TCP packets, {label} minus BLUE",
+            configuration.per_seed(LOST, label),
+            configuration.per_seed(LOST, "BLUE"),
+            "higher",
+            tolerance,
+        )
+        for label in ("BLUE, d1 = d2 = 0.02", "BLUE, d1 and d2 exchanged")
+    ]
+    used = {label: configuration.per_seed("utilisation", label) for label in configuration.labels}
+    return Judgement(
+        checks,
+        "A probability that falls faster than it rises has to be learnt anew by overflows; one that falls as fast is "
+        f"hardly ever moved down at this load, where the link seldom idles. Utilisation: {used['BLUE']:.1f}, "
+        f"{used['BLUE, d1 = d2 = 0.02']:.1f} and {used['BLUE, d1 and d2 exchanged']:.1f} %.",
+    )
+
+
+@claim(
+    "The link is underused if congestion management is too timid or too eager; packets are lost only if it is too "
+    "timid.",
+    quote="packet loss occurs only when congestion management is too conservative",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="fixed",
+    sensitive=False,
+)
+def blue_reason(fixed: Runs) -> Judgement:
+    """Compare loss and utilisation over a fixed probability of signals."""
+    timid, eager = fixed.points("aqm.p")[0], fixed.points("aqm.p")[-1]
+
+    def at(metric: str, p: float) -> PerSeed:
+        return fixed.per_seed(metric, "fixed", {"aqm.p": p})
+
+    checks = [
+        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=LINE_C.value),
+        Check.of(f"loss of TCP packets, p = {eager:g}", at(LOST, eager), most=LINE_C.value),
+        Check.of(f"utilisation, p = {timid:g}", at("utilisation", timid), most=100 - LINE_A.value),
+        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - LINE_A.value),
+    ]
+    return Judgement(
+        checks,
+        "Too few signals fill the buffer, and a full buffer keeps the link busy: with 210 flows their losses do not "
+        "empty it.",
+    )

@@ -1,138 +1,111 @@
-"""Claims on drop tail: its queue, its loss, and the number of nodes that makes it 12 % (Fig. 2)."""
+"""Claims on drop tail: sections 2.1 and 4.2."""
 
 from __future__ import annotations
 
-import polars
-
 from aqmlab.library.survey import measures, theory
-from aqmlab.library.survey.measures import ALL, BYTES, HOSTS, MIN_RTO, READINGS, losses, reached
-from aqmlab.library.survey.theory import predicted_nodes
-from aqmlab.papers import Check, Claim, Evidence, Judgement
-from aqmlab.papers.run.seeds import average
-from aqmlab.results.summary import Summary
+from aqmlab.library.survey.measures import BIN, BUFFER, HOSTS, LOSS, LOST, NODES, backlog, intervals, lost
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
-def of_the_order(evidence: Evidence) -> Judgement:
-    """Check the 12 % in every reading: TCP's packets at the frozen count, all packets and bytes at any count."""
-    runs = evidence["calibration"]
-    low, high = measures.LOSS / 2, 2 * measures.LOSS  # "of the order of": within a factor of two
-    tcp = losses(runs, measures.LOST)[measures.NODES]
-    checks = [Check.of(f"loss of TCP packets at {measures.NODES} nodes", tcp, least=low, most=high)]
-    for reading in (ALL, BYTES):
-        by_count = losses(runs, READINGS[reading])
-        count = max(by_count, key=lambda one: Summary.of(by_count[one]).mean or 0.0)
-        checks.append(Check.of(f"greatest loss of {reading}, at {count} nodes", by_count[count], least=low, most=high))
-    share = checks[1].value
-    return Judgement(
-        checks,
-        "The number of nodes was chosen for TCP's 12 %, so the first check tells only that some number gives it. "
-        f"Counted in all packets the loss is at most {100 * share:.1f} % at any number of nodes: where a buffer of "
-        "bytes has no room for 1000 it mostly has room for a UDP packet of 100, and these are the majority.",
-    )
-
-
-def almost_full(evidence: Evidence) -> Judgement:
-    """Check how full drop tail's buffer is."""
-    runs = evidence["schemes"]
-    full = list(runs.each(measures.BACKLOG / measures.BUFFER, "DropTail").values())
-    median = list(runs.each(polars.col("queue_delay_p50") / measures.FULL, "DropTail").values())
-    # "almost always full": nine tenths, on average and for at least half of the packets
+@claim(
+    "Without AQM one can expect loss rates in the order of 12 %.",
+    quote="without AQM, one can expect loss rates in the order of 12%",
+    where="Section 4.2, Fig. 2c",
+    tolerance=Tolerance(100, "% of it", "an order: up to a factor of two"),
+    shown="fig2 calibration",
+)
+def droptail_loss(drop_tail: Runs) -> Judgement:
+    """Compare the loss of all packets and of bytes with the print, where TCP's is calibrated to it."""
     checks = [
-        Check.of("mean backlog over the buffer", full, least=0.9),
-        Check.of("median wait over that in a full buffer", median, least=0.9),
+        Check.of(f"loss of {reading}", lost(drop_tail, reading, "DropTail"), least=LOSS / 2, most=2 * LOSS)
+        for reading in ("all packets", "bytes")
     ]
-    for other in runs.labels:
-        if other != "DropTail":
-            found = measures.difference(runs, measures.WAIT * 1e3, "DropTail", other)
-            checks.append(Check.of(f"mean wait of DropTail minus that of {other}", found, unit="ms", least=0))
+    tcp = Check.of("loss of TCP's packets, calibrated", lost(drop_tail, "TCP packets", "DropTail"), least=LOSS / 2)
     return Judgement(
         checks,
-        f"The mean backlog is {100 * checks[0].value:.0f} % of the buffer: windows that halve leave some of it, and "
-        "UDP's bursts of 20 ms come and go. Nothing but the buffer bounds drop tail's queue.",
+        "The number of nodes is fitted to 12 % of TCP's packets, which thus decides nothing. Four fifths of the "
+        "packets are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. In a buffer of 100 "
+        "packets the three readings agree (the figure over the nodes).",
+        beside=[tcp],
     )
 
 
-def frozen(evidence: Evidence) -> Judgement:
-    """Check that the calibration yields the scenario's number of nodes."""
-    found = reached(evidence["calibration"], measures.LOST)
-    fast = Summary.of(reached(evidence["calibration-fast"], measures.LOST)).mean
-    # The calibration's numbers of nodes are ten apart there.
-    check = Check.of(
-        "nodes at which TCP loses 12 %, time-out 1 s",
-        found,
-        unit="nodes",
-        least=measures.NODES - 5,
-        most=measures.NODES + 5,
+@claim(
+    "Drop tail's queue is almost always full.",
+    quote="the Drop-Tail is almost always full",
+    where="Section 4.2, Fig. 2b",
+    tolerance=Tolerance(10, "%", "'almost always': nine tenths of the time; full: 80 000 bytes, as the paper calls it"),
+    shown="fig2 schemes",
+    sensitive=False,
+)
+def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the intervals of Fig. 2b in which the queue is full."""
+    full = schemes.from_series(
+        "DropTail", lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
     )
-    other = "and with one of 0.2 s no number between" if fast is None else f"and with one of 0.2 s {fast:.0f} do"
+    fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
-        [check],
-        f"With a least time-out of 1 s, {check.value:.0f} nodes make drop tail lose 12 % of TCP's packets, {other}. "
-        f"The scenario has {measures.NODES}.",
+        [Check.of(f"intervals of {BIN:g} s with 80 000 bytes or more", full, least=100 - tolerance.value)],
+        f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts "
+        "of 20 ms come and go.",
+        beside=[
+            Check.of("mean backlog over the buffer", fill.called("", "%"), least=90),
+            Check.of(
+                "time in which no packet of 1000 bytes fits", schemes.per_seed("queue_full", "DropTail"), least=50
+            ),
+        ],
     )
 
 
-def as_padhye(evidence: Evidence) -> Judgement:
+@claim(
+    "Drop tail locks flows out.",
+    quote="two well-known drawbacks, the lock-out and full queue phenomena",
+    where="Section 2.1",
+    tolerance=Tolerance(0.02, "", "a fiftieth of the index, about what one flow in fifty that gets nothing costs"),
+    shown="schemes",
+)
+def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the fairness among TCP flows of drop tail with that of each AQM."""
+    aqms = [label for label in settled.labels if label != "DropTail"]
+    checks = [
+        Check.better(
+            f"Jain's index of TCP flows, DropTail minus {label}",
+            settled.per_seed("classes.ftp.jain", "DropTail"),
+            settled.per_seed("classes.ftp.jain", label),
+            "lower",
+            tolerance,
+        )
+        for label in aqms
+    ]
+    return Judgement(
+        checks,
+        "A full buffer loses the packets of whoever comes last, in runs, and a flow that lost two or more of a small "
+        "window waits for a time-out; marks cost no time-out.",
+    )
+
+
+@claim(
+    "Padhye's model predicts drop tail's loss.",
+    where="ours",
+    tolerance=Tolerance(25, "% of it", "the accuracy that the model's authors show"),
+    shown="calibration",
+    beyond=True,
+)
+def padhye(calibration: Runs, calibration_fast: Runs) -> Judgement:
     """Compare drop tail's loss with Padhye's prediction, over the number of nodes."""
-    runs = evidence["calibration"].mean("classes.ftp.loss_run_mean", "DropTail", {HOSTS: measures.NODES}).mean or 1.0
     checks = []
-    for experiment in ("calibration", "calibration-fast"):
-        by_count = losses(evidence[experiment], measures.LOST)
+    for runs, rto in ((calibration, 1.0), (calibration_fast, 0.2)):
         # From 40 nodes on: below, a few seconds of slow start cause a large part of the loss.
         of = [
-            [loss / theory.predicted_loss(count, MIN_RTO[experiment]) for loss in column]
-            for count, column in by_count.items()
+            runs.per_seed(LOST, "DropTail", {HOSTS: count}) / (100 * theory.predicted_loss(count, rto))
+            for count in runs.points(HOSTS)
             if count >= 40
         ]
-        effect = f"loss over Padhye's, mean over the nodes, time-out {MIN_RTO[experiment]:g} s"
-        checks.append(Check.of(effect, average(of), least=0.8, most=1.25))
+        effect = f"loss over Padhye's, mean over the nodes, time-out {rto:g} s"
+        checks.append(Check.of(effect, PerSeed.average(of), unit="", least=0.8, most=1.25))
+    run = calibration.per_seed("classes.ftp.loss_run_mean", "DropTail", {HOSTS: NODES})
     return Judgement(
         checks,
-        "Padhye's full model, three flows a node, the mean round trip with a full buffer, and the capacity that UDP "
-        f"leaves: {theory.predicted_loss(measures.NODES, 1.0):.3f} at {measures.NODES} nodes and 1 s, "
-        f"{theory.predicted_loss(measures.NODES, 0.2):.3f} at 0.2 s; 12 % are at {predicted_nodes(1.0):.0f} and "
-        f"{predicted_nodes(0.2):.0f} nodes. It counts the first loss of a round: of a flow drop tail takes {runs:.1f} "
-        "packets in a row.",
+        f"It counts the first loss of a round, and drop tail takes {run:.2g} packets of a flow in a row. 12 % are at "
+        f"{theory.predicted_nodes(1.0):.0f} nodes (time-out 1 s) and {theory.predicted_nodes(0.2):.0f} (0.2 s).",
     )
-
-
-CLAIMS = (
-    Claim(
-        name="droptail-loss",
-        text="Without AQM one can expect loss rates in the order of 12 %.",
-        where="Section 4.2, Fig. 2c",
-        judge=of_the_order,
-        needs=["calibration"],
-        shown=["fig2", "calibration", "nodes"],
-    ),
-    Claim(
-        name="droptail-full",
-        text="Drop tail's queue is almost always full.",
-        where="Section 4.2, Fig. 2b",
-        judge=almost_full,
-        needs=["schemes"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-    ),
-)
-
-BEYOND = (
-    Claim(
-        name="nodes",
-        text="70 edge nodes make drop tail lose 12 %.",
-        where="ours",
-        judge=frozen,
-        needs=["calibration", "calibration-fast"],
-        shown=["calibration", "nodes"],
-        beyond=True,
-    ),
-    Claim(
-        name="padhye",
-        text="Padhye's model predicts that loss.",
-        where="ours",
-        judge=as_padhye,
-        needs=["calibration", "calibration-fast"],
-        shown=["calibration"],
-        beyond=True,
-    ),
-)

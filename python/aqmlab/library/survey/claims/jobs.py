@@ -1,190 +1,188 @@
-"""Claims on JoBS: sections 3 and 4.2."""
+"""Claims on JoBS: sections 2.6 and 4.2, in four readings of its K and alpha."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
+import numpy as np
 import polars
 
-from aqmlab.library.survey import measures, theory
-from aqmlab.library.survey.claims.red import START, VISIBLE_LOSS
-from aqmlab.library.survey.measures import mean_of
-from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.library.survey import measures
+from aqmlab.library.survey.experiments import EVERY
+from aqmlab.library.survey.measures import BIN, HOSTS, LINE_A, LINE_B, LINE_C, LOST, NODES, WAIT, over_time
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
-VISIBLE = 0.02
-"""A visible fraction of the link in Fig. 2a, used for every claim of low utilisation."""
+READING = "In four readings of K = 10 and alpha = 0.9 (see the unstated parameters)."
 
 
-def jobs_loses_nothing(evidence: Evidence) -> Judgement:
-    """Count JoBS's losses, and compare them with those of the other disciplines."""
-    runs, settled = evidence["schemes"], evidence["settled"]
-    dropped = polars.col("drops_overflow") + polars.col("drops_early")
-    later = mean_of(dropped, settled, settled.hero)
-    beaten = [measures.difference(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
+def _readings(schemes: Runs, readings: Runs | None) -> list[tuple[str, Runs]]:
+    """Return the labels of JoBS with the runs that have them: all readings, or JoBS as shipped alone."""
+    found = [(schemes.hero, schemes)]
+    return found if readings is None else found + [(label, readings) for label in readings.labels]
+
+
+def _below(metric: str, schemes: Runs, readings: Runs | None, tolerance: Tolerance) -> list[Check]:
+    """Compare a metric of JoBS in each reading with that of each other discipline, which is to be higher."""
+    checks = []
+    for label, runs in _readings(schemes, readings):
+        own = runs.per_seed(metric, label)
+        for other in schemes.others:
+            effect = f"{own.name}, {label} minus {other}"
+            checks.append(Check.better(effect, own, schemes.per_seed(metric, other), "lower", tolerance))
+    return checks
+
+
+@claim(
+    "JoBS avoids packet losses completely.",
+    quote="the JoBS algorithm completely avoids packet losses",
+    where="Section 4.2, Fig. 2c",
+    tolerance=LINE_C,
+    shown="fig2 schemes",
+)
+def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement:
+    """Compare the loss of TCP's packets with a line's width, in each reading."""
+    of = _readings(schemes, readings)
     checks = [
-        Check.of("packets dropped in 20 s", runs.each(dropped, runs.hero).values(), unit="packets", most=0),
-        Check.of(
-            f"loss of TCP packets, {START}",
-            settled.each(measures.LOST, runs.hero).values(),
-            most=VISIBLE_LOSS,
-        ),
-        *(
-            Check.of(
-                f"loss of TCP packets, {other} minus {runs.hero}",
-                measures.difference(runs, measures.LOST, other, runs.hero),
-                least=0,
-            )
-            for other in runs.others
-        ),
-        Check.of(
-            f"loss of all packets, the least of the others minus {runs.hero}",
-            [min(column) for column in zip(*beaten, strict=True)],
-            least=0,
-        ),
+        Check.of(f"loss of TCP packets, {label}", runs.per_seed(LOST, label), most=LINE_C.value) for label, runs in of
     ]
+    beside = [
+        Check.of(f"packets dropped in 20 s, {label}", runs.per_seed("drops_overflow", label), unit="packets", most=0)
+        for label, runs in of
+    ]
+    beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LINE_C, name="loss of TCP packets")
     return Judgement(
         checks,
-        f"Of the {checks[0].value:.0f} packets {100 * (1 - later / max(checks[0].value, 1.0)):.0f} % are lost in the "
-        "first 5 s: the projection needs two flights of a flow to know its round trip, and until then slow start is "
-        "unseen. A mark takes a round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS "
-        "is a reconstruction.",
+        f"{READING} Losses are few if it projects at every arrival; those that are left come in the first seconds, "
+        "before two flights of a flow have told its round trip.",
+        beside=beside,
     )
 
 
-def jobs_shortest(evidence: Evidence) -> Judgement:
-    """Compare JoBS's mean wait with those of the other disciplines."""
-    runs = evidence["schemes"]
-    checks = [
-        Check.of(
-            f"mean wait, {other} minus {runs.hero}",
-            measures.difference(runs, measures.WAIT * 1e3, other, runs.hero),
-            unit="ms",
-            least=0,
-        )
-        for other in runs.others
-    ]
-    shorter = [check.effect.removeprefix("mean wait, ").split(" minus")[0] for check in checks if check.value < 0]
-    wait = mean_of(measures.WAIT * 1e3, runs, runs.hero)
+@claim(
+    "JoBS lowers the queue: it has the shortest on average.",
+    quote="lowers the queue size",
+    where="Section 4.2, Fig. 2b",
+    tolerance=LINE_B,
+    shown="fig2 schemes",
+    comparative=True,
+)
+def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare JoBS's mean wait with each other's, in each reading."""
     return Judgement(
-        checks,
-        f"JoBS waits {wait:.1f} ms on average: it lets the queue grow to wherever the projection stays within the "
-        "buffer. " + (f"{' and '.join(shorter)} steer lower." if shorter else "No other has less."),
+        _below(WAIT, schemes, readings, tolerance),
+        f"{READING} It lets the queue grow to wherever a projection fits the buffer, and RED and BLUE steer lower; "
+        "projections at every arrival mark more flows, and keep it as short as RED's.",
     )
 
 
-def jobs_utilisation(evidence: Evidence) -> Judgement:
-    """Compare JoBS's utilisation with those of the other disciplines."""
-    runs = evidence["schemes"]
-    used = polars.col("utilisation")
-    flows = mean_of(polars.col("classes.ftp.flows"), runs, runs.hero)
-    checks = [
-        # "relatively low": a visible difference; otherwise a ten-thousandth of the link would count
-        Check.of(
-            f"utilisation, {other} minus {runs.hero}", measures.difference(runs, used, other, runs.hero), least=VISIBLE
-        )
-        for other in runs.others
-    ]
+@claim(
+    "JoBS has the shortest queue at all times.",
+    quote="at all times",
+    where="Section 4.2, Fig. 2b",
+    tolerance=Tolerance(5, "%", "all but two of 40 intervals, those in which the flows start"),
+    shown="fig2",
+    sensitive=False,
+)
+def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the intervals of Fig. 2b in which JoBS's wait is the shorter one, for each other and reading."""
+    wait = polars.col("ftp.delay").mean()
+    others = {label: over_time(schemes, label, wait) for label in schemes.others}
+    checks = []
+    for label, runs in _readings(schemes, readings):
+        own = over_time(runs, label, wait)
+        for other, theirs in others.items():
+            share = {seed: 100 * float(np.mean(own[seed] < theirs[seed])) for seed in own.keys() & theirs.keys()}
+            effect = f"intervals of {BIN:g} s in which {label} waits less than {other}"
+            checks.append(Check.of(effect, PerSeed.of(share, "%"), least=100 - tolerance.value))
+    return Judgement(checks, "The others' queues swing, and fall below JoBS's now and then.")
+
+
+@claim(
+    "JoBS's utilisation is relatively low.",
+    quote="its utilization is relatively low in our simulation",
+    where="Section 4.2, Fig. 2a",
+    tolerance=LINE_A,
+    shown="fig2 schemes",
+    comparative=True,
+)
+def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare JoBS's utilisation with each other's, in each reading."""
     return Judgement(
-        checks,
-        f"JoBS uses {100 * mean_of(used, runs, runs.hero):.1f} % of the link, which has {theory.CAPACITY / flows:.0f} "
-        f"packets a second for each of {flows:.0f} flows. The more flows, the less it takes to keep it busy, as the "
-        "figure over the nodes has it.",
+        _below("utilisation", schemes, readings, tolerance),
+        f"{READING} Only the marks of a projection at every arrival leave the link idle at times; 210 flows keep it "
+        "busy otherwise, as the figure over the nodes has it.",
     )
 
 
-def untested(_: Evidence) -> Judgement:
-    """State why the claim is not tested."""
-    return Judgement(
-        [],
-        "The survey runs nothing with classes of service. PI as published has one queue and one probability; JoBS's "
-        "scheduler is `jobs`, which this experiment leaves out.",
-    )
+@claim(
+    "JoBS averts the overflows that it projects, by marks.",
+    quote="the sending rate of the TCP source is reduced, and impending packet losses can be avoided",
+    where="Section 2.6, eq. (2)",
+    tolerance=Tolerance(5, "%", "one projected overflow in twenty"),
+    shown="fig1",
+    sensitive=False,
+)
+def jobs_averts(fine: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the projections above the buffer that no loss follows within 0.1 s."""
+    labels = [label for label in fine.labels if label.startswith("JoBS")]
 
-
-def fewer_nodes(evidence: Evidence) -> Judgement:
-    """Compare JoBS with the others at all numbers of nodes below the scenario's."""
-    runs = evidence["load"]
-    checks, means = [], []
-    for nodes in runs.points("dumbbell.hosts"):
-        if nodes >= measures.NODES:
-            continue
-        at = {"dumbbell.hosts": nodes}
-        wait, used = (
-            {label: runs.each(value, label, at) for label in runs.labels}
-            for value in (1e3 * measures.WAIT, polars.col("utilisation"))
-        )
-
-        def gaps(values: Mapping[str, Mapping[int, float]], label: str) -> list[float]:
-            return [one - values["JoBS"][seed] for seed, one in values[label].items() if seed in values["JoBS"]]
-
-        checks += [
-            Check.of(f"mean wait, {label} minus JoBS, {nodes} nodes", gaps(wait, label), unit="ms", least=0)
-            for label in runs.labels
-            if label != "JoBS"
+    def parts(effect: str, read: Callable[[polars.DataFrame], float | None]) -> list[Check]:
+        return [
+            Check.of(f"{effect}, {label}", fine.from_series(label, read, unit="%"), least=100 - tolerance.value)
+            for label in labels
         ]
-        effect = f"utilisation, DropTail minus JoBS, {nodes} nodes"
-        checks.append(Check.of(effect, gaps(used, "DropTail"), least=VISIBLE))
-        lost = mean_of(measures.LOST, runs, "DropTail", at)
-        share = mean_of(polars.col("utilisation"), runs, "JoBS", at)
-        means.append(
-            f"with {nodes:g} nodes JoBS uses {100 * share:.1f} % of the link and drop tail loses {100 * lost:.1f} % of "
-            "TCP's packets"
-        )
+
+    above = [fine.from_series(label, lambda frame: 100 * float(_projected(frame).mean())) for label in labels]
     return Judgement(
-        checks,
-        f"Exploratory: that 40 nodes would suit the paper was seen in the runs first. In them, {'; '.join(means)}. "
-        "A flow of larger windows has gaps between its flights that JoBS can measure; with windows of two packets its "
-        "estimates are worth little.",
+        parts("projections above the buffer without a loss in 0.1 s", averted),
+        "A mark takes a round trip to be obeyed. The projection is no alarm, though: before marks it is above the "
+        f"buffer in {' and '.join(f'{one:.0f} %' for one in above)} of the steps, at every arrival the more so as the "
+        "rate of UDP since the arrival before is nearly all noise; then JoBS marks whomever it may.",
+        beside=parts("losses that a projection foresaw", foreseen),
     )
 
 
-CLAIMS = (
-    Claim(
-        name="jobs-loses-nothing",
-        text="JoBS avoids packet losses completely.",
-        where="Section 4.2, Fig. 2c",
-        judge=jobs_loses_nothing,
-        needs=["schemes", "settled"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="jobs-shortest",
-        text="JoBS has the shortest queue.",
-        where="Section 4.2, Fig. 2b",
-        judge=jobs_shortest,
-        needs=["schemes"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="jobs-utilisation",
-        text="JoBS's utilisation is relatively low.",
-        where="Section 4.2, Fig. 2a",
-        judge=jobs_utilisation,
-        needs=["schemes"],
-        shown=["fig2", "schemes"],
-        sensitive=True,
-        comparative=True,
-    ),
-    Claim(
-        name="differentiation",
-        text="PI and JoBS enhance the earlier proposals to differentiate services.",
-        where="Section 3",
-        judge=untested,
-    ),
-)
+def foreseen(frame: polars.DataFrame) -> float | None:
+    """Return the share of the drops that a projection above the buffer precedes, by 2 to 100 ms (%)."""
+    lost, due = frame["drops"].to_numpy().astype(float), _projected(frame)
+    before = np.array([due[max(0, i - 50) : i].any() for i in range(due.size)])
+    return float(100 * lost[before].sum() / lost.sum()) if lost.sum() else None
 
-BEYOND = (
-    Claim(
-        name="jobs-with-fewer-nodes",
-        text="With 20 or 40 nodes JoBS has the shortest queue and leaves some of the link, as the paper says.",
-        where="ours",
-        judge=fewer_nodes,
-        needs=["load"],
-        shown=["load"],
-        beyond=True,
-    ),
+
+def averted(frame: polars.DataFrame) -> float | None:
+    """Return the share of the steps with a projection above the buffer that no drop follows within 100 ms (%)."""
+    lost, due = frame["drops"].to_numpy() > 0, _projected(frame)
+    after = np.array([lost[i : i + 50].any() for i in range(due.size)])
+    return float(100 * (due & ~after).sum() / due.sum()) if due.any() else None
+
+
+def _projected(frame: polars.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.asarray(frame["projected.max"].fill_null(0).to_numpy() > measures.BUFFER)
+
+
+@claim(
+    "With 20 or 40 nodes JoBS loses nothing, has the shortest queue and leaves some of the link, as the paper says, "
+    "if it projects at every arrival.",
+    where="ours",
+    tolerance=LINE_C,
+    shown="load",
+    beyond=True,
 )
+def jobs_with_fewer_nodes(load: Runs) -> Judgement:
+    """Compare JoBS's loss, wait and utilisation with each other's, below the scenario's number of nodes."""
+    nodes = [count for count in load.points(HOSTS) if count < NODES]
+    others = [label for label in load.labels if not label.startswith("JoBS")]
+    checks = []
+    for count in nodes:
+        at, form = {HOSTS: count}, f", {count} nodes"
+        checks.append(Check.of(f"loss of TCP packets{form}", load.per_seed(LOST, EVERY, at), most=LINE_C.value))
+        for metric, by in ((WAIT, LINE_B), ("utilisation", LINE_A)):
+            for other in others:
+                own, theirs = (load.per_seed(metric, label, at) for label in (EVERY, other))
+                checks.append(Check.better(f"{own.name}, JoBS minus {other}{form}", own, theirs, "lower", by))
+    lost = [load.per_seed(LOST, "DropTail", {HOSTS: count}) for count in nodes]
+    return Judgement(
+        checks,
+        "Seen in the runs first. Larger windows leave gaps between flights, by which JoBS measures round trips. But "
+        f"drop tail then loses {' and '.join(f'{one:.1f} %' for one in lost)} instead of 12 %.",
+    )

@@ -1,33 +1,197 @@
-"""Claims on all six disciplines: sections 2 and 3 (Table 1)."""
+"""Claims on all six disciplines: sections 2 and 3 (Table 1), and the paper's abstract."""
 
 from __future__ import annotations
 
 import polars
 
-from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.library.survey.experiments import CONFIGURATIONS
+from aqmlab.library.survey.measures import LOST
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.run.complexity import complexity
+
+EARLY = polars.col("drops_early") + polars.col("marks")
 
 
-def avoidance(evidence: Evidence) -> Judgement:
-    """Count the packets that each discipline drops or marks while the buffer has room."""
-    runs = evidence["schemes"]
-    acts = polars.col("drops_early") + polars.col("marks")
-    checks = []
-    for label in runs.labels:
-        found = runs.each(acts, label).values()
-        bound = {"most": 0.0} if label == "DropTail" else {"least": 1.0}
-        checks.append(
-            Check.of(f"packets that {label} drops or marks while there is room", found, unit="packets", **bound)
-        )
-    return Judgement(checks, "Drop tail acts only when its buffer is full; every other tells some senders before.")
-
-
-CLAIMS = (
-    Claim(
-        name="avoidance",
-        text="RED, BLUE, REM, PI and JoBS act before congestion, drop tail only on it.",
-        where="Sections 2, 3, Table 1",
-        judge=avoidance,
-        needs=["schemes"],
-        shown=["table1"],
-    ),
+@claim(
+    "RED, BLUE, REM, PI and JoBS avoid congestion: they act before it.",
+    quote="Congestion … Avoidance (a column of Table 1)",
+    where="Section 3, Table 1; Section 2",
+    tolerance=Tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before"),
+    shown="table1",
 )
+def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the signals that each AQM gives while the buffer has room."""
+    share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
+    checks = [
+        Check.of(
+            f"signals given while there is room, {label}",
+            schemes.per_seed(share, label, unit="%"),
+            least=tolerance.value,
+        )
+        for label in schemes.labels
+        if label != "DropTail"
+    ]
+    return Judgement(checks, "The slower a probability is learnt, the more the buffer says in its place.")
+
+
+@claim(
+    "Drop tail acts on overflow alone.",
+    quote="sources reduce their transmission rates only after detecting packet loss due to queue overflow",
+    where="Section 4.2",
+    shown="table1",
+    arithmetic=True,
+)
+def droptail_late(schemes: Runs) -> Judgement:
+    """Count the signals that drop tail gives while the buffer has room."""
+    return Judgement(
+        [Check.of("early signals", schemes.per_seed(EARLY, "DropTail", unit="packets"), most=0)], "By definition."
+    )
+
+
+@claim(
+    "AQM makes shares of the link fairer among types of traffic than drop tail.",
+    quote="achieve fairness among different traffic types",
+    where="Section 3, issue 4; abstract",
+    tolerance=Tolerance(5, "%", "a twentieth of a flow's share"),
+    shown="schemes",
+)
+def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare how far the rates of a TCP flow and of a UDP source are apart with drop tail and with each AQM."""
+    rate = {
+        name: polars.col(f"classes.{name}.throughput") / polars.col(f"classes.{name}.flows") for name in ("ftp", "udp")
+    }
+    apart = 100 * (rate["ftp"] / rate["udp"]).log().abs()
+    checks = []
+    for label in settled.labels:
+        if label != "DropTail":
+            (check,) = settled.compare(
+                apart,
+                label,
+                ["DropTail"],
+                better="lower",
+                tolerance=tolerance,
+                unit="%",
+                name="distance of TCP's from UDP's rate",
+            )
+            checks.append(check)
+    return Judgement(
+        checks,
+        "Drop tail favours UDP, whose small packets find room. RED, BLUE and PI drop UDP as often as they mark TCP, "
+        "BLUE so much that TCP is favoured; REM and JoBS only mark, and leave UDP what it has.",
+    )
+
+
+@claim(
+    "JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing.",
+    quote="a wide range of relative, as well as absolute, per-class guarantees for loss and delay",
+    where="Section 2.6; issue 5 of Section 3; abstract",
+    tolerance=Tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact"),
+    shown="classes",
+)
+def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare JoBS's waits and losses of four classes with the guarantees of the scenario."""
+    label = "JoBS"
+    checks = [
+        Check.of("longest wait of class 1", classes.per_seed("classes.first.queue_delay_max", label), most=5.0),
+        Check.of("loss of class 1", classes.per_seed("classes.first.loss_ratio", label), most=1.0),
+    ]
+    for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
+        for worse, better in (("third", "second"), ("fourth", "third")):
+            ratio = classes.per_seed(f"classes.{worse}.{metric}", label) / classes.per_seed(
+                f"classes.{better}.{metric}", label
+            )
+            least, most = tolerance.around(2)
+            checks.append(Check.of(f"{name} of the {worse} over the {better} class", ratio, least=least, most=most))
+    return Judgement(
+        checks,
+        "The survey runs nothing with classes; this is JoBS as its authors published it (`jobs`), which schedules and "
+        "drops in one step, at the survey's core router with one class of UDP and three of TCP.",
+    )
+
+
+@claim(
+    "PI and JoBS enhance the earlier proposals to differentiate services.",
+    quote="[4] and [5] enhance these initial proposals in order to provide service differentiation",
+    where="Section 3",
+    tolerance=Tolerance(20, "%", "classes whose waits or losses differ by less are treated alike"),
+    shown="classes",
+)
+def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the waits and losses of the fourth class with those of the second."""
+    checks = []
+    for label in ("PI", "JoBS"):
+        for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
+            fourth, second = (classes.per_seed(f"classes.{one}.{metric}", label) for one in ("fourth", "second"))
+            checks.append(
+                Check.of(
+                    f"{name} of the fourth over the second class, {label}",
+                    fourth / second,
+                    least=1 + tolerance.value / 100,
+                )
+            )
+    return Judgement(checks, "PI as published has one queue and one probability.")
+
+
+@claim(
+    "The configuration of an AQM's parameters decides what it does.",
+    quote="AQM parameter configuration has been a main design issue",
+    where="Section 4.2",
+    tolerance=Tolerance(100, "% of it", "the loss doubles within the range"),
+    shown="configuration",
+    sensitive=False,
+)
+def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the greatest with the least loss of each discipline over its parameters."""
+    checks = []
+    for name, labels in CONFIGURATIONS.items():
+        losses = [configuration.per_seed(LOST, label) for label in labels]
+        found = PerSeed.most(losses) / PerSeed.least(losses)
+        checks.append(
+            Check.of(f"greatest loss of TCP packets over the least, {name}", found, least=1 + tolerance.value / 100)
+        )
+    return Judgement(checks, "One parameter at a time, others as printed.")
+
+
+@claim(
+    "The schemes are simple: each takes less of a processor than the queue itself.",
+    quote="reduce the program complexity",
+    where="Section 3, issue 6; abstract",
+    tolerance=Tolerance(100, "%", "of the instructions that a packet costs in drop tail's queue"),
+    shown="costs",
+)
+def simple(*, tolerance: Tolerance) -> Judgement:
+    """Compare the measured instructions a packet with those of drop tail's queue."""
+    found, flows = complexity(), 100
+    checks = [
+        Check.exact(
+            f"instructions over those of the queue, {label}",
+            100 * found[name].instructions[flows] / found.queue[flows],
+            unit="%",
+            most=tolerance.value,
+        )
+        for label, name in NAMES.items()
+    ]
+    return Judgement(
+        checks, "JoBS projects every flow once in ten arrivals; at every arrival it would be ten times that."
+    )
+
+
+@claim(
+    "The schemes scale: with ten times the flows a packet costs about as much.",
+    quote="increase the scalability",
+    where="Section 3, issue 7; abstract",
+    tolerance=Tolerance(100, "%", "a scheme without state by connection does not double its cost"),
+    shown="costs",
+)
+def scalable(*, tolerance: Tolerance) -> Judgement:
+    """Compare the measured instructions a packet with 1000 flows with those with 100."""
+    checks = []
+    for label, name in NAMES.items():
+        few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))
+        effect = f"instructions a packet, 1000 flows over 100, {label}"
+        checks.append(Check.exact(effect, many / few, most=1 + tolerance.value / 100))
+    return Judgement(checks, "Only JoBS keeps state by connection, and goes through all of it at each projection.")
+
+
+NAMES = {"RED": "red", "BLUE": "blue", "REM": "rem", "PI": "pi", "JoBS": "jobs_ecn"}
+"""The measured disciplines."""

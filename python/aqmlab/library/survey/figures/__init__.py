@@ -1,14 +1,22 @@
-"""The figure and tables of the survey, then ours."""
+"""The figures and tables of the survey, then ours."""
 
-from aqmlab.library.survey.figures import drop_tail, pi, schemes, theory
+from aqmlab.library.survey.figures import drop_tail, router, sweeps, tables, theory
 
 ITEMS = (
-    schemes.TABLE_1,
-    schemes.FIGURE_2,
-    schemes.SCHEMES,
+    router.FIGURE_1,
+    tables.TABLE_1,
+    router.FIGURE_2,
+    tables.SCHEMES,
+    tables.CLASSES,
+    tables.CONFIGURATION,
+    tables.CONDITIONS,
+    tables.COSTS,
+    router.LEARNING,
+    router.CHANGE,
     drop_tail.CALIBRATION,
-    drop_tail.NODES_TABLE,
-    pi.GAINS_FIGURE,
+    sweeps.FIXED,
+    sweeps.GAINS,
     theory.PLANT,
-    schemes.LOAD,
+    sweeps.SYNCHRONISATION,
+    sweeps.LOAD,
 )

@@ -17,11 +17,11 @@ from aqmlab.library.survey.theory import (
     printed_plant,
     rule_gains,
 )
-from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
+from aqmlab.papers import Axis, Curve, Figure, Panel
 from aqmlab.theory import laws
 
 
-def bode(evidence: Evidence) -> Iterator[Curve]:
+def bode() -> Iterator[Curve]:
     """Draw the open loop's gain and phase: the plant (1) as printed and with its delay, with PI's gains."""
     w = np.logspace(-1, np.log10(30), 200)
     s = 1j * w
@@ -46,6 +46,6 @@ PLANT = Figure(
         Panel("b", "Phase", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Phase (degrees)", -540, 0)),
     ],
     curves=bode,
-    caption="60 flows, 180 ms, 5625 packets/s. The survey prints the plant without its delay.",
+    caption="60 flows, 180 ms, 5625 packets/s. (1) is the plant without the loop's delay.",
     beyond=True,
 )
