@@ -191,10 +191,15 @@ def longest(runs: Runs, label: str, at: At | None = None, owner: str = "udp") ->
     return PerSeed.of([float(max(np.flatnonzero(one) + 1, default=0)) for one in counts], "packets")
 
 
-def crossings(frame: polars.DataFrame) -> float:
-    """Return the number of times per minute that RED's average rises to max_th, after the warm-up."""
+def max_th(runs: Runs, label: str) -> float:
+    """Return the upper threshold of a discipline (packets): a variant may have another."""
+    return float(runs.study.variants[label].resolved["aqm"]["max_th"])
+
+
+def crossings(frame: polars.DataFrame, threshold: float) -> float:
+    """Return the number of times per minute that RED's average rises to a threshold, after the warm-up."""
     average = frame.filter(frame["t"] >= 20)["avg.max"].to_numpy()
-    above = average >= MAX_TH
+    above = average >= threshold
     return float(np.sum(~above[:-1] & above[1:]) * 60 / (len(average) * (frame["t"][1] - frame["t"][0])))
 
 

@@ -58,7 +58,7 @@ def rivals(runs: Runs, *without: str) -> list[str]:
 
 
 class Seconds:
-    """Means of 1 s of a run: times, queue (packets), drop probability, and the loss ratio of its arrivals."""
+    """Means of 1 s of a run: times, queue (packets), drop probability if it has one, and loss ratio of its arrivals."""
 
     def __init__(self, frame: polars.DataFrame, link: str = "") -> None:
         def column(name: str) -> polars.Expr:
@@ -66,7 +66,7 @@ class Seconds:
 
         found = frame.group_by(polars.col("t").floor()).agg(
             column("queue.mean").mean().alias("queue"),
-            column("p.mean").mean().alias("p"),
+            (column("p.mean").mean() if f"{link}p.mean" in frame.columns else polars.lit(None)).alias("p"),
             (column("drops").sum() / column("arrivals").sum()).alias("lost"),
         )
         self.t, self.queue, self.p, self.lost = (

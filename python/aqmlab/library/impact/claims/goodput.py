@@ -7,7 +7,6 @@ from aqmlab.library.impact.measures import (
     GOODPUT,
     GREEDY,
     LOSS,
-    MAX_TH,
     MIXED,
     RED,
     SAME,
@@ -21,6 +20,7 @@ from aqmlab.library.impact.measures import (
     Quantity,
     in_vain,
     load,
+    max_th,
     mean_of,
     queue_over,
     tcp_goodput,
@@ -47,7 +47,9 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     checks, beside = (
         [
             Check.of(
-                f"mean queue over max_th, {label}, {count:g} sources", queue_over(flows, MAX_TH, label, at), least=least
+                f"mean queue over max_th, {label}, {count:g} sources",
+                queue_over(flows, max_th(flows, label), label, at),
+                least=least,
             )
             for count in flows.points("traffic.tcp.count")
             for at in [{"traffic.tcp.count": count}]

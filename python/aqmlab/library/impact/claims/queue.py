@@ -8,7 +8,6 @@ from aqmlab.library.impact.measures import (
     DELAY,
     GREEDY,
     HIT,
-    MAX_TH,
     RED,
     SHORT,
     SIGNIFICANT,
@@ -20,6 +19,7 @@ from aqmlab.library.impact.measures import (
     Quantity,
     crossings,
     exactly,
+    max_th,
     mean_of,
     queue_over,
     tcp_goodput,
@@ -119,13 +119,14 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 )
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count how often RED's average rises to max_th."""
-    rises = queue.from_series(RED, crossings, unit="per minute")
+    edge = max_th(queue, RED)
+    rises = queue.from_series(RED, lambda frame: crossings(frame, edge), unit="per minute")
     above = queue.from_series(
-        RED, lambda frame: 100 * float(frame["avg.max"].ge(MAX_TH).cast(float).sum()) / len(frame), unit="%"
+        RED, lambda frame: 100 * float(frame["avg.max"].ge(edge).cast(float).sum()) / len(frame), unit="%"
     )
     return Judgement(
         [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
-        f"A cycle takes {60 / rises.mean:.2g} s. The average touches max_th in {above:.2g} % of the bins of 20 ms: a "
+        f"It rises there {rises:.2g} times a minute. The average touches max_th in {above:.2g} % of the bins of 20 ms: a "
         "few dozen drops in a row are enough to turn it.",
     )
 
