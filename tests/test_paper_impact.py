@@ -150,7 +150,7 @@ def test_cycle_lag_and_answer_are_read_off_a_series() -> None:
             "drops": (queue > 80).astype(int),
         }
     )
-    assert measures.crossings(frame) == pytest.approx(30, rel=0.01)
+    assert measures.crossings(frame, 90) == pytest.approx(30, rel=0.01)
     assert measures.lag(frame) == pytest.approx(0.2)
     driving = frame.with_columns(drops=(10 - 10 * np.cos(np.pi * (t + 0.2))).round())
     assert measures.answer(frame) > measures.answer(driving)

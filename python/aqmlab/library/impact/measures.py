@@ -45,7 +45,7 @@ PACKET_TIME = 0.8e-3
 """Transmission time of a packet of 1000 B (s), by which each queued packet adds to the delay."""
 PAYLOAD = 0.96
 """Payload of a packet of 1000 B, over its size."""
-BUFFER, MIN_TH, MAX_TH = 200, 30, 90
+BUFFER, MIN_TH = 200, 30
 BUFFERS = (50, 100, 200, 400)
 SPLITS = (1, 2, 4, 10, 40)
 """Numbers of flows into which 1 Mbit/s of UDP is split, beyond the paper."""

@@ -126,8 +126,8 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
-        f"It rises there {rises:.2g} times a minute. The average touches max_th in {above:.2g} % of the bins of 20 ms: a "
-        "few dozen drops in a row are enough to turn it.",
+        f"It rises there {rises:.2g} times a minute, and touches it in {above:.2g} % of the bins of 20 ms: a few dozen "
+        "drops in a row are enough to turn it.",
     )
 
 
