@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from aqmlab import _core
@@ -353,6 +354,7 @@ def number(value: Scalar) -> tuple[float, str] | None:
     return None if isinstance(value, bool) else (value, "")
 
 
+@cache
 def unit(path: str) -> str:
     """Return the unit of a parameter whose values are plain numbers; empty if there is none, or it is unknown.
 
