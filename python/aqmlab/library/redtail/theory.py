@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 
 import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab.papers import Evidence, Runs
+from aqmlab.library.redtail.measures import COUNT
+from aqmlab.papers import PerSeed, Runs
 from aqmlab.theory import redtail, tcp
 from aqmlab.theory.redtail.markov import Stationary
 from aqmlab.theory.redtail.slots import Slots, rate_deviation
-from aqmlab.theory.tcp.transfer_trials import times
+from aqmlab.theory.tcp.transfer_trials import Recovery, Sender, after_loss, outcomes
 
 Array = NDArray[np.float64]
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6
 """Round trip and transmission time of a packet in Table I (s)."""
 REQUEST = RTT / 2
 """Time that a request adds to the packet engine's transfers (s)."""
+GROUP = 150
+"""Transfers in a group of trials: five groups have the paper's accuracy."""
 FILE_SIZES = (30, 60, 90, 120, 150, 180, 210)
 """File sizes (kB)."""
 
-PRINTED = {
+TABLE_1 = {
     (30, 0.0): (0.88, 0.0006),
     (30, 0.02): (1.60, 1.88),
     (30, 0.04): (2.74, 4.27),
@@ -45,7 +49,6 @@ CAPACITY, DELAY, LOSS, BUFFER = 750.0, 0.064, 0.014, 800
 FLOWS = (20, 40)
 PROBES = ("probe1", "probe2", "probe3", "probe4")
 MOVING, FIXED_LOSS = "Dynamic thresholds", "Fixed loss"
-COUNT = "traffic.ftp.count"
 WARMUP = 50.0
 """Warm-up of the scenario `steady` (s)."""
 
@@ -92,32 +95,50 @@ class Steady:
         self.slots = Slots(C=CAPACITY, d=DELAY, N=flows, W=float(tcp.window(self.loss)), S=rtt)
 
 
-def steady(evidence: Evidence, label: str, flows: int) -> list[Steady]:
-    """Return the steady state of every seed, in their order, from the experiment ``steady``."""
-    return _steady(evidence["steady"], label, flows)
-
-
 @lru_cache(maxsize=8)
-def _steady(runs: Runs, label: str, flows: int) -> list[Steady]:
-    return [Steady(runs, label, flows, seed) for seed in sorted(runs.of(label)["seed"].unique().to_list())]
+def steady(runs: Runs, label: str, flows: int) -> dict[int, Steady]:
+    """Return the steady state of every seed of the experiment ``steady``."""
+    return {seed: Steady(runs, label, flows, seed) for seed in sorted(runs.of(label)["seed"].unique().to_list())}
+
+
+def of_steady(runs: Runs, label: str, flows: int, read: Callable[[Steady], float]) -> PerSeed:
+    """Return a number of the steady state of every seed."""
+    return PerSeed.of({seed: read(one) for seed, one in steady(runs, label, flows).items()})
 
 
 @cache
-def tried(kilobytes: int, p: float, n: int) -> Array:
-    """Return the durations (s) of transfers simulated packet by packet; five groups of ``n``, shape (5, n)."""
-    many = n if p else 2  # without loss all are equal
-    return np.array([times(kilobytes, p, RTT, PACKET_TIME, many, seed) for seed in range(1, 6)])
+def tried(kilobytes: int, p: float) -> tuple[Array, Array]:
+    """Return durations (s) and time-outs of transfers simulated packet by packet, in five groups of 150 each."""
+    groups = [outcomes(kilobytes, p, RTT, PACKET_TIME, GROUP if p else 2, seed) for seed in range(1, 6)]
+    return np.array([times for times, _ in groups]), np.array([timeouts for _, timeouts in groups])
 
 
-def trials_each(evidence: Evidence) -> int:
-    """Return the number of transfers to simulate per group: five groups have the paper's accuracy, or half of it."""
-    return 60 if evidence.quick else 150
+def lost(which: Collection[int], flavour: str = "reno", kilobytes: int = 90) -> Recovery:
+    """Follow a transfer of Table I's link of which chosen packets are lost."""
+    return after_loss(which, kilobytes, RTT, PACKET_TIME, Sender(flavour=flavour))
 
 
-def delivery(runs: Runs, kilobytes: int, p: float) -> list[float]:
-    """Return the mean delivery time of each run (s), with half a round trip for the request, in the order of seeds."""
-    found = runs.values(f"classes.{kilobytes}kB.completion_time_mean", ALONE, {PD: p})
-    return [one + REQUEST for one in found if one is not None]
+def delivery(runs: Runs, kilobytes: int, p: float) -> PerSeed:
+    """Return the mean delivery time of each run (s), with half a round trip for the request."""
+    return runs.per_seed(f"classes.{kilobytes}kB.completion_time_mean", ALONE, {PD: p}) + REQUEST
+
+
+def deviation(runs: Runs, kilobytes: int, p: float) -> PerSeed:
+    """Return the standard deviation of the delivery times of each run (s), from their percentiles."""
+    found = runs.distribution("completion_time", ALONE, f"{kilobytes}kB", {PD: p})
+    # Each percentile stands for the hundredth of the files around it, the first and the last for half of one.
+    weights = np.r_[0.5, np.ones(99), 0.5]
+    return PerSeed.of([_deviation(np.asarray(one), weights) for one in found], "s")
+
+
+def _deviation(values: Array, weights: Array) -> float:
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+
+
+def kolmogorov(one: Array, other: Array) -> float:
+    """Return the greatest distance of two distribution functions, of the same points."""
+    return float(np.abs(np.cumsum(one) - np.cumsum(other)).max())
 
 
 def wander(flows: int, slots: float, seconds: float, seed: int = 1) -> tuple[Array, Array, Array]:
