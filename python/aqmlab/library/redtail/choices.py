@@ -98,7 +98,12 @@ CHOICES = (
         "Size by size they add 0.4 to 2.8 % to the load, so that the traffic stays what it is; the round trip is Fig. 2's. A "
         "browser's request would take 64 ms more.",
     ),
-    Choice("Buffer of Figs. 10 and 11 and section VI", "", "800 kB", "40 flows that lose 1.4 % need some 370 packets of queue."),
+    Choice(
+        "Buffer of Figs. 10 and 11 and section VI",
+        "",
+        "800 kB",
+        "40 flows that lose 1.4 % need some 370 packets of queue.",
+    ),
     Choice(
         "When thresholds move",
         "average drop probability by EWMA",
@@ -111,14 +116,21 @@ CHOICES = (
         "min_th from 1 packet; no bound above, in RED+Tail the shared buffer is the bound",
         "The paper has none; max_th at most 0.8 of the buffer is in the sensitivity table.",
     ),
-    Choice("FTP's loss with moving thresholds", "0.988 % in the text, 0.899 % in Table IV", "Table IV's", "A misprint."),
+    Choice(
+        "FTP's loss with moving thresholds", "0.988 % in the text, 0.899 % in Table IV", "Table IV's", "A misprint."
+    ),
     Choice(
         "Mean of the long queue",
         "60 kB in section V, (20 + 80)/2 = 50 kB in section VI",
         "60 kB is tested, 50 kB comes out",
         "The printed delay times rate is 38.5 kB.",
     ),
-    Choice("Figs. 7 and 8", "", "Adaptive RED and RED+Tail", "In the order of the text; our copy has no captions of theirs."),
+    Choice(
+        "Figs. 7 and 8",
+        "",
+        "Adaptive RED and RED+Tail",
+        "In the order of the text; our copy has no captions of theirs.",
+    ),
     Choice(
         "Later disciplines",
         "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from aqmlab.library.redtail.measures import (
     ARED,
     C1_MAX,
@@ -59,7 +58,12 @@ def web(name: str, title: str, aqms: Aqms = RED_TAIL, **more: object) -> Experim
     """Describe an experiment with the web scenario."""
     settings = {**OURS, **more.pop("settings", {})}  # type: ignore[dict-item]
     return Experiment(
-        name=name, title=title, scenario="redtail/web", settings=settings, aqms=aqms, **{"rivals": {}, **more}  # type: ignore[arg-type]
+        name=name,
+        title=title,
+        scenario="redtail/web",
+        settings=settings,
+        aqms=aqms,
+        **{"rivals": {}, **more},  # type: ignore[arg-type]
     )
 
 
@@ -79,8 +83,14 @@ EXPERIMENTS = (
         quick={N: [64, 256]},
         series=True,
     ),
-    web("dynamic-web", "The same with thresholds that move in RED+Tail's long queue", {**RED_TAIL, **MOVING_THRESHOLDS}),
-    web("silence", "RED+Tail over T, after whose silence a connection is new", vary={T: ["5 s", "10 s", "50 s", "200 s"]}),
+    web(
+        "dynamic-web", "The same with thresholds that move in RED+Tail's long queue", {**RED_TAIL, **MOVING_THRESHOLDS}
+    ),
+    web(
+        "silence",
+        "RED+Tail over T, after whose silence a connection is new",
+        vary={T: ["5 s", "10 s", "50 s", "200 s"]},
+    ),
     web("c1max", "RED+Tail over C1max", vary={C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]}, quick={C1_MAX: [0.5, 0.8, 1.0]}),
     web(
         "maxth1",

@@ -122,9 +122,7 @@ def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDA
 
 def ratios(runs: Runs, metric: str, label: str, scale: Callable[[float], float], at: At | None = None) -> list[PerSeed]:
     """Return a metric at each value of max_th1, over a function of it."""
-    return [
-        runs.per_seed(metric, label, {**(at or {}), MAX_TH1: size}) / scale(size) for size in runs.points(MAX_TH1)
-    ]
+    return [runs.per_seed(metric, label, {**(at or {}), MAX_TH1: size}) / scale(size) for size in runs.points(MAX_TH1)]
 
 
 def printed() -> list[Printed]:

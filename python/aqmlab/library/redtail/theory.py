@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from aqmlab.library.redtail.measures import COUNT
 from aqmlab.papers import PerSeed, Runs
 from aqmlab.theory import redtail, tcp
-from aqmlab.theory.redtail.markov import Stationary
+from aqmlab.theory.redtail.markov import Stationary, transitions
 from aqmlab.theory.redtail.slots import Slots, rate_deviation
 from aqmlab.theory.tcp.transfer_trials import Recovery, Sender, after_loss, outcomes
 
@@ -63,6 +63,13 @@ def model(flows: int, slots: float | None = None, loss: float = LOSS) -> Slots:
     return Slots(C=CAPACITY, d=DELAY, N=flows, W=window, S=slot)
 
 
+def loaded(load: float, part: float) -> Slots:
+    """Return the model of 40 flows where ``load`` is d C / (N W), with the slot as a part of the limit (10)."""
+    whole = model(40)
+    found = Slots(C=whole.C, d=load * whole.N * whole.W / whole.C, N=whole.N, W=whole.W)
+    return Slots(C=found.C, d=found.d, N=found.N, W=found.W, S=part * found.contraction_limit())
+
+
 @cache
 def chain(flows: int, slots: float | None = None) -> Stationary:
     """Return the queue's distribution by the paper's model, with the printed deviation of a flow's rate.
@@ -78,6 +85,19 @@ def interchanged(flows: int) -> Stationary:
     return model(flows).chain(redtail.paper_sigma(sum(FLOWS) - flows), BUFFER)
 
 
+def small_buffer() -> Stationary:
+    """Return the distribution of 40 flows' queue where it reaches both ends: S = 2 RTT, 600 packets."""
+    return model(40, 2.0).chain(redtail.paper_sigma(40), 600)
+
+
+def change(flows: int, slots: float, probability: Array) -> float:
+    """Return the greatest change of a probability when the queue's distribution goes through one more slot."""
+    queue_model = model(flows, slots)
+    states = np.arange(BUFFER + 1)
+    table = transitions(queue_model.f(states.astype(float)), queue_model.noise(redtail.paper_sigma(flows)))
+    return float(np.abs(probability @ table - probability).max())
+
+
 class Steady:
     """The steady state of a run of the experiment ``steady``. ``label`` is moving thresholds or a fixed loss."""
 
@@ -88,6 +108,9 @@ class Steady:
         self.queue: Array = frame["bottleneck.queue.mean"].to_numpy()
         row = runs.of(label, {**at, "seed": seed})
         self.loss = LOSS if label == FIXED_LOSS else float(row["loss_ratio"][0])
+        counts = np.bincount(np.rint(self.queue).astype(int), minlength=BUFFER + 1)
+        self.histogram: Array = counts[: BUFFER + 1] / counts.sum()
+        """Share of the bins with each whole number of packets."""
         rtt = float(self.queue.mean()) / CAPACITY + DELAY
         arrivals = np.array([frame[f"bottleneck.{name}.arrivals"].to_numpy() for name in PROBES])
         self.sigma = rate_deviation(arrivals, float(frame["t"][1] - frame["t"][0]), rtt)
@@ -96,14 +119,14 @@ class Steady:
 
 
 @lru_cache(maxsize=8)
-def steady(runs: Runs, label: str, flows: int) -> dict[int, Steady]:
+def steadies(runs: Runs, label: str, flows: int) -> dict[int, Steady]:
     """Return the steady state of every seed of the experiment ``steady``."""
     return {seed: Steady(runs, label, flows, seed) for seed in sorted(runs.of(label)["seed"].unique().to_list())}
 
 
 def of_steady(runs: Runs, label: str, flows: int, read: Callable[[Steady], float]) -> PerSeed:
     """Return a number of the steady state of every seed."""
-    return PerSeed.of({seed: read(one) for seed, one in steady(runs, label, flows).items()})
+    return PerSeed.of({seed: read(one) for seed, one in steadies(runs, label, flows).items()})
 
 
 @cache

@@ -233,9 +233,7 @@ class Recovery:
     ssthresh: float
 
 
-def after_loss(
-    lost: Collection[int], packets: int, R: float, tau: float, sender: Sender | None = None
-) -> Recovery:
+def after_loss(lost: Collection[int], packets: int, R: float, tau: float, sender: Sender | None = None) -> Recovery:
     """Follow a transfer of which chosen packets are lost once, and no other.
 
     Parameters

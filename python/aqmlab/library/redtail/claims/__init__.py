@@ -10,16 +10,6 @@ from aqmlab.library.redtail.claims import (
     transfers,
     web,
 )
+from aqmlab.papers import claims
 
-CLAIMS = (
-    *web.CLAIMS,
-    *classifier.CLAIMS,
-    *small_files.CLAIMS,
-    *thresholds.CLAIMS,
-    *short_queue.CLAIMS,
-    *transfers.CLAIMS,
-    *model.CLAIMS,
-    *model.BEYOND,
-    *classifier.BEYOND,
-    *future.BEYOND,
-)
+CLAIMS = claims(web, classifier, small_files, thresholds, short_queue, transfers, model, future)

@@ -6,7 +6,6 @@ import numpy as np
 
 from aqmlab.library.redtail.claims.web import TENTH
 from aqmlab.library.redtail.measures import (
-    ALL_TRAFFIC,
     HERO,
     LONG,
     LOSS,
@@ -69,15 +68,29 @@ def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
     least = {T: points[0]}
     metric = of("WEB", "completion_time_mean")
     checks = [
-        Check.better(f"time of a web file, T = {one:g} s over T = {points[0]:g} s", silence.per_seed(metric, HERO, {T: one}), silence.per_seed(metric, HERO, least), "not higher", tolerance)
+        Check.better(
+            f"time of a web file, T = {one:g} s over T = {points[0]:g} s",
+            silence.per_seed(metric, HERO, {T: one}),
+            silence.per_seed(metric, HERO, least),
+            "not higher",
+            tolerance,
+        )
         for one in points[1:]
     ]
     beside = [
-        Check.better(f"loss of web, T = {one:g} s over T = {points[0]:g} s", silence.per_seed(of("WEB", LOSS), HERO, {T: one}), silence.per_seed(of("WEB", LOSS), HERO, least), "not higher", tolerance)
+        Check.better(
+            f"loss of web, T = {one:g} s over T = {points[0]:g} s",
+            silence.per_seed(of("WEB", LOSS), HERO, {T: one}),
+            silence.per_seed(of("WEB", LOSS), HERO, least),
+            "not higher",
+            tolerance,
+        )
         for one in points[1:]
     ]
     return Judgement(
-        checks, "A long T lets the packets of several files of a reader add up to N, and the later ones go to the long queue.", beside
+        checks,
+        "A long T lets the packets of several files of a reader add up to N, and the later ones go to the long queue.",
+        beside,
     )
 
 
@@ -93,7 +106,9 @@ def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
     import polars
 
     room = [printed_room(table) for table in (TABLE_3[HERO], TABLE_4)]
-    share = 100 * (polars.col(LONG + "arrivals") - polars.col(of("FTP", "arrivals"))) / polars.col(of("WEB", "arrivals"))
+    share = (
+        100 * (polars.col(LONG + "arrivals") - polars.col(of("FTP", "arrivals"))) / polars.col(of("WEB", "arrivals"))
+    )
     shares: dict[int, PerSeed] = {after: n.per_seed(share, HERO, {AFTER: after}, unit="%") for after in n.points(AFTER)}
     return Judgement(
         [

@@ -31,10 +31,16 @@ TRAFFIC = {"CBR": of("CBR", DELAY), "WEB": of("WEB", DELAY), "the short queue": 
 def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the least delay over max_th1 with max_th1 / C, where C1min = 0 and C1max = C."""
     checks = [
-        Check.of(f"delay of {name} / (max_th1/C), the least over max_th1", PerSeed.least(ratios(equation_1, metric, HERO, bound)), least=1 - tolerance.value)
+        Check.of(
+            f"delay of {name} / (max_th1/C), the least over max_th1",
+            PerSeed.least(ratios(equation_1, metric, HERO, bound)),
+            least=1 - tolerance.value,
+        )
         for name, metric in TRAFFIC.items()
     ]
-    return Judgement(checks, "A queue of any length below max_th1 takes max_th1/C to empty at C q1/max_th1, and a longer one more.")
+    return Judgement(
+        checks, "A queue of any length below max_th1 takes max_th1/C to empty at C q1/max_th1, and a longer one more."
+    )
 
 
 @claim(
@@ -89,7 +95,15 @@ def middle_over_rate(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     for size in maxth1.points(MAX_TH1):
         delay = maxth1.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size})
         rate = maxth1.per_seed(LONG + RATE, HERO, {MAX_TH1: size}, unit="kB/s")
-        checks.append(Check.better(f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB", delay, (1e3 * middle / rate).called("", "ms"), "equal", tolerance))
+        checks.append(
+            Check.better(
+                f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB",
+                delay,
+                (1e3 * middle / rate).called("", "ms"),
+                "equal",
+                tolerance,
+            )
+        )
     return Judgement(checks, "Little's law, with a queue that Adaptive RED keeps near its middle.")
 
 
@@ -107,15 +121,31 @@ def _spread(runs: Runs, metric: str, size: float) -> PerSeed:
 def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the standard deviations of the delays with FTP's, at every max_th1."""
     checks = [
-        Check.better(f"deviation of the delay of {name} over FTP's, max_th1 = {size / 1e3:g} kB", _spread(maxth1, TRAFFIC[name], size), _spread(maxth1, of("FTP", DELAY), size), "lower", tolerance)
+        Check.better(
+            f"deviation of the delay of {name} over FTP's, max_th1 = {size / 1e3:g} kB",
+            _spread(maxth1, TRAFFIC[name], size),
+            _spread(maxth1, of("FTP", DELAY), size),
+            "lower",
+            tolerance,
+        )
         for name in ("CBR", "the short queue")
         for size in maxth1.points(MAX_TH1)
     ]
     beside = [
-        Check.better(f"deviation of the delay of WEB over FTP's, max_th1 = {size / 1e3:g} kB", _spread(maxth1, TRAFFIC["WEB"], size), _spread(maxth1, of("FTP", DELAY), size), "lower", tolerance)
+        Check.better(
+            f"deviation of the delay of WEB over FTP's, max_th1 = {size / 1e3:g} kB",
+            _spread(maxth1, TRAFFIC["WEB"], size),
+            _spread(maxth1, of("FTP", DELAY), size),
+            "lower",
+            tolerance,
+        )
         for size in maxth1.points(MAX_TH1)
     ]
-    return Judgement(checks, "The longer the short queue, the faster it is served. WEB's packets of long files wait with FTP.", beside)
+    return Judgement(
+        checks,
+        "The longer the short queue, the faster it is served. WEB's packets of long files wait with FTP.",
+        beside,
+    )
 
 
 @claim(
@@ -130,7 +160,15 @@ def long_varies_more(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     points = maxth1.points(MAX_TH1)
     small, great = (_spread(maxth1, of("FTP", DELAY), size) for size in (points[0], points[-1]))
     return Judgement(
-        [Check.of("deviation of FTP's delay at the least max_th1 over that at the greatest", 100 * (small / great - 1), unit="%", least=tolerance.value, most=50)],
+        [
+            Check.of(
+                "deviation of FTP's delay at the least max_th1 over that at the greatest",
+                100 * (small / great - 1),
+                unit="%",
+                least=tolerance.value,
+                most=50,
+            )
+        ],
         f"{small} and {great}: a small max_th1 lets the short queue take more of the rate at once.",
     )
 
@@ -146,7 +184,12 @@ def smaller_max_th1(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare delay and loss of the short queue at the least and the greatest max_th1."""
     points = maxth1.points(MAX_TH1)
     checks = [
-        Check.better(f"{name} of the short queue, least max_th1 over greatest", *(maxth1.per_seed(SHORT + metric, HERO, {MAX_TH1: size}) for size in (points[0], points[-1])), "lower", tolerance)
+        Check.better(
+            f"{name} of the short queue, least max_th1 over greatest",
+            *(maxth1.per_seed(SHORT + metric, HERO, {MAX_TH1: size}) for size in (points[0], points[-1])),
+            "lower",
+            tolerance,
+        )
         for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
     ]
     return Judgement(checks, "A short queue that is served sooner leaves room in the shared buffer.")
@@ -168,7 +211,19 @@ def delay_targets(targets: Runs, *, tolerance: Tolerance) -> Judgement:
             at, where = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB, long queue {label}"
             rate = targets.per_seed(LONG + RATE, label, at, unit="kB/s").mean
             checks += [
-                Check.near(f"delay of the short queue, {where}", targets.per_seed(SHORT + DELAY, label, at), bound(size), tolerance),
-                Check.near(f"delay of the long queue, {where}", targets.per_seed(LONG + DELAY, label, at), 1e3 * (low + high) / 2 / rate, tolerance),
+                Check.near(
+                    f"delay of the short queue, {where}",
+                    targets.per_seed(SHORT + DELAY, label, at),
+                    bound(size),
+                    tolerance,
+                ),
+                Check.near(
+                    f"delay of the long queue, {where}",
+                    targets.per_seed(LONG + DELAY, label, at),
+                    1e3 * (low + high) / 2 / rate,
+                    tolerance,
+                ),
             ]
-    return Judgement(checks, "max_th1/C for the short queue, the middle of the thresholds over its rate for the long one.")
+    return Judgement(
+        checks, "max_th1/C for the short queue, the middle of the thresholds over its rate for the long one."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.library.redtail.claims.web import ONE_RUN, TENTH, P, Q, Q2, printed_numbers, swing
+from aqmlab.library.redtail.claims.web import ONE_RUN, Q2, TENTH, P, printed_numbers
 from aqmlab.library.redtail.measures import (
     ALL_TRAFFIC,
     ALONE_BAND,
@@ -22,7 +22,6 @@ from aqmlab.library.redtail.measures import (
     mean_over,
     of,
     share_in,
-    spread_over,
 )
 from aqmlab.library.redtail.measures import N as AFTER
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
@@ -115,13 +114,23 @@ def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge whether connections share the link equally."""
     checks = [
-        Check.of(f"Jain's index of the 20 flows that stay, {label.lower()}", dynamic.per_seed(of("ftp", "jain"), label), least=1 - tolerance.value)
+        Check.of(
+            f"Jain's index of the 20 flows that stay, {label.lower()}",
+            dynamic.per_seed(of("ftp", "jain"), label),
+            least=1 - tolerance.value,
+        )
         for label in (FIXED, DYNAMIC)
     ]
     return Judgement(
         checks,
         "Equal flows have one round-trip time and see one drop probability.",
-        dynamic.compare(of("ftp", RATE), DYNAMIC, [FIXED], better="equal", tolerance=Tolerance(2, "% of it", "as beside web traffic")),
+        dynamic.compare(
+            of("ftp", RATE),
+            DYNAMIC,
+            [FIXED],
+            better="equal",
+            tolerance=Tolerance(2, "% of it", "as beside web traffic"),
+        ),
     )
 
 
@@ -137,10 +146,24 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     sent = [100 - dynamic.per_seed(LOSS, label) for label in (DYNAMIC, FIXED)]
     goodput = [dynamic.per_seed("goodput", label) for label in (DYNAMIC, FIXED)]
     return Judgement(
-        [Check.of("delivered over sent, with moving thresholds over fixed", 100 * (sent[0] / sent[1] - 1), unit="%", least=tolerance.value)],
+        [
+            Check.of(
+                "delivered over sent, with moving thresholds over fixed",
+                100 * (sent[0] / sent[1] - 1),
+                unit="%",
+                least=tolerance.value,
+            )
+        ],
         "A packet that is dropped in front of the bottleneck takes none of its time, and so what a user of the full link gets "
         "grows by what is no longer sent again although it arrived.",
-        [Check.of("goodput of the link with moving thresholds over fixed", 100 * (goodput[0] / goodput[1] - 1), unit="%", least=tolerance.value)],
+        [
+            Check.of(
+                "goodput of the link with moving thresholds over fixed",
+                100 * (goodput[0] / goodput[1] - 1),
+                unit="%",
+                least=tolerance.value,
+            )
+        ],
     )
 
 
@@ -170,11 +193,19 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare Pmax, the slope times the constant distance, with 40 and with 20 flows."""
     moving, fixed = (
-        dynamic.from_series(label, mean_over("max_p.mean", *MANY)) / dynamic.from_series(label, mean_over("max_p.mean", *BEFORE))
+        dynamic.from_series(label, mean_over("max_p.mean", *MANY))
+        / dynamic.from_series(label, mean_over("max_p.mean", *BEFORE))
         for label in (DYNAMIC, FIXED)
     )
     return Judgement(
-        [Check.of("Pmax with 40 flows over that with 20, moving thresholds", moving, least=1 / tolerance.value, most=tolerance.value)],
+        [
+            Check.of(
+                "Pmax with 40 flows over that with 20, moving thresholds",
+                moving,
+                least=1 / tolerance.value,
+                most=tolerance.value,
+            )
+        ],
         f"The thresholds take up the load in place of Pmax, which fixed thresholds must raise {fixed:.1f}-fold.",
     )
 
@@ -190,11 +221,18 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare loss and delay of each band with those of the next higher one."""
     low, middle, high = ({"aqm.p_l": value} for value in bands.points("aqm.p_l"))
     checks = [
-        Check.better(f"{name} with a band of half the P, {text}", *(bands.per_seed(metric, DYNAMIC, at) for at in pair), better, tolerance)
+        Check.better(
+            f"{name} with a band of half the P, {text}",
+            *(bands.per_seed(metric, DYNAMIC, at) for at in pair),
+            better,
+            tolerance,
+        )
         for metric, name, better in ((LOSS, "loss", "lower"), (DELAY, "delay", "higher"))
         for text, pair in (("(0.005, 0.01)", (low, middle)), ("(0.01, 0.02)", (middle, high)))
     ]
-    return Judgement(checks, "By the square-root law half the loss makes windows 1.4 times as large, and the queue holds the rest.")
+    return Judgement(
+        checks, "By the square-root law half the loss makes windows 1.4 times as large, and the queue holds the rest."
+    )
 
 
 @claim(
@@ -206,9 +244,15 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the ratio of the rates of flows of 16 and of 240 ms with higher and with fixed thresholds."""
-    ratio = [mixed.per_seed(of("near", RATE), label) / mixed.per_seed(of("far", RATE), label) for label in (DYNAMIC, FIXED)]
+    ratio = [
+        mixed.per_seed(of("near", RATE), label) / mixed.per_seed(of("far", RATE), label) for label in (DYNAMIC, FIXED)
+    ]
     return Judgement(
-        [Check.better("ratio of the rates, near over far, with raised thresholds over fixed ones", *ratio, "lower", tolerance)],
+        [
+            Check.better(
+                "ratio of the rates, near over far, with raised thresholds over fixed ones", *ratio, "lower", tolerance
+            )
+        ],
         f"{ratio[0]:.2f} instead of {ratio[1]:.2f}: a rate goes as one over the round trip, and a long queue is most of either. Flows "
         "of one queue are judged; queues at different links share no rate that could be made fair.",
     )
@@ -250,7 +294,9 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
         before, after = (time.from_series(DYNAMIC, mean_over(column, *period)) for period in (BEFORE, ALL_TRAFFIC))
         checks.append(Check.of(f"{name} after web traffic came / before", after / before, most=tolerance.value))
         texts.append(f"{name} {before:.2g} to {after:.2g}")
-    return Judgement(checks, f"{', '.join(texts)}. The rate that is left is smaller, and the same queue a longer round trip.")
+    return Judgement(
+        checks, f"{', '.join(texts)}. The rate that is left is smaller, and the same queue a longer round trip."
+    )
 
 
 @claim(
@@ -300,7 +346,9 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the mean lengths of the long queue."""
     return Judgement(
         [
-            Check.near(f"mean of the long queue, {name}", dynamic_web.per_seed(LONG + "queue_mean", label), value, tolerance)
+            Check.near(
+                f"mean of the long queue, {name}", dynamic_web.per_seed(LONG + "queue_mean", label), value, tolerance
+            )
             for label, name, value in ((HERO, "fixed thresholds", 60), (DYNAMIC, "moving thresholds", 80))
         ],
         "Adaptive RED aims at the middle, 50 packets, as section VI says itself. By Little's law Tables III and IV have 38.5 and 66.6 kB.",
@@ -319,7 +367,9 @@ def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         one
         for owner in ("WEB", "CBR")
-        for one in dynamic_web.compare(of(owner, LOSS), DYNAMIC, [HERO], better="higher", tolerance=tolerance, name=f"loss of {owner}")
+        for one in dynamic_web.compare(
+            of(owner, LOSS), DYNAMIC, [HERO], better="higher", tolerance=tolerance, name=f"loss of {owner}"
+        )
     ]
     return Judgement(checks, "A longer long queue leaves less of the shared buffer for bursts.")
 
@@ -336,7 +386,15 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         one
         for owner in ("WEB", "CBR")
-        for one in n.compare(of(owner, DELAY), DYNAMIC, [HERO], better="lower", tolerance=tolerance, each=(AFTER, "N = {:g}"), name=f"delay of {owner}")
+        for one in n.compare(
+            of(owner, DELAY),
+            DYNAMIC,
+            [HERO],
+            better="lower",
+            tolerance=tolerance,
+            each=(AFTER, "N = {:g}"),
+            name=f"delay of {owner}",
+        )
     ]
     return Judgement(
         checks,
@@ -357,9 +415,13 @@ def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         one
         for owner in CLASSES
-        for one in dynamic_web.compare(of(owner, RATE), DYNAMIC, [HERO], better="equal", tolerance=tolerance, name=f"throughput of {owner}")
+        for one in dynamic_web.compare(
+            of(owner, RATE), DYNAMIC, [HERO], better="equal", tolerance=tolerance, name=f"throughput of {owner}"
+        )
     ]
-    return Judgement(checks, "Web and CBR bring what they bring, whatever little they lose, and FTP has the rest of a full link.")
+    return Judgement(
+        checks, "Web and CBR bring what they bring, whatever little they lose, and FTP has the rest of a full link."
+    )
 
 
 @claim(
@@ -377,11 +439,23 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
         return room.per_seed(SHORT + metric, DYNAMIC, {"dumbbell.buffer": buffer, MAX_TH1: size})
 
     both = [
-        Check.better(f"{name} of the short queue, with both means over neither", short(metric, buffers[-1], sizes[0]), short(metric, buffers[0], sizes[-1]), "lower", tolerance)
+        Check.better(
+            f"{name} of the short queue, with both means over neither",
+            short(metric, buffers[-1], sizes[0]),
+            short(metric, buffers[0], sizes[-1]),
+            "lower",
+            tolerance,
+        )
         for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
     ]
     beside = [
-        Check.better(f"{name} of the short queue, with {means} over neither", short(metric, *at), short(metric, buffers[0], sizes[-1]), "lower", tolerance)
+        Check.better(
+            f"{name} of the short queue, with {means} over neither",
+            short(metric, *at),
+            short(metric, buffers[0], sizes[-1]),
+            "lower",
+            tolerance,
+        )
         for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
         for means, at in (("240 kB", (buffers[-1], sizes[-1])), ("max_th1 = 15 kB", (buffers[0], sizes[0])))
     ]
@@ -398,4 +472,6 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the losses and delays with the printed ones."""
     checks = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)
-    return Judgement(checks, "FTP's loss, web's and CBR's delay are near; FTP's delay is not, as above, and CBR's loss is higher.")
+    return Judgement(
+        checks, "FTP's loss, web's and CBR's delay are near; FTP's delay is not, as above, and CBR's loss is higher."
+    )

@@ -24,7 +24,6 @@ from aqmlab.library.redtail.measures import (
     TAIL,
     Rows,
     between,
-    mean_over,
     of,
     share_in,
     spread_over,
@@ -96,7 +95,11 @@ def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's deviation before and after."""
     before, after = (swing(time, Q, ARED, period) for period in (FLOWS_ALONE, ALL_TRAFFIC))
     return Judgement(
-        [Check.of("standard deviation of the queue after web traffic came / before", after / before, least=tolerance.value)],
+        [
+            Check.of(
+                "standard deviation of the queue after web traffic came / before", after / before, least=tolerance.value
+            )
+        ],
         f"From {before:.1f} to {after:.1f} packets.",
     )
 
@@ -157,7 +160,8 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
 def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the queue of long flows beside web traffic for every N."""
     shares = {
-        after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%") for after in n.points(AFTER)
+        after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%")
+        for after in n.points(AFTER)
     }
     return Judgement(
         [
@@ -208,7 +212,8 @@ def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in web.labels
     ]
     return Judgement(
-        checks, "800 clients with 50 s of thought and files of 10 kB on average ask for 1.28 Mbit/s at most, headers aside."
+        checks,
+        "800 clients with 50 s of thought and files of 10 kB on average ask for 1.28 Mbit/s at most, headers aside.",
     )
 
 
@@ -368,7 +373,12 @@ def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the mean delay of the short queue's traffic, beside it over C1max."""
     beside = [
-        Check.near(f"delay of the short queue, C1max = {most:g} C", c1max.per_seed(SHORT + DELAY, HERO, {C1_MAX: most}), 110, tolerance)
+        Check.near(
+            f"delay of the short queue, C1max = {most:g} C",
+            c1max.per_seed(SHORT + DELAY, HERO, {C1_MAX: most}),
+            110,
+            tolerance,
+        )
         for most in c1max.points(C1_MAX)
     ]
     return Judgement(
@@ -410,7 +420,15 @@ def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare throughputs of FTP."""
     hero, ared = (web.per_seed(of("FTP", RATE), label) for label in (HERO, ARED))
     return Judgement(
-        [Check.of("FTP's throughput over that with Adaptive RED", 100 * (hero / ared - 1), unit="%", least=-10, most=-tolerance.value)],
+        [
+            Check.of(
+                "FTP's throughput over that with Adaptive RED",
+                100 * (hero / ared - 1),
+                unit="%",
+                least=-10,
+                most=-tolerance.value,
+            )
+        ],
         "What web and CBR lose less of is sent; the link is full, so that FTP has this much less.",
     )
 
@@ -452,7 +470,12 @@ def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
 def printed_numbers(runs: Runs, tables: dict[str, Rows] | object, tolerance: Tolerance) -> list[Check]:
     """Check the losses and delays of a table of printed values."""
     return [
-        Check.near(f"{column.lower()} of {owner}, {label}", runs.per_seed(of(owner, metric), label), rows[owner][place], tolerance)
+        Check.near(
+            f"{column.lower()} of {owner}, {label}",
+            runs.per_seed(of(owner, metric), label),
+            rows[owner][place],
+            tolerance,
+        )
         for label, rows in dict(tables).items()  # type: ignore[call-overload]
         for owner in CLASSES
         for place, (column, (metric, _)) in enumerate(COLUMNS.items())
@@ -475,14 +498,23 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
         import polars
 
         found = between(frame, *ALL_TRAFFIC)  # type: ignore[arg-type]
-        found = found.group_by((polars.col("t") * 2).floor()).agg(polars.col(Q2).mean(), polars.col("ftp.throughput").mean())
+        found = found.group_by((polars.col("t") * 2).floor()).agg(
+            polars.col(Q2).mean(), polars.col("ftp.throughput").mean()
+        )
         rate = found["ftp.throughput"] / 8e3
         window = found[Q2] + rate * PROPAGATION
         return float(window.filter(rate < rate.mean() / 2).mean() if low else window.mean())  # type: ignore[operator, arg-type]
 
     squeezed, mean = (time.from_series(HERO, lambda frame, low=low: outstanding(frame, low)) for low in (True, False))
     return Judgement(
-        [Check.of("FTP's packets outstanding in the half seconds with less than half its rate, from its mean", 100 * (squeezed / mean - 1), unit="%", least=-tolerance.value)],
+        [
+            Check.of(
+                "FTP's packets outstanding in the half seconds with less than half its rate, from its mean",
+                100 * (squeezed / mean - 1),
+                unit="%",
+                least=-tolerance.value,
+            )
+        ],
         "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
     )
 
@@ -498,11 +530,19 @@ def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the time-outs of FTP with C1max = C and with less."""
     whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})
     checks = [
-        Check.better(f"time-outs of FTP over those with C1max = C, C1max = {most:g} C", c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: most}), whole, "lower", tolerance)
+        Check.better(
+            f"time-outs of FTP over those with C1max = C, C1max = {most:g} C",
+            c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: most}),
+            whole,
+            "lower",
+            tolerance,
+        )
         for most in c1max.points(C1_MAX)
         if most < 1
     ]
-    return Judgement(checks, f"With C1max = C they have {whole}: bursts are short, and the retransmission timer is long.")
+    return Judgement(
+        checks, f"With C1max = C they have {whole}: bursts are short, and the retransmission timer is long."
+    )
 
 
 @claim(
@@ -514,8 +554,17 @@ def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the share of the flows that lose packets in a loss event."""
-    checks = ftp_alone.compare("loss_synchronisation", TAIL, [f"{ARED}, max_p 0.1"], better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows"))
-    return Judgement(checks, "A loss event is 100 ms. A full buffer drops until the round trip is over in which flows notice.")
+    checks = ftp_alone.compare(
+        "loss_synchronisation",
+        TAIL,
+        [f"{ARED}, max_p 0.1"],
+        better="higher",
+        tolerance=tolerance,
+        each=(COUNT, "{:g} flows"),
+    )
+    return Judgement(
+        checks, "A loss event is 100 ms. A full buffer drops until the round trip is over in which flows notice."
+    )
 
 
 @claim(
@@ -529,14 +578,26 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the ranges of the mean queue over max_p."""
 
     def span(name: str, count: int) -> PerSeed:
-        queues = [ftp_alone.per_seed("queue_mean", label, {COUNT: count}) for label in ftp_alone.labels if label.startswith(name + ",")]
+        queues = [
+            ftp_alone.per_seed("queue_mean", label, {COUNT: count})
+            for label in ftp_alone.labels
+            if label.startswith(name + ",")
+        ]
         return PerSeed.most(queues) - PerSeed.least(queues)
 
     checks = [
-        Check.better(f"range of RED's mean queue over max_p of 0.02 to 0.5 minus Adaptive RED's, {count} flows", span("RED", count), span(ARED, count), "higher", tolerance)
+        Check.better(
+            f"range of RED's mean queue over max_p of 0.02 to 0.5 minus Adaptive RED's, {count} flows",
+            span("RED", count),
+            span(ARED, count),
+            "higher",
+            tolerance,
+        )
         for count in ftp_alone.points(COUNT)
     ]
-    return Judgement(checks, "A fixed max_p fixes the queue at which the flows' loss is what they need; Adaptive RED moves it.")
+    return Judgement(
+        checks, "A fixed max_p fixes the queue at which the flows' loss is what they need; Adaptive RED moves it."
+    )
 
 
 @claim(
@@ -551,7 +612,9 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     import polars
 
     def drops(name: str) -> PerSeed:
-        return mixed.per_seed(polars.col(of(name, "arrivals")) * polars.col(of(name, LOSS)), FIXED, unit="packets", name="drops")
+        return mixed.per_seed(
+            polars.col(of(name, "arrivals")) * polars.col(of(name, LOSS)), FIXED, unit="packets", name="drops"
+        )
 
     near, far = drops("near"), drops("far")
     return Judgement(
@@ -572,7 +635,10 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
     """Compare the rates of web, and beside it of FTP, at a loss of 1 and of 4 %."""
 
     def change(owner: str) -> PerSeed:
-        light, heavy = (random_loss.per_seed(of(owner, RATE), random_loss.labels[0], {"dumbbell.loss": loss}) for loss in (0.01, 0.04))
+        light, heavy = (
+            random_loss.per_seed(of(owner, RATE), random_loss.labels[0], {"dumbbell.loss": loss})
+            for loss in (0.01, 0.04)
+        )
         return (100 * (heavy / light - 1)).called("change", "%")
 
     return Judgement(
@@ -596,6 +662,8 @@ def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         one
         for owner in ("voice", "video")
-        for one in voice.compare(of(owner, "jitter"), HERO, better="lower", tolerance=tolerance, name=f"jitter of {owner}")
+        for one in voice.compare(
+            of(owner, "jitter"), HERO, better="lower", tolerance=tolerance, name=f"jitter of {owner}"
+        )
     ]
     return Judgement(checks, "Jitter is the difference of the delays of consecutive packets.")
