@@ -1,4 +1,4 @@
-"""Parameters that the RED+Tail paper does not state: our values, their calibration, and others for the sensitivity table."""
+"""Parameters that the RED+Tail paper does not state: our values, their calibration, and other values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ CHOICES = (
         "",
         f"{CHOSEN[N]}; 64 to 1000 are run",
         "Calibrated. Less, and a good part of the web is in the long queue, which the printed delays have no room for; "
-        "far more, and the FTPs are in the short queue for half a minute, where Fig. 4 has them in the long one at once. "
+        "far more, and the FTPs are in the short queue for half a minute, where Fig. 4 has them in the long one at "
+        "once. "
         "'Less than 0.02' false alarms allow any N from 64 on.",
     ),
     Choice(
@@ -46,9 +47,11 @@ CHOICES = (
     Choice(
         "TCP",
         "ns-2, packets of 1 KB, initial ssthresh 64 KB; Tahoe and Reno are explained",
-        "Reno as in ns-2 of 2002: time-outs of at least 1 s, at first 6 s; clock 0.1 s, initial window 1, no delayed ACKs, "
+        "Reno as in ns-2 of 2002: time-outs of at least 1 s, at first 6 s; clock 0.1 s, initial window 1, no delayed "
+        "ACKs, "
         "no limited transmit",
-        "Calibrated by Table I: without loss only an initial window of 1 and an ACK a packet meet it; with loss a least "
+        "Calibrated by Table I: without loss only an initial window of 1 and an ACK a packet meet it; with loss a "
+        "least "
         "time-out of 0.2 s and NewReno are too fast.",
     ),
     Choice(
@@ -62,7 +65,8 @@ CHOICES = (
         "Web sessions",
         "HTTP 1.1, 'a web request', Pareto files, 50 s of thought after a session",
         "one file in a session, a connection each; requests of 300 B",
-        "With a mean of 10 kB and 50 s of thought 800 clients make the 1.2 Mbit/s that the paper states; four files at once "
+        "With a mean of 10 kB and 50 s of thought 800 clients make the 1.2 Mbit/s that the paper states; four files "
+        "at once "
         "every 200 s would be nearer to some losses, but against the stated 50 s.",
     ),
     Choice(
@@ -75,7 +79,8 @@ CHOICES = (
         "How drops are spaced, and by what size",
         "",
         "gaps uniform on [1/p, 2/p]; whatever the size of a packet",
-        "ns-2's `wait_` of the time, and its default of `bytes_` until October 2004. Drawn by size, the web's small packets are "
+        "ns-2's `wait_` of the time, and its default of `bytes_` until October 2004. Drawn by size, the web's small "
+        "packets are "
         "spared, and web loses less than FTP.",
     ),
     Choice(
@@ -88,14 +93,16 @@ CHOICES = (
         "Delay and rate of Table III",
         "",
         "time in the router, mean over packets sent from 100 s on; bits sent",
-        "The printed rates add up to C. FTP's printed delays (184 and 318 ms) come out if the first 100 s count too, but then "
+        "The printed rates add up to C. FTP's printed delays (184 and 318 ms) come out if the first 100 s count too, "
+        "but then "
         "neither its losses nor its rates do.",
     ),
     Choice(
         "How small files are measured",
         "",
         "20 files of one size at random times in [110, 470] s, 128 ms there and back, from the SYN to the last ACK",
-        "Size by size they add 0.4 to 2.8 % to the load, so that the traffic stays what it is; the round trip is Fig. 2's. A "
+        "Size by size they add 0.4 to 2.8 % to the load, so that the traffic stays what it is; the round trip is Fig. "
+        "2's. A "
         "browser's request would take 64 ms more.",
     ),
     Choice(
@@ -205,9 +212,13 @@ CALIBRATION = Calibration(
             NOT_ITS,
         ),
     ],
-    why="N and C1max are the nearest of a grid of 64, 128, 256, 512, 1000 and 0.5 to 1 (10 seeds); the valley is flat from 256 "
-    "to 512 and from 0.7 to 0.9. Two printed losses, of web and CBR with RED+Tail, are left out: ours vary by 38 and 59 % from "
-    "seed to seed, and would pull C1max to 0.5, where CBR waits 177 ms for printed 109. Settings nearer to Tables III and IV "
-    "than ours are against the text: four files at once, and delays counted from 0 s on. No setting explains the 318 ms of "
+    why="N and C1max are the nearest of a grid of 64, 128, 256, 512, 1000 and 0.5 to 1 (10 seeds); the valley is flat "
+    "from 256 "
+    "to 512 and from 0.7 to 0.9. Two printed losses, of web and CBR with RED+Tail, are left out: ours vary by 38 and "
+    "59 % from "
+    "seed to seed, and would pull C1max to 0.5, where CBR waits 177 ms for printed 109. Settings nearer to Tables III "
+    "and IV "
+    "than ours are against the text: four files at once, and delays counted from 0 s on. No setting explains the 318 "
+    "ms of "
     "FTP with moving thresholds, nor 1.55 % of CBR with drop-tail.",
 )

@@ -130,16 +130,13 @@ def printed() -> list[Printed]:
     tables = [(label, "web", "Table III", rows, label) for label, rows in TABLE_3.items()]
     tables.append((DYNAMIC, "dynamic-web", "Table IV", TABLE_4, "RED+Tail, moving thresholds"))
     return [
-        Printed(
-            f"{column.lower()} of {owner}, {name}",
-            rows[owner][place],
-            unit,
-            where,
-            experiment,
-            lambda runs, metric=of(owner, metric), label=label: runs.per_seed(metric, label),
-        )
-        for label, experiment, where, rows, name in tables
+        Printed(f"{column.lower()} of {owner}, {name}", rows[owner][place], unit, where, runs, _reader(owner, metric, label))
+        for label, runs, where, rows, name in tables
         for owner in CLASSES
         for place, (column, (metric, unit)) in enumerate(COLUMNS.items())
         if column != "Rate" and (label, owner, column) not in ERRATIC
     ]
+
+
+def _reader(owner: str, metric: str, label: str) -> Callable[[Runs], PerSeed]:
+    return lambda runs: runs.per_seed(of(owner, metric), label)

@@ -95,7 +95,8 @@ def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A good part of the web's packets go through the queue of long flows if N is near 64, more than the printed delays allow.",
+    "A good part of the web's packets go through the queue of long flows if N is near 64, more than the printed "
+    "delays allow.",
     where="ours",
     tolerance=Tolerance(0, "%", "the share that the delays of Table III allow"),
     shown="table3 over-n",

@@ -33,7 +33,7 @@ _EACH = (MAX_TH1, "max_th1 = {:g} B")
 
 
 def hurst(counts: NDArray[np.float64], step: float) -> float:
-    """Estimate the Hurst parameter by the variance of the mean over times of 0.2 to 25 s: it falls as their power 2 H - 2."""
+    """Estimate the Hurst parameter H: the variance of means over 0.2 to 25 s falls as the power 2 H - 2 of the time."""
     times, variances = [], []
     for group in np.unique(np.rint(np.geomspace(0.2, 25, 12) / step).astype(int)):
         whole = len(counts) // group * group
@@ -62,7 +62,8 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
                 "Hurst parameter of the short queue's arrivals, from 0.2 to 25 s", found, least=0.5 + tolerance.value
             )
         ],
-        "Files of infinite variance make it, and the short queue sees only the first packets of each; beyond the seconds that these take "
+        "Files of infinite variance make it, and the short queue sees only the first packets of each; beyond the "
+        "seconds that these take "
         "the arrivals are nearly independent.",
     )
 
@@ -95,7 +96,8 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "The mean of all is known only afterwards. What one interval tells of the next is that a file takes several round trips; Holt's trend takes a burst for a rise.",
+        "The mean of all is known only afterwards. What one interval tells of the next is that a file takes several "
+        "round trips; Holt's trend takes a burst for a rise.",
     )
 
 
@@ -117,7 +119,8 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks,
-        f"With the paper's max_th1 of 30 kB the short queue waits {waits} ms by its length, with a prediction, with a mean of 10 s in its place, and if it is "
+        f"With the paper's max_th1 of 30 kB the short queue waits {waits} ms by its length, with a prediction, with a "
+        "mean of 10 s in its place, and if it is "
         "always served first: what is predicted is served without a queue that would have to ask for it.",
         beside,
     )
@@ -148,7 +151,8 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Both serve the mean rate without a queue that would have to ask for it. A burst is in the queue, and in C1 by its length, before any interval of 100 ms has "
+        "Both serve the mean rate without a queue that would have to ask for it. A burst is in the queue, and in C1 "
+        "by its length, before any interval of 100 ms has "
         "counted it.",
     )
 
@@ -174,7 +178,8 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         ]
     return Judgement(
         checks,
-        "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A packet also waits for the one in transmission, "
+        "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A "
+        "packet also waits for the one in transmission, "
         "2.7 ms: the more in comparison, the shorter max_th1.",
     )
 
@@ -212,7 +217,8 @@ def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Whatever comes in the short queue is sent sooner or later, and takes as much from the long flows by either rule.",
+        "Whatever comes in the short queue is sent sooner or later, and takes as much from the long flows by either "
+        "rule.",
     )
 
 

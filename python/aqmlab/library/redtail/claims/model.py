@@ -37,7 +37,8 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     losses = [of_steady(steady, MOVING, flows, lambda one: one.loss) for flows in FLOWS]
     return Judgement(
         checks,
-        f"The model takes P = 0.014. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40: ns-2's spacing of drops turns a band of 1 to 2 % for p "
+        f"The model takes P = 0.014. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40: "
+        "ns-2's spacing of drops turns a band of 1 to 2 % for p "
         "into one of 0.67 to 1.33 % for losses.",
     )
 
@@ -65,7 +66,8 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Inside the band p goes with the averaged queue: RED's own loop, which holds 20 flows' queue tight, and makes that of 40 oscillate.",
+        "Inside the band p goes with the averaged queue: RED's own loop, which holds 20 flows' queue tight, and makes "
+        "that of 40 oscillate.",
     )
 
 
@@ -107,8 +109,10 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine's queue is longer, as it loses less than the model's P = 0.014, "
-        f"and with 40 flows its distribution is flat. With the printed deviations interchanged the chain is {swapped[0]:.2f} and {swapped[1]:.2f} away.",
+        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine's queue is longer, as it "
+        "loses less than the model's P = 0.014, "
+        "and with 40 flows its distribution is flat. With the printed deviations interchanged the chain is "
+        f"{swapped[0]:.2f} and {swapped[1]:.2f} away.",
     )
 
 
@@ -124,7 +128,8 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     one, two = chain(40), chain(40, 2.0)
     return Judgement(
         [Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value)],
-        f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} packets; at 2 RTT it is -1, the limit of "
+        f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} "
+        "packets; at 2 RTT it is -1, the limit of "
         f"stability, and the deviation {two.sd:.0f}.",
     )
 
@@ -148,7 +153,8 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Near full load f falls below 0: the proof has a gap there. The proposition stands, as the queue is cut off at 0 and |f'| < 1 still brings it nearer.",
+        "Near full load f falls below 0: the proof has a gap there. The proposition stands, as the queue is cut off "
+        "at 0 and |f'| < 1 still brings it nearer.",
     )
 
 
@@ -247,7 +253,8 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
             )
             for name, at, beside in (("0", 0, 1), ("B", -1, -2))
         ],
-        f"With 40 flows, S = 2 RTT and a buffer of 600 packets {100 * p[0]:.1f} and {100 * p[-1]:.1f} % of the slots. At S = RTT and 800 packets either end is beyond reach.",
+        f"With 40 flows, S = 2 RTT and a buffer of 600 packets {100 * p[0]:.1f} and {100 * p[-1]:.1f} % of the slots. "
+        "At S = RTT and 800 packets either end is beyond reach.",
     )
 
 
@@ -270,7 +277,8 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
             )
             for flows in FLOWS
         ],
-        "Below q_e the queue rises, above it falls without passing. The inequality of the proof is wrong for short queues: from an empty one 40 flows go to "
+        "Below q_e the queue rises, above it falls without passing. The inequality of the proof is wrong for short "
+        "queues: from an empty one 40 flows go to "
         f"{float(theory.model(40).f(0.0)):.0f} packets in a slot, were the buffer as long.",
         [
             Check.exact(
@@ -305,7 +313,8 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
                 most=1 + tolerance.value,
             )
         ],
-        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C it follows from the sum of rates at the equilibrium.",
+        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C it follows from "
+        "the sum of rates at the equilibrium.",
     )
 
 
@@ -353,7 +362,8 @@ def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.of("sigma of 20 flows over the middle of the printed two", few / between, least=1 + tolerance.value),
             Check.of("sigma of 40 flows over the middle of the printed two", many / between, most=1 - tolerance.value),
         ],
-        f"20 flows have {few.mean / many.mean:.2f} times the sigma of 40; as printed it is {printed[0] / printed[1]:.2f}, interchanged {printed[1] / printed[0]:.2f}. Windows that halve "
+        f"20 flows have {few.mean / many.mean:.2f} times the sigma of 40; as printed it is "
+        f"{printed[0] / printed[1]:.2f}, interchanged {printed[1] / printed[0]:.2f}. Windows that halve "
         f"make sigma a share of a flow's rate: {shares[0]:.0f} and {shares[1]:.0f} %; the printed are 26 and 86 %.",
     )
 
@@ -380,7 +390,8 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(
         checks,
-        "The square-root law knows no time-outs. With the time-outs of at least 1 s of the paper's time the model's mean is a third and more above the engine's at 20 "
+        "The square-root law knows no time-outs. With the time-outs of at least 1 s of the paper's time the model's "
+        "mean is a third and more above the engine's at 20 "
         "flows, with those of 0.2 s a tenth (docs/theory/redtail.md).",
     )
 
@@ -403,6 +414,7 @@ def limit_of_figures(_: object) -> Judgement:
             )
             for flows in FLOWS
         ],
-        "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for which 6.3 asks (10), is seen in the chain and "
+        "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for which "
+        "6.3 asks (10), is seen in the chain and "
         "not derived there.",
     )

@@ -59,7 +59,8 @@ def bound_near(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "CBR is in the short queue and follows the bound. WEB's mean has the packets of long files, which wait with FTP: at a "
+        "CBR is in the short queue and follows the bound. WEB's mean has the packets of long files, which wait with "
+        "FTP: at a "
         "small max_th1 they are most of its delay.",
     )
 

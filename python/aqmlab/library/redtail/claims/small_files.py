@@ -42,7 +42,8 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     wait = files.per_seed(of("file", DELAY), HERO)
     return Judgement(
         checks,
-        f"Slow start takes several round trips, each of {rtt:.0f} ms alone and of {rtt + wait.mean:.0f} ms here; with the {TABLE_3[HERO]['WEB'][1]} ms "
+        f"Slow start takes several round trips, each of {rtt:.0f} ms alone and of {rtt + wait.mean:.0f} ms here; with "
+        f"the {TABLE_3[HERO]['WEB'][1]} ms "
         "that Table III prints it would be as long: the time without traffic is out of reach.",
     )
 
@@ -66,14 +67,15 @@ def thrice_with_red(files: Runs, *, tolerance: Tolerance) -> Judgement:
                 most=high,
             )
         ],
-        f"The files lose {files.per_seed(of('file', LOSS), ARED)} with Adaptive RED and {files.per_seed(of('file', LOSS), HERO)} with RED+Tail; a packet "
+        f"The files lose {files.per_seed(of('file', LOSS), ARED)} with Adaptive RED and "
+        f"{files.per_seed(of('file', LOSS), HERO)} with RED+Tail; a packet "
         "lost early in a transfer is a time-out, or a small window.",
     )
 
 
 @claim(
     "Drop-tail takes 2.5 times longer still.",
-    quote="the file delivery time of the drop-tail scheme is about 2.5 times longer than Adaptive RED’s",
+    quote="the file delivery time of the drop-tail scheme is about 2.5 times longer than Adaptive RED's",
     where="Section IV, Fig. 9",
     tolerance=FACTOR,
     shown="fig9",
@@ -90,7 +92,8 @@ def longer_still(files: Runs, *, tolerance: Tolerance) -> Judgement:
                 most=high,
             )
         ],
-        f"With drop-tail they lose {files.per_seed(of('file', LOSS), TAIL)} and wait {files.per_seed(of('file', DELAY), TAIL)} a round trip.",
+        f"With drop-tail they lose {files.per_seed(of('file', LOSS), TAIL)} and wait "
+        f"{files.per_seed(of('file', DELAY), TAIL)} a round trip.",
     )
 
 
@@ -139,6 +142,7 @@ def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "RED+Tail spares short files all early drops, at the price of some 80 ms a round trip; a later discipline is sooner where "
+        "RED+Tail spares short files all early drops, at the price of some 80 ms a round trip; a later discipline is "
+        "sooner where "
         "a shorter queue makes up for its losses.",
     )

@@ -51,7 +51,8 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.near(f"mean p, {label.lower()}", whole[label], value, tolerance)
             for label, value in ((FIXED, 0.05), (DYNAMIC, 0.014))
         ],
-        f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the print does not say of which it speaks. "
+        f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the print does not say of which it "
+        "speaks. "
         "Spaced by ns-2's rule, a third fewer are dropped than p says: "
         + " and ".join(f"{dynamic.per_seed(LOSS, label)} {label.lower()}" for label in (FIXED, DYNAMIC))
         + ".",
@@ -154,7 +155,8 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
                 least=tolerance.value,
             )
         ],
-        "A packet that is dropped in front of the bottleneck takes none of its time, and so what a user of the full link gets "
+        "A packet that is dropped in front of the bottleneck takes none of its time, and so what a user of the full "
+        "link gets "
         "grows by what is no longer sent again although it arrived.",
         [
             Check.of(
@@ -237,7 +239,8 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "Raised thresholds hold back flows of short round trips, so that throughputs are fairer.",
-    quote="connections with shorter link propagation delays and higher throughputs can be suppressed by raising the queue length thresholds",
+    quote="connections with shorter link propagation delays and higher throughputs can be suppressed by raising the "
+    "queue length thresholds",
     where="Sections V and VII",
     tolerance=TENTH,
     shown="mixed",
@@ -253,7 +256,8 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
                 "ratio of the rates, near over far, with raised thresholds over fixed ones", *ratio, "lower", tolerance
             )
         ],
-        f"{ratio[0]:.2f} instead of {ratio[1]:.2f}: a rate goes as one over the round trip, and a long queue is most of either. Flows "
+        f"{ratio[0]:.2f} instead of {ratio[1]:.2f}: a rate goes as one over the round trip, and a long queue is most "
+        "of either. Flows "
         "of one queue are judged; queues at different links share no rate that could be made fair.",
     )
 
@@ -311,7 +315,8 @@ def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     rate, wait = TABLE_4["FTP"][2] * 1000 / 1000 / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
     return Judgement(
         dynamic_web.compare(of("FTP", LOSS), DYNAMIC, [HERO], better="lower", tolerance=tolerance, name="loss of FTP"),
-        f"{dynamic_web.per_seed(of('FTP', LOSS), DYNAMIC)}. It goes with the delay: at the rate and delay of Table IV ten flows "
+        f"{dynamic_web.per_seed(of('FTP', LOSS), DYNAMIC)}. It goes with the delay: at the rate and delay of Table IV "
+        "ten flows "
         f"lose {100 * float(tcp.loss(rate, wait)):.1f} % by Padhye's law, not 0.9.",
     )
 
@@ -329,7 +334,8 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     queue = dynamic_web.per_seed(LONG + "queue_mean", DYNAMIC)
     return Judgement(
         [Check.near("delay of FTP with moving thresholds", delay, TABLE_4["FTP"][1], tolerance)],
-        f"P below 0.01 needs windows of 14 packets, hence {queue:.0f} packets of queue, which at FTP's rate take {delay}. The printed delay would "
+        f"P below 0.01 needs windows of 14 packets, hence {queue:.0f} packets of queue, which at FTP's rate take "
+        f"{delay}. The printed delay would "
         "come out if the 100 s without web counted too.",
         dynamic_web.compare(of("FTP", DELAY), DYNAMIC, [HERO], better="higher", tolerance=TENTH, name="delay of FTP"),
     )
@@ -351,7 +357,8 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for label, name, value in ((HERO, "fixed thresholds", 60), (DYNAMIC, "moving thresholds", 80))
         ],
-        "Adaptive RED aims at the middle, 50 packets, as section VI says itself. By Little's law Tables III and IV have 38.5 and 66.6 kB.",
+        "Adaptive RED aims at the middle, 50 packets, as section VI says itself. By Little's law Tables III and IV "
+        "have 38.5 and 66.6 kB.",
     )
 
 
@@ -398,7 +405,8 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "The short queue is cut off where the buffer is full, so CBR waits less. WEB's mean has the packets of its long files, "
+        "The short queue is cut off where the buffer is full, so CBR waits less. WEB's mean has the packets of its "
+        "long files, "
         "which wait in the longer long queue: less is true of it only if N is so large that there are hardly any.",
     )
 

@@ -77,8 +77,10 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     return Judgement(
         checks,
-        f"The means are {part[90]:.2f} and {part[150]:.2f} of the printed ones at 90 and 150 KB, and {part[30]:.2f} at 30 KB, where one loss of the request "
-        "or of the first packet, at the cost of the long first time-out, counts most. The engine's transfers have no request; trials do.",
+        f"The means are {part[90]:.2f} and {part[150]:.2f} of the printed ones at 90 and 150 KB, and {part[30]:.2f} "
+        "at 30 KB, where one loss of the request "
+        "or of the first packet, at the cost of the long first time-out, counts most. The engine's transfers have no "
+        "request; trials do.",
         beside,
     )
 
@@ -153,7 +155,8 @@ def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"Of the {free:.2f} s of a file of 90 KB. The earlier the packet, the longer: the window is small then, and congestion avoidance slow.",
+        f"Of the {free:.2f} s of a file of 90 KB. The earlier the packet, the longer: the window is small then, and "
+        "congestion avoidance slow.",
     )
 
 
@@ -180,14 +183,16 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
                 ("threshold after it", found.ssthresh, 4),
             )
         ],
-        "The 15th packet is the last of the window of 8. Before its duplicates the ACKs of the 14 others arrive, and have raised the "
+        "The 15th packet is the last of the window of 8. Before its duplicates the ACKs of the 14 others arrive, and "
+        "have raised the "
         "window to 15.",
     )
 
 
 @claim(
     "A packet lost in the first three round trips makes a time-out.",
-    quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate acknowledgements",
+    quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate "
+    "acknowledgements",
     where="Section II",
     tolerance=Tolerance(0, "", "the print says 'may not': of the seven packets at least one"),
     shown="one-loss",
@@ -204,7 +209,8 @@ def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
                 least=1 + tolerance.value,
             )
         ],
-        "The first three: one window's ACKs release too few packets for three duplicates. From the fourth on, what is sent in the next "
+        "The first three: one window's ACKs release too few packets for three duplicates. From the fourth on, what is "
+        "sent in the next "
         "round trip makes them.",
         [Check.exact("packets of the 8th to 63rd whose loss is a time-out", float(sum(map(bool, later))), most=0)],
     )
@@ -212,7 +218,8 @@ def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "Two losses in a window are not rare.",
-    quote="the probability of losing two or more packets of the same congestion window in the slow start phase also cannot be ignored",
+    quote="the probability of losing two or more packets of the same congestion window in the slow start phase also "
+    "cannot be ignored",
     where="Section II",
     arithmetic=True,
 )
@@ -252,7 +259,8 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Reno leaves fast recovery at the first new ACK and waits for its timer; Tahoe begins anew and sends the second too.",
+        "Reno leaves fast recovery at the first new ACK and waits for its timer; Tahoe begins anew and sends the "
+        "second too.",
     )
 
 
@@ -278,7 +286,8 @@ def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
                 least=tolerance.value,
             )
         ],
-        f"{both[0]} and {both[1]}; {100 * float((timeouts > 0).mean()):.0f} % of the transfers have one. A time-out is at least 1 s, and 6 s before a round trip is "
+        f"{both[0]} and {both[1]}; {100 * float((timeouts > 0).mean()):.0f} % of the transfers have one. A time-out "
+        "is at least 1 s, and 6 s before a round trip is "
         "measured.",
     )
 
@@ -312,7 +321,8 @@ def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
     few = 100 * float(share @ transfers.any_lost(np.arange(1, edges.size), 0.04))
     return Judgement(
         [Check.exact("share of web files that lose a packet at 0.04", few, unit="%", least=tolerance.value)],
-        f"A slow start up to 64 packets takes a file of 61 KB, and {100 * float(redtail.longer_than(64 * PAYLOAD)):.1f} % of the files are longer; half of them are "
+        "A slow start up to 64 packets takes a file of 61 KB, and "
+        f"{100 * float(redtail.longer_than(64 * PAYLOAD)):.1f} % of the files are longer; half of them are "
         "four packets or fewer. It is true of the files of 30 KB and more in Table I.",
     )
 

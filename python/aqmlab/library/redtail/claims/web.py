@@ -78,7 +78,8 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     share = time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
     return Judgement(
         [Check.of("time in the region after web traffic came", share, most=100 - tolerance.value)],
-        "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is in the "
+        "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
+        "in the "
         "region all the same.",
     )
 
@@ -144,7 +145,8 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
     ]
     return Judgement(
         checks,
-        "The bursts take the rate from the long queue in place of adding to it, and the fewer web files it has, the less it "
+        "The bursts take the rate from the long queue in place of adding to it, and the fewer web files it has, the "
+        "less it "
         "swings.",
     )
 
@@ -236,7 +238,8 @@ def web_loses_most(web: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "A full buffer takes from those who come in bursts; Adaptive RED drops at random, and more while a burst has raised "
+        "A full buffer takes from those who come in bursts; Adaptive RED drops at random, and more while a burst has "
+        "raised "
         "the averaged queue. Drawn by size it would spare the small packets that web has many of.",
         need=0.75,
     )
@@ -276,7 +279,8 @@ def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"WEB loses {web.per_seed(of('WEB', LOSS), HERO)}, CBR {web.per_seed(of('CBR', LOSS), HERO)}. Short flows are never "
+        f"WEB loses {web.per_seed(of('WEB', LOSS), HERO)}, CBR {web.per_seed(of('CBR', LOSS), HERO)}. Short flows are "
+        "never "
         "dropped early, and while the long queue is near its thresholds the shared buffer has room for their bursts.",
     )
 
@@ -313,8 +317,10 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     square = (window[1] / window[0]) * (window[1] / window[0])
     return Judgement(
         [Check.better("loss of FTP over that with Adaptive RED", *loss, "lower", tolerance)],
-        f"{loss[0]} instead of {loss[1]}. Less bandwidth and a longer round trip make larger windows: by the square-root law "
-        f"the ratio would be {square:.2f}, and it is {loss[0] / loss[1]:.2f}; a steadier queue adds nothing that can be seen.",
+        f"{loss[0]} instead of {loss[1]}. Less bandwidth and a longer round trip make larger windows: by the "
+        "square-root law "
+        f"the ratio would be {square:.2f}, and it is {loss[0] / loss[1]:.2f}; a steadier queue adds nothing that can "
+        "be seen.",
         [
             Check.near(f"loss of FTP with {label}", one, TABLE_3[label]["FTP"][0], ONE_RUN)
             for label, one in zip((HERO, ARED), loss, strict=True)
@@ -335,7 +341,8 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     middle = sum(BAND) / 2
     return Judgement(
         [Check.near("delay of FTP with RED+Tail", hero, TABLE_3[HERO]["FTP"][1], tolerance)],
-        f"{hero} instead of {ared}. {middle:.0f} packets at the rate that the web leaves FTP take {middle / 0.2095:.0f} ms; "
+        f"{hero} instead of {ared}. {middle:.0f} packets at the rate that the web leaves FTP take "
+        f"{middle / 0.2095:.0f} ms; "
         "the printed 184 ms at 209.5 kB/s are a queue of 38.5 kB, well below the middle that Adaptive RED aims at.",
         [Check.better("delay of FTP over that with Adaptive RED", hero, ared, "higher", TENTH)],
     )
@@ -358,7 +365,8 @@ def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: the short queue takes "
+        f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: the short "
+        "queue takes "
         "some max_th1/C = 80 ms, however much comes. Web includes the packets of long files, which wait with FTP.",
     )
 
@@ -386,7 +394,8 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
             Check.near(f"delay of {owner}", web.per_seed(of(owner, DELAY), HERO), 110, tolerance)
             for owner in ("WEB", "CBR")
         ],
-        "Beyond the queue where C1 stops growing packets wait longer, and the sooner, the lower C1max is; the paper does not "
+        "Beyond the queue where C1 stops growing packets wait longer, and the sooner, the lower C1max is; the paper "
+        "does not "
         "print it. WEB is above CBR by its long files.",
         beside,
     )
@@ -462,7 +471,8 @@ def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
     held = sum(check.least <= check.value <= check.most for check in checks)
     return Judgement(
         checks,
-        f"{held} of {len(checks)} are near. RED+Tail's short queue loses less here than in print, drop-tail more of web and CBR, "
+        f"{held} of {len(checks)} are near. RED+Tail's short queue loses less here than in print, drop-tail more of "
+        "web and CBR, "
         "and FTP waits longer beside web than the printed rate and delay have room for.",
     )
 
@@ -619,7 +629,8 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     near, far = drops("near"), drops("far")
     return Judgement(
         [Check.better("drops of flows of 16 ms over those of 240 ms, Adaptive RED", near, far, "higher", tolerance)],
-        f"{near:.0f} and {far:.0f} packets: RED drops a share that is the same for all, so a faster flow is hit more often.",
+        f"{near:.0f} and {far:.0f} packets: RED drops a share that is the same for all, so a faster flow is hit more "
+        "often.",
     )
 
 
@@ -643,7 +654,8 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 
     return Judgement(
         [Check.of("throughput of web with 4 % of losses over that with 1 %", change("WEB"), least=-tolerance.value)],
-        "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers only come "
+        "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers "
+        "only come "
         "back a little later.",
         [Check.of("throughput of FTP with 4 % of losses over that with 1 %", change("FTP"), most=-tolerance.value)],
     )

@@ -27,7 +27,7 @@ def _over_threshold(prediction: Runs) -> Iterator[Curve]:
 def _over_time(forecast: Runs) -> Iterator[Curve]:
     """Draw 20 s of predicted and actual rates."""
     for panel, label in zip("abc", forecast.labels, strict=True):
-        predicted, came = forecast_rates(runs, label, forecast.study.seeds[0], WEB_BEGIN)
+        predicted, came = forecast_rates(prediction, label, forecast.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
         count = round(20 / step)
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]

@@ -150,7 +150,8 @@ FIGURE_19 = Figure(
     title="The map f for several slots, N = 40",
     panels=[Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0, BUFFER))],
     curves=figure_19,
-    caption="The dot is q_e = 366 packets, the same for every S. From a short queue f goes far above the axis, to 3157 packets at S = RTT.",
+    caption="The dot is q_e = 366 packets, the same for every S. From a short queue f goes far above the axis, to "
+    "3157 packets at S = RTT.",
 )
 
 FIGURE_20 = Figure(

@@ -53,7 +53,8 @@ FIGURE_16 = Figure(
         Panel("c", "Standard deviations, Table II", SIZES, Axis("Queueing delay (s)", 0, 0.2)),
     ],
     curves=delays_over_maxth1,
-    caption="WEB: all packets of the web, those of large files in the long queue too. b: C1min = 0 and C1max = C, as in the analysis.",
+    caption="WEB: all packets of the web, those of large files in the long queue too. b: C1min = 0 and C1max = C, as "
+    "in the analysis.",
     across=3,
 )
 TARGETS = Table(

@@ -59,14 +59,16 @@ FIGURE_2 = Figure(
     title="Mean delivery delay of a small file over the drop probability",
     panels=[Panel("", "30 to 210 KB, 3 Mbit/s, 128 ms", Axis("Pd", 0, 0.08), Axis("Delivery delay (s)", 0, 20))],
     curves=figure_2,
-    caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the runs do without. Grey: Table I.",
+    caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the runs do "
+    "without. Grey: Table I.",
 )
 TABLE_I = Table(
     name="table1",
     title="Delivery delay of small files: mean and standard deviation",
     rows=table_1,
     digits=3,
-    caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost is not. Trials: TCP packet by packet, "
+    caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost is "
+    "not. Trials: TCP packet by packet, "
     "with a request that can be lost. Formula: slow start without loss; else Cardwell, Savage and Anderson.",
 )
 ONE_LOSS = Figure(

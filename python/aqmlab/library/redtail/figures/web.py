@@ -154,7 +154,8 @@ FIGURE_9 = Figure(
     title="Delivery time of small web files",
     panels=[Panel("", "", Axis("File size (kB)", 0, 220), Axis("Mean delivery time (s)", 0))],
     curves=delivery,
-    caption="From the first packet of the connection to the last acknowledgement; 128 ms there and back. Not in the paper: drop-tail "
+    caption="From the first packet of the connection to the last acknowledgement; 128 ms there and back. Not in the "
+    "paper: drop-tail "
     "with a buffer of 54 kB, which makes Adaptive RED's delay.",
     across=1,
 )
@@ -162,7 +163,8 @@ TABLE_2 = Table(
     name="table2",
     title="Table II: the setting",
     rows=lambda: settings(),
-    caption="Of RED+Tail; Adaptive RED has the buffer and the last four. What the paper does not state is listed among the choices.",
+    caption="Of RED+Tail; Adaptive RED has the buffer and the last four. What the paper does not state is listed "
+    "among the choices.",
 )
 TABLE_III = Table(
     name="table3",
@@ -224,7 +226,8 @@ SYNCHRONISATION = Table(
         },
         {COUNT: "{:g} flows"},
     ),
-    caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED begins with that max_p.",
+    caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
+    "begins with that max_p.",
     beyond=True,
 )
 MIXED = Table(
