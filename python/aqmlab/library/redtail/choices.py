@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from aqmlab.library.redtail.measures import CHOSEN, N, T, printed
 from aqmlab.library.redtail.theory import TABLE_1, delivery
-from aqmlab.papers import Calibration, Choice, Printed, Variant
+from aqmlab.papers import Calibration, Choice, PerSeed, Printed, Runs, Variant
 from aqmlab.scenario import Settings
 
 CHOICES = (
@@ -14,10 +15,9 @@ CHOICES = (
         "N, packets after which a connection is long",
         "",
         f"{CHOSEN[N]}; 64 to 1000 are run",
-        "Calibrated. Less, and a good part of the web is in the long queue, which the printed delays have no room for; "
-        "far more, and the FTPs are in the short queue for half a minute, where Fig. 4 has them in the long one at "
-        "once. "
-        "'Less than 0.02' false alarms allow any N from 64 on.",
+        "Calibrated. Less, and a good part of the web is in the long queue, which the printed delays have no room "
+        "for; far more, and the FTPs are in the short queue for half a minute, where Fig. 4 has them in the long one "
+        "at once. 'Less than 0.02' false alarms allow any N from 64 on.",
     ),
     Choice(
         "T, silence after which it is new",
@@ -48,11 +48,9 @@ CHOICES = (
         "TCP",
         "ns-2, packets of 1 KB, initial ssthresh 64 KB; Tahoe and Reno are explained",
         "Reno as in ns-2 of 2002: time-outs of at least 1 s, at first 6 s; clock 0.1 s, initial window 1, no delayed "
-        "ACKs, "
-        "no limited transmit",
+        "ACKs, no limited transmit",
         "Calibrated by Table I: without loss only an initial window of 1 and an ACK a packet meet it; with loss a "
-        "least "
-        "time-out of 0.2 s and NewReno are too fast.",
+        "least time-out of 0.2 s and NewReno are too fast.",
     ),
     Choice(
         "KB",
@@ -66,8 +64,7 @@ CHOICES = (
         "HTTP 1.1, 'a web request', Pareto files, 50 s of thought after a session",
         "one file in a session, a connection each; requests of 300 B",
         "With a mean of 10 kB and 50 s of thought 800 clients make the 1.2 Mbit/s that the paper states; four files "
-        "at once "
-        "every 200 s would be nearer to some losses, but against the stated 50 s.",
+        "at once every 200 s would be nearer to some losses, but against the stated 50 s.",
     ),
     Choice(
         "Adaptive RED's weight, initial Pmax and its range",
@@ -80,8 +77,7 @@ CHOICES = (
         "",
         "gaps uniform on [1/p, 2/p]; whatever the size of a packet",
         "ns-2's `wait_` of the time, and its default of `bytes_` until October 2004. Drawn by size, the web's small "
-        "packets are "
-        "spared, and web loses less than FTP.",
+        "packets are spared, and web loses less than FTP.",
     ),
     Choice(
         "Adaptive RED above max_th",
@@ -94,16 +90,14 @@ CHOICES = (
         "",
         "time in the router, mean over packets sent from 100 s on; bits sent",
         "The printed rates add up to C. FTP's printed delays (184 and 318 ms) come out if the first 100 s count too, "
-        "but then "
-        "neither its losses nor its rates do.",
+        "but then neither its losses nor its rates do.",
     ),
     Choice(
         "How small files are measured",
         "",
         "20 files of one size at random times in [110, 470] s, 128 ms there and back, from the SYN to the last ACK",
         "Size by size they add 0.4 to 2.8 % to the load, so that the traffic stays what it is; the round trip is Fig. "
-        "2's. A "
-        "browser's request would take 64 ms more.",
+        "2's. A browser's request would take 64 ms more.",
     ),
     Choice(
         "Buffer of Figs. 10 and 11 and section VI",
@@ -160,9 +154,11 @@ CHOICES = (
 )
 
 # Experiments without RED+Tail, which its parameters do not concern; the calibration counts Table I all the same.
-_OWN = {name: {} for name in ("ftp-alone", "random-loss", "dynamic", "bands", "mixed", "steady", "shallow", "alone")}
+_OWN: dict[str, Settings] = {
+    name: {} for name in ("ftp-alone", "random-loss", "dynamic", "bands", "mixed", "steady", "alone")
+}
 NOT_ITS: Mapping[str, Settings] = {**_OWN, "table1": {"duration": "3500 s"}}
-FOUR_FILES = {
+FOUR_FILES: Settings = {
     "traffic.web.objects": 4,
     "traffic.web.connections": 4,
     "traffic.web.think": "exponential(200 s)",
@@ -184,6 +180,11 @@ VARIANTS = (
     Variant("buffer in packets", {"dumbbell.buffer": "160 packets"}, {**NOT_ITS, "room": {}}),
 )
 
+
+def _delivery(size: int, p: float, runs: Runs) -> PerSeed:
+    return delivery(runs, size, p)
+
+
 CALIBRATION = Calibration(
     printed=[
         *printed(),
@@ -194,7 +195,7 @@ CALIBRATION = Calibration(
                 "s",
                 "Table I",
                 "table1",
-                lambda runs, size=size, p=p: delivery(runs, size, p),
+                partial(_delivery, size, p),
             )
             for (size, p), (mean, _) in TABLE_1.items()
         ),
@@ -213,12 +214,8 @@ CALIBRATION = Calibration(
         ),
     ],
     why="N and C1max are the nearest of a grid of 64, 128, 256, 512, 1000 and 0.5 to 1 (10 seeds); the valley is flat "
-    "from 256 "
-    "to 512 and from 0.7 to 0.9. Two printed losses, of web and CBR with RED+Tail, are left out: ours vary by 38 and "
-    "59 % from "
-    "seed to seed, and would pull C1max to 0.5, where CBR waits 177 ms for printed 109. Settings nearer to Tables III "
-    "and IV "
-    "than ours are against the text: four files at once, and delays counted from 0 s on. No setting explains the 318 "
-    "ms of "
-    "FTP with moving thresholds, nor 1.55 % of CBR with drop-tail.",
+    "from 256 to 512 and from 0.7 to 0.9. Two printed losses, of web and CBR with RED+Tail, are left out: ours vary "
+    "by 38 and 59 % from seed to seed, and would pull C1max to 0.5, where CBR waits 177 ms for printed 109. Settings "
+    "nearer to Tables III and IV than ours are against the text: four files at once, and delays counted from 0 s on. "
+    "No setting explains the 318 ms of FTP with moving thresholds, nor 1.55 % of CBR with drop-tail.",
 )

@@ -48,8 +48,6 @@ OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **CHOSEN, *
 FTP_ALONE = {"traffic.web.count": 0, "traffic.cbr.count": 0, "duration": "300 s", "warmup": "20 s"}
 SIZES = [f"{size} kB" for size in range(30, 211, 30)]
 FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
-SHALLOW = "DropTail, 54 kB"
-"""Drop-tail with a buffer that makes the mean delay of Adaptive RED."""
 RED = {f"RED, max_p {p:g}": f"red:min_th=20,max_th=80,max_p={p:g},spacing=wait" for p in (0.02, 0.1, 0.5)}
 ADAPTIVE = {f"Adaptive RED, max_p {p:g}": f"ared:preset=redtail,max_p={p:g},{FLAT}" for p in (0.02, 0.1, 0.5)}
 
@@ -152,16 +150,6 @@ EXPERIMENTS = (
         vary={SIZE: SIZES},
         quick={SIZE: FEW_SIZES},
         rivals=LATER,
-    ),
-    Experiment(
-        name="shallow",
-        title="The same with a drop-tail queue of Adaptive RED's delay",
-        scenario="redtail/files",
-        settings={"dumbbell.buffer": "54 kB", **TCP},
-        aqms={SHALLOW: "droptail"},
-        vary={SIZE: SIZES},
-        quick={SIZE: FEW_SIZES},
-        rivals={},
     ),
     Experiment(
         name="alone",

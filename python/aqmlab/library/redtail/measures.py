@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.papers import At, PerSeed, Printed, Runs
+from aqmlab.papers import At, Check, PerSeed, Printed, Runs, Tolerance
+from aqmlab.papers.describe.check import Better
 
 if TYPE_CHECKING:
     import polars
@@ -107,6 +108,63 @@ def share_in(
     return reading
 
 
+Q, Q2, P = "queue.mean", "lane.long.queue.mean", "p.mean"
+"""Columns of the series: the queue, RED+Tail's long one, and the drop probability."""
+ONE_RUN = Tolerance(
+    25, "% of it", "one run of unknown length: most of our own numbers vary by 5 to 12 % from seed to seed"
+)
+TENTH = Tolerance(10, "% of it", "the least printed difference that the text speaks of is 12 %")
+
+
+def swing(runs: Runs, column: str, label: str, period: tuple[float, float]) -> PerSeed:
+    """Return the standard deviation of a series in a period."""
+    return runs.from_series(label, spread_over(column, *period))
+
+
+def versus(effect: str, pair: Iterable[PerSeed], better: Better, tolerance: Tolerance) -> Check:
+    """Check how the first of two quantities compares with the second."""
+    one, other = pair
+    return Check.better(effect, one, other, better, tolerance)
+
+
+def by_owner(
+    runs: Runs,
+    metric: str,
+    name: str,
+    pair: tuple[str, Sequence[str]],
+    better: Better,
+    tolerance: Tolerance,
+    *,
+    owners: Iterable[str] = ("WEB", "CBR"),
+    each: tuple[str, str] | None = None,
+) -> list[Check]:
+    """Check how a discipline compares with others in a metric of several traffic entries."""
+    label, others = pair
+    return [
+        check
+        for owner in owners
+        for check in runs.compare(
+            of(owner, metric), label, others, better=better, tolerance=tolerance, each=each, name=f"{name} of {owner}"
+        )
+    ]
+
+
+def printed_numbers(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance) -> list[Check]:
+    """Check the losses and delays of a table of printed values."""
+    return [
+        Check.near(
+            f"{column.lower()} of {owner}, {label}",
+            runs.per_seed(of(owner, metric), label),
+            rows[owner][place],
+            tolerance,
+        )
+        for label, rows in tables.items()
+        for owner in CLASSES
+        for place, (column, (metric, _)) in enumerate(COLUMNS.items())
+        if column != "Rate"
+    ]
+
+
 def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return predicted and actual rates of each interval from `begin` on (bit/s)."""
     frame = runs.series(label, seed=seed)
@@ -120,9 +178,31 @@ def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDA
     return predicted[:-1], last[1:]
 
 
-def ratios(runs: Runs, metric: str, label: str, scale: Callable[[float], float], at: At | None = None) -> list[PerSeed]:
-    """Return a metric at each value of max_th1, over a function of it."""
-    return [runs.per_seed(metric, label, {**(at or {}), MAX_TH1: size}) / scale(size) for size in runs.points(MAX_TH1)]
+def over_bound(runs: Runs, metric: str, label: str) -> list[PerSeed]:
+    """Return a delay over max_th1 / C at each value of max_th1."""
+    return [
+        (runs.per_seed(metric, label, {MAX_TH1: size}) / bound(size)).called("delay over max_th1 / C", "")
+        for size in runs.points(MAX_TH1)
+    ]
+
+
+def deviation(runs: Runs, owner: str, label: str, at: At | None = None) -> PerSeed:
+    """Return the standard deviation of a traffic entry's one-way delay (ms), from its percentiles."""
+    entry = CLASSES.get(owner, owner)
+    values = [spread_of(one) for one in runs.distribution("delay", label, entry, at)]
+    return PerSeed.of(
+        [None if one is None else 1e3 * one for one in values], "ms", f"deviation of the delay of {owner}"
+    )
+
+
+def spread_of(percentiles: Sequence[float]) -> float | None:
+    """Return the standard deviation of a distribution by its percentiles 0 to 100; None if it has no value."""
+    if not percentiles:
+        return None
+    # Each percentile stands for the hundredth of the values around it, the first and the last for half of one.
+    weights = np.r_[0.5, np.ones(99), 0.5]
+    values = np.asarray(percentiles)
+    return float(np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)))
 
 
 def printed() -> list[Printed]:
@@ -130,7 +210,9 @@ def printed() -> list[Printed]:
     tables = [(label, "web", "Table III", rows, label) for label, rows in TABLE_3.items()]
     tables.append((DYNAMIC, "dynamic-web", "Table IV", TABLE_4, "RED+Tail, moving thresholds"))
     return [
-        Printed(f"{column.lower()} of {owner}, {name}", rows[owner][place], unit, where, runs, _reader(owner, metric, label))
+        Printed(
+            f"{column.lower()} of {owner}, {name}", rows[owner][place], unit, where, runs, _reader(owner, metric, label)
+        )
         for label, runs, where, rows, name in tables
         for owner in CLASSES
         for place, (column, (metric, unit)) in enumerate(COLUMNS.items())

@@ -9,12 +9,12 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab.library.redtail.measures import COUNT
+from aqmlab.library.redtail.measures import COUNT, spread_of
 from aqmlab.papers import PerSeed, Runs
 from aqmlab.theory import redtail, tcp
 from aqmlab.theory.redtail.markov import Stationary, transitions
 from aqmlab.theory.redtail.slots import Slots, rate_deviation
-from aqmlab.theory.tcp.transfer_trials import Recovery, Sender, after_loss, outcomes
+from aqmlab.theory.tcp.transfer_trials import Recovery, Sender, after_loss, outcomes, times
 
 Array = NDArray[np.float64]
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6
@@ -130,9 +130,9 @@ def of_steady(runs: Runs, label: str, flows: int, read: Callable[[Steady], float
 
 
 @cache
-def tried(kilobytes: int, p: float) -> tuple[Array, Array]:
-    """Return durations (s) and time-outs of transfers simulated packet by packet, in five groups of 150 each."""
-    groups = [outcomes(kilobytes, p, RTT, PACKET_TIME, GROUP if p else 2, seed) for seed in range(1, 6)]
+def tried(kilobytes: int, p: float, count: int = 5) -> tuple[Array, Array]:
+    """Return durations (s) and time-outs of transfers simulated packet by packet, in groups of 150."""
+    groups = [outcomes(kilobytes, p, RTT, PACKET_TIME, GROUP if p else 2, seed) for seed in range(1, 1 + count)]
     return np.array([times for times, _ in groups]), np.array([timeouts for _, timeouts in groups])
 
 
@@ -149,14 +149,17 @@ def delivery(runs: Runs, kilobytes: int, p: float) -> PerSeed:
 def deviation(runs: Runs, kilobytes: int, p: float) -> PerSeed:
     """Return the standard deviation of the delivery times of each run (s), from their percentiles."""
     found = runs.distribution("completion_time", ALONE, f"{kilobytes}kB", {PD: p})
-    # Each percentile stands for the hundredth of the files around it, the first and the last for half of one.
-    weights = np.r_[0.5, np.ones(99), 0.5]
-    return PerSeed.of([_deviation(np.asarray(one), weights) for one in found], "s")
+    return PerSeed.of([spread_of(one) for one in found], "s")
 
 
-def _deviation(values: Array, weights: Array) -> float:
-    mean = np.average(values, weights=weights)
-    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+@cache
+def by_delay(kilobytes: int, p: float, wait: float) -> float:
+    """Return the mean duration (s) of transfers with a queueing delay in each round trip, at a loss of every packet."""
+    return float(
+        times(
+            kilobytes, p, RTT + wait, PACKET_TIME, 5 * GROUP, sender=Sender(requests=0, handshake_measured=True)
+        ).mean()
+    )
 
 
 def kolmogorov(one: Array, other: Array) -> float:

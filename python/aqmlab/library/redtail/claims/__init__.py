@@ -4,6 +4,8 @@ from aqmlab.library.redtail.claims import (
     classifier,
     future,
     model,
+    premises,
+    queues,
     short_queue,
     small_files,
     thresholds,
@@ -12,4 +14,4 @@ from aqmlab.library.redtail.claims import (
 )
 from aqmlab.papers import claims
 
-CLAIMS = claims(web, classifier, small_files, thresholds, short_queue, transfers, model, future)
+CLAIMS = claims(queues, web, premises, classifier, small_files, thresholds, short_queue, transfers, model, future)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab.library.redtail.claims.web import TENTH
-from aqmlab.library.redtail.measures import (
-    HERO,
-    LONG,
-    LOSS,
-    PAYLOAD,
-    TABLE_3,
-    TABLE_4,
-    Rows,
-    T,
-    of,
-)
+from aqmlab.library.redtail.measures import HERO, LONG, LOSS, PAYLOAD, TABLE_3, TABLE_4, TENTH, Rows, T, of
 from aqmlab.library.redtail.measures import N as AFTER
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.theory import redtail
@@ -116,6 +105,6 @@ def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
             Check.of(f"packets of web that come to the long queue, N = {after}", one, least=room[0] + tolerance.value)
             for after, one in shares.items()
         ],
-        "If web differs from CBR by these packets alone, the printed delays have room for "
-        f"{room[0]:.0f} % of them in Table III and for {room[1]:.0f} % in Table IV.",
+        f"If web differs from CBR by these packets alone, the printed delays have room for {room[0]:.0f} % of them in "
+        f"Table III and for {room[1]:.0f} % in Table IV.",
     )

@@ -63,8 +63,7 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
             )
         ],
         "Files of infinite variance make it, and the short queue sees only the first packets of each; beyond the "
-        "seconds that these take "
-        "the arrivals are nearly independent.",
+        "seconds that these take the arrivals are nearly independent.",
     )
 
 
@@ -120,8 +119,8 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         f"With the paper's max_th1 of 30 kB the short queue waits {waits} ms by its length, with a prediction, with a "
-        "mean of 10 s in its place, and if it is "
-        "always served first: what is predicted is served without a queue that would have to ask for it.",
+        "mean of 10 s in its place, and if it is always served first: what is predicted is served without a queue "
+        "that would have to ask for it.",
         beside,
     )
 
@@ -152,8 +151,7 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Both serve the mean rate without a queue that would have to ask for it. A burst is in the queue, and in C1 "
-        "by its length, before any interval of 100 ms has "
-        "counted it.",
+        "by its length, before any interval of 100 ms has counted it.",
     )
 
 
@@ -179,8 +177,7 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A "
-        "packet also waits for the one in transmission, "
-        "2.7 ms: the more in comparison, the shorter max_th1.",
+        "packet also waits for the one in transmission, 2.7 ms: the more in comparison, the shorter max_th1.",
     )
 
 

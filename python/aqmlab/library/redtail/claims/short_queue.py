@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aqmlab.library.redtail.claims.web import TENTH
 from aqmlab.library.redtail.measures import (
     BAND,
     DELAY,
@@ -12,9 +11,12 @@ from aqmlab.library.redtail.measures import (
     MAX_TH1,
     RATE,
     SHORT,
+    TENTH,
     bound,
+    deviation,
     of,
-    ratios,
+    over_bound,
+    versus,
 )
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
@@ -33,7 +35,7 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.of(
             f"delay of {name} / (max_th1/C), the least over max_th1",
-            PerSeed.least(ratios(equation_1, metric, HERO, bound)),
+            PerSeed.least(over_bound(equation_1, metric, HERO)),
             least=1 - tolerance.value,
         )
         for name, metric in TRAFFIC.items()
@@ -55,13 +57,12 @@ def bound_near(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.near(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB", ratio, 1, tolerance)
         for name in ("CBR", "WEB")
-        for size, ratio in zip(maxth1.points(MAX_TH1), ratios(maxth1, TRAFFIC[name], HERO, bound), strict=True)
+        for size, ratio in zip(maxth1.points(MAX_TH1), over_bound(maxth1, TRAFFIC[name], HERO), strict=True)
     ]
     return Judgement(
         checks,
         "CBR is in the short queue and follows the bound. WEB's mean has the packets of long files, which wait with "
-        "FTP: at a "
-        "small max_th1 they are most of its delay.",
+        "FTP: at a small max_th1 they are most of its delay.",
     )
 
 
@@ -74,7 +75,7 @@ def bound_near(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def long_delay_flat(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the range of FTP's delay over max_th1."""
-    delays = ratios(maxth1, of("FTP", DELAY), HERO, lambda _: 1.0)
+    delays = [maxth1.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size}) for size in maxth1.points(MAX_TH1)]
     spread = 100 * ((PerSeed.most(delays) - PerSeed.least(delays)) / PerSeed.average(delays))
     return Judgement(
         [Check.of("delay of FTP, greatest minus least over its mean", spread, unit="%", most=tolerance.value)],
@@ -108,10 +109,6 @@ def middle_over_rate(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "Little's law, with a queue that Adaptive RED keeps near its middle.")
 
 
-def _spread(runs: Runs, metric: str, size: float) -> PerSeed:
-    return runs.per_seed(metric.replace(DELAY, "queue_delay_std"), HERO, {MAX_TH1: size})
-
-
 @claim(
     "Delay varies very little in the short queue.",
     quote="the drop-tail queue has a very small delay variance",
@@ -120,27 +117,32 @@ def _spread(runs: Runs, metric: str, size: float) -> PerSeed:
     shown="fig16",
 )
 def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the standard deviations of the delays with FTP's, at every max_th1."""
+    """Compare the standard deviations of the delays of CBR and FTP, at every max_th1."""
+    points = maxth1.points(MAX_TH1)
     checks = [
-        Check.better(
-            f"deviation of the delay of {name} over FTP's, max_th1 = {size / 1e3:g} kB",
-            _spread(maxth1, TRAFFIC[name], size),
-            _spread(maxth1, of("FTP", DELAY), size),
+        versus(
+            f"deviation of the delay of CBR over FTP's, max_th1 = {size / 1e3:g} kB",
+            (deviation(maxth1, owner, HERO, {MAX_TH1: size}) for owner in ("CBR", "FTP")),
             "lower",
             tolerance,
         )
-        for name in ("CBR", "the short queue")
-        for size in maxth1.points(MAX_TH1)
+        for size in points
     ]
+
+    def tail(metric: str, size: float) -> PerSeed:
+        high, middle = (maxth1.per_seed(metric.replace("mean", part), HERO, {MAX_TH1: size}) for part in ("p95", "p50"))
+        return high - middle
+
     beside = [
         Check.better(
-            f"deviation of the delay of WEB over FTP's, max_th1 = {size / 1e3:g} kB",
-            _spread(maxth1, TRAFFIC["WEB"], size),
-            _spread(maxth1, of("FTP", DELAY), size),
+            f"95th percentile less median of {name} over FTP's, max_th1 = {size / 1e3:g} kB",
+            tail(TRAFFIC[name], size),
+            tail(of("FTP", DELAY), size),
             "lower",
             tolerance,
         )
-        for size in maxth1.points(MAX_TH1)
+        for name in ("the short queue", "WEB")
+        for size in points
     ]
     return Judgement(
         checks,
@@ -159,7 +161,7 @@ def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
 def long_varies_more(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the deviations of FTP's delay at the ends of max_th1."""
     points = maxth1.points(MAX_TH1)
-    small, great = (_spread(maxth1, of("FTP", DELAY), size) for size in (points[0], points[-1]))
+    small, great = (deviation(maxth1, "FTP", HERO, {MAX_TH1: size}) for size in (points[0], points[-1]))
     return Judgement(
         [
             Check.of(
@@ -185,9 +187,9 @@ def smaller_max_th1(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare delay and loss of the short queue at the least and the greatest max_th1."""
     points = maxth1.points(MAX_TH1)
     checks = [
-        Check.better(
+        versus(
             f"{name} of the short queue, least max_th1 over greatest",
-            *(maxth1.per_seed(SHORT + metric, HERO, {MAX_TH1: size}) for size in (points[0], points[-1])),
+            (maxth1.per_seed(SHORT + metric, HERO, {MAX_TH1: size}) for size in (points[0], points[-1])),
             "lower",
             tolerance,
         )

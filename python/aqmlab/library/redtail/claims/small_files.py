@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from aqmlab.library.redtail.claims.web import TENTH
-from aqmlab.library.redtail.measures import ARED, DELAY, HERO, LOSS, SIZE, TABLE_3, TAIL, of
+from statistics import fmean
+
+from aqmlab.library.redtail.measures import ARED, DELAY, HERO, LOSS, SIZE, TABLE_3, TAIL, TENTH, of
+from aqmlab.library.redtail.theory import by_delay
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 TIME = of("file", "completion_time_mean")
@@ -43,8 +45,8 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     return Judgement(
         checks,
         f"Slow start takes several round trips, each of {rtt:.0f} ms alone and of {rtt + wait.mean:.0f} ms here; with "
-        f"the {TABLE_3[HERO]['WEB'][1]} ms "
-        "that Table III prints it would be as long: the time without traffic is out of reach.",
+        f"the {TABLE_3[HERO]['WEB'][1]} ms that Table III prints it would be as long: the time without traffic is out "
+        "of reach.",
     )
 
 
@@ -68,8 +70,8 @@ def thrice_with_red(files: Runs, *, tolerance: Tolerance) -> Judgement:
             )
         ],
         f"The files lose {files.per_seed(of('file', LOSS), ARED)} with Adaptive RED and "
-        f"{files.per_seed(of('file', LOSS), HERO)} with RED+Tail; a packet "
-        "lost early in a transfer is a time-out, or a small window.",
+        f"{files.per_seed(of('file', LOSS), HERO)} with RED+Tail; a packet lost early in a transfer is a time-out, or "
+        "a small window.",
     )
 
 
@@ -101,23 +103,21 @@ def longer_still(files: Runs, *, tolerance: Tolerance) -> Judgement:
     "That is mainly due to its long queue.",
     quote="This is mainly due to the long queuing delay (0.340sec)",
     where="Section IV",
-    tolerance=Tolerance(50, "%", "mainly: more than half of the difference goes if the queue is short"),
+    tolerance=Tolerance(50, "%", "mainly: more than half of the difference"),
     shown="fig9",
 )
-def mainly_by_delay(files: Runs, shallow: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare drop-tail with a buffer that makes Adaptive RED's delay."""
-    whole, short = _factor(files, TAIL, files, ARED) - 1, _factor(shallow, shallow.labels[0], files, ARED) - 1
+def mainly_by_delay(files: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the difference with the one that the two delays make at one loss, in trials."""
+    ared, tail = (files.per_seed(of("file", DELAY), label).mean / 1e3 for label in (ARED, TAIL))
+    lost = files.per_seed(of("file", LOSS), ARED).mean / 100
+    sizes = [round(size / 1e3) for size in files.points(SIZE)]
+    alone = fmean(by_delay(size, lost, tail) / by_delay(size, lost, ared) for size in sizes)
+    part = (100 * (alone - 1) / (_factor(files, TAIL, files, ARED) - 1)).called("part", "%")
     return Judgement(
-        [
-            Check.of(
-                "part of the difference that goes with the queue",
-                100 * (1 - short / whole),
-                unit="%",
-                least=tolerance.value,
-            )
-        ],
-        f"With a buffer of 54 kB drop-tail waits {shallow.per_seed(of('file', DELAY), shallow.labels[0])} and loses "
-        f"{shallow.per_seed(of('file', LOSS), shallow.labels[0])} of the files: a short queue is paid with losses.",
+        [Check.of("part of the difference that the delay alone makes", part, least=tolerance.value)],
+        f"Trials of TCP that lose {100 * lost:.1f} % of the packets, whatever their place, take {alone:.2f} times as "
+        "long with drop-tail's delay as with Adaptive RED's. The rest is that a full buffer loses several packets of "
+        "a window.",
     )
 
 
@@ -143,6 +143,5 @@ def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "RED+Tail spares short files all early drops, at the price of some 80 ms a round trip; a later discipline is "
-        "sooner where "
-        "a shorter queue makes up for its losses.",
+        "sooner where a shorter queue makes up for its losses.",
     )

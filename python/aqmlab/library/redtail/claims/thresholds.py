@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aqmlab.library.redtail.claims.web import ONE_RUN, Q2, TENTH, P, printed_numbers
 from aqmlab.library.redtail.measures import (
     ALL_TRAFFIC,
     ALONE_BAND,
@@ -15,16 +14,24 @@ from aqmlab.library.redtail.measures import (
     LONG,
     LOSS,
     MAX_TH1,
+    ONE_RUN,
+    Q2,
     RATE,
     SETTLED,
     SHORT,
     TABLE_4,
+    TENTH,
+    P,
+    by_owner,
     mean_over,
     of,
+    printed_numbers,
     share_in,
+    versus,
 )
 from aqmlab.library.redtail.measures import N as AFTER
-from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab.papers.describe.check import Better
 from aqmlab.theory import tcp
 
 BEFORE = (SETTLED, 100.0)
@@ -52,8 +59,7 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
             for label, value in ((FIXED, 0.05), (DYNAMIC, 0.014))
         ],
         f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the print does not say of which it "
-        "speaks. "
-        "Spaced by ns-2's rule, a third fewer are dropped than p says: "
+        "speaks. Spaced by ns-2's rule, a third fewer are dropped than p says: "
         + " and ".join(f"{dynamic.per_seed(LOSS, label)} {label.lower()}" for label in (FIXED, DYNAMIC))
         + ".",
         [Check.of("p of moving thresholds over that of fixed ones", whole[DYNAMIC] / whole[FIXED], most=0.5)],
@@ -156,8 +162,7 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
             )
         ],
         "A packet that is dropped in front of the bottleneck takes none of its time, and so what a user of the full "
-        "link gets "
-        "grows by what is no longer sent again although it arrived.",
+        "link gets grows by what is no longer sent again although it arrived.",
         [
             Check.of(
                 "goodput of the link with moving thresholds over fixed",
@@ -222,14 +227,15 @@ def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare loss and delay of each band with those of the next higher one."""
     low, middle, high = ({"aqm.p_l": value} for value in bands.points("aqm.p_l"))
+    measures: tuple[tuple[str, str, Better], ...] = ((LOSS, "loss", "lower"), (DELAY, "delay", "higher"))
     checks = [
-        Check.better(
+        versus(
             f"{name} with a band of half the P, {text}",
-            *(bands.per_seed(metric, DYNAMIC, at) for at in pair),
+            (bands.per_seed(metric, DYNAMIC, at) for at in pair),
             better,
             tolerance,
         )
-        for metric, name, better in ((LOSS, "loss", "lower"), (DELAY, "delay", "higher"))
+        for metric, name, better in measures
         for text, pair in (("(0.005, 0.01)", (low, middle)), ("(0.01, 0.02)", (middle, high)))
     ]
     return Judgement(
@@ -252,13 +258,12 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         [
-            Check.better(
-                "ratio of the rates, near over far, with raised thresholds over fixed ones", *ratio, "lower", tolerance
+            versus(
+                "ratio of the rates, near over far, with raised thresholds over fixed ones", ratio, "lower", tolerance
             )
         ],
         f"{ratio[0]:.2f} instead of {ratio[1]:.2f}: a rate goes as one over the round trip, and a long queue is most "
-        "of either. Flows "
-        "of one queue are judged; queues at different links share no rate that could be made fair.",
+        "of either. Flows of one queue are judged; queues at different links share no rate that could be made fair.",
     )
 
 
@@ -316,8 +321,7 @@ def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         dynamic_web.compare(of("FTP", LOSS), DYNAMIC, [HERO], better="lower", tolerance=tolerance, name="loss of FTP"),
         f"{dynamic_web.per_seed(of('FTP', LOSS), DYNAMIC)}. It goes with the delay: at the rate and delay of Table IV "
-        "ten flows "
-        f"lose {100 * float(tcp.loss(rate, wait)):.1f} % by Padhye's law, not 0.9.",
+        f"ten flows lose {100 * float(tcp.loss(rate, wait)):.1f} % by Padhye's law, not 0.9.",
     )
 
 
@@ -335,8 +339,7 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [Check.near("delay of FTP with moving thresholds", delay, TABLE_4["FTP"][1], tolerance)],
         f"P below 0.01 needs windows of 14 packets, hence {queue:.0f} packets of queue, which at FTP's rate take "
-        f"{delay}. The printed delay would "
-        "come out if the 100 s without web counted too.",
+        f"{delay}. The printed delay would come out if the 100 s without web counted too.",
         dynamic_web.compare(of("FTP", DELAY), DYNAMIC, [HERO], better="higher", tolerance=TENTH, name="delay of FTP"),
     )
 
@@ -371,13 +374,7 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare losses of web and CBR with moving and with fixed thresholds."""
-    checks = [
-        one
-        for owner in ("WEB", "CBR")
-        for one in dynamic_web.compare(
-            of(owner, LOSS), DYNAMIC, [HERO], better="higher", tolerance=tolerance, name=f"loss of {owner}"
-        )
-    ]
+    checks = by_owner(dynamic_web, LOSS, "loss", (DYNAMIC, [HERO]), "higher", tolerance)
     return Judgement(checks, "A longer long queue leaves less of the shared buffer for bursts.")
 
 
@@ -390,24 +387,12 @@ def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare delays of web and CBR with moving and with fixed thresholds, for every N."""
-    checks = [
-        one
-        for owner in ("WEB", "CBR")
-        for one in n.compare(
-            of(owner, DELAY),
-            DYNAMIC,
-            [HERO],
-            better="lower",
-            tolerance=tolerance,
-            each=(AFTER, "N = {:g}"),
-            name=f"delay of {owner}",
-        )
-    ]
+    checks = by_owner(n, DELAY, "delay", (DYNAMIC, [HERO]), "lower", tolerance, each=(AFTER, "N = {:g}"))
     return Judgement(
         checks,
         "The short queue is cut off where the buffer is full, so CBR waits less. WEB's mean has the packets of its "
-        "long files, "
-        "which wait in the longer long queue: less is true of it only if N is so large that there are hardly any.",
+        "long files, which wait in the longer long queue: less is true of it only if N is so large that there are "
+        "hardly any.",
     )
 
 
@@ -420,13 +405,7 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare throughputs with moving and with fixed thresholds."""
-    checks = [
-        one
-        for owner in CLASSES
-        for one in dynamic_web.compare(
-            of(owner, RATE), DYNAMIC, [HERO], better="equal", tolerance=tolerance, name=f"throughput of {owner}"
-        )
-    ]
+    checks = by_owner(dynamic_web, RATE, "throughput", (DYNAMIC, [HERO]), "equal", tolerance, owners=CLASSES)
     return Judgement(
         checks, "Web and CBR bring what they bring, whatever little they lose, and FTP has the rest of a full link."
     )
@@ -440,34 +419,27 @@ def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="room fig16",
 )
 def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delay and loss of the short queue with the means apart and together."""
+    """Compare delay and loss of the short queue with both means and with neither, beside it with one."""
     buffers, sizes = room.points("dumbbell.buffer"), room.points(MAX_TH1)
 
-    def short(metric: str, buffer: float, size: float) -> PerSeed:
-        return room.per_seed(SHORT + metric, DYNAMIC, {"dumbbell.buffer": buffer, MAX_TH1: size})
+    def gain(means: str, buffer: float, size: float) -> list[Check]:
+        ends = [{"dumbbell.buffer": buffer, MAX_TH1: size}, {"dumbbell.buffer": buffers[0], MAX_TH1: sizes[-1]}]
+        return [
+            versus(
+                f"{name} of the short queue, {means}",
+                (room.per_seed(SHORT + metric, DYNAMIC, at) for at in ends),
+                "lower",
+                tolerance,
+            )
+            for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
+        ]
 
-    both = [
-        Check.better(
-            f"{name} of the short queue, with both means over neither",
-            short(metric, buffers[-1], sizes[0]),
-            short(metric, buffers[0], sizes[-1]),
-            "lower",
-            tolerance,
-        )
-        for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
-    ]
-    beside = [
-        Check.better(
-            f"{name} of the short queue, with {means} over neither",
-            short(metric, *at),
-            short(metric, buffers[0], sizes[-1]),
-            "lower",
-            tolerance,
-        )
-        for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
-        for means, at in (("240 kB", (buffers[-1], sizes[-1])), ("max_th1 = 15 kB", (buffers[0], sizes[0])))
-    ]
-    return Judgement(both, "The buffer serves the loss, max_th1 the delay.", beside)
+    return Judgement(
+        gain("both means over neither", buffers[-1], sizes[0]),
+        "The buffer serves the loss, max_th1 the delay.",
+        gain("a buffer of 240 kB over 160 kB", buffers[-1], sizes[-1])
+        + gain("max_th1 of 15 kB over 30 kB", buffers[0], sizes[0]),
+    )
 
 
 @claim(

@@ -27,7 +27,7 @@ def _over_threshold(prediction: Runs) -> Iterator[Curve]:
 def _over_time(forecast: Runs) -> Iterator[Curve]:
     """Draw 20 s of predicted and actual rates."""
     for panel, label in zip("abc", forecast.labels, strict=True):
-        predicted, came = forecast_rates(prediction, label, forecast.study.seeds[0], WEB_BEGIN)
+        predicted, came = forecast_rates(forecast, label, forecast.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
         count = round(20 / step)
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]
@@ -49,8 +49,8 @@ PREDICTION_FIGURE = Figure(
     ],
     curves=_over_threshold,
     caption="The paper's web scenario, 200 s of it. The long mean is a prediction without a trend that remembers "
-    "10 s instead of .3 s. Served first, the short queue has the whole link whenever "
-    "it has a packet: more than any prediction could give it.",
+    "10 s instead of .3 s. Served first, the short queue has the whole link whenever it has a packet: more than any "
+    "prediction could give it.",
     beyond=True,
 )
 

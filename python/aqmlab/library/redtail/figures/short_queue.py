@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from aqmlab.library.redtail.figures.by_class import listed
-from aqmlab.library.redtail.measures import C1_MAX, CHOSEN, DELAY, HERO, LONG, MAX_TH1, SHORT, bound, of
+from aqmlab.library.redtail.measures import C1_MAX, CHOSEN, DELAY, HERO, LONG, MAX_TH1, SHORT, bound, deviation, of
 from aqmlab.papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab.papers.run.sketch import mean_curve
 from aqmlab.theory import redtail
 
 SIZES = Axis("max_th1 (kB)", 0, 90)
@@ -31,9 +32,10 @@ def delays_over_maxth1(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
         yield Curve(
             panel, "max_th1 / C", [one / 1e3 for one in points], [bound(one) / 1e3 for one in points], style="dashed"
         )
-    for name in ("CBR", "WEB", "FTP"):
-        yield maxth1.curve("c", of(name, "queue_delay_std"), HERO, MAX_TH1, x_scale=1e-3, name=name)
-    yield maxth1.curve("c", SHORT + "queue_delay_std", HERO, MAX_TH1, x_scale=1e-3, name="All in the short queue")
+    points = maxth1.points(MAX_TH1)
+    for name in ("CBR", "FTP"):
+        found = [deviation(maxth1, name, HERO, {MAX_TH1: size}).summary for size in points]
+        yield mean_curve("c", name, [one / 1e3 for one in points], found, scale=1e-3)
 
 
 FIGURE_15 = Figure(

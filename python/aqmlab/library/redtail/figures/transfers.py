@@ -68,8 +68,8 @@ TABLE_I = Table(
     rows=table_1,
     digits=3,
     caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost is "
-    "not. Trials: TCP packet by packet, "
-    "with a request that can be lost. Formula: slow start without loss; else Cardwell, Savage and Anderson.",
+    "not. Trials: TCP packet by packet, with a request that can be lost. Formula: slow start without loss; else "
+    "Cardwell, Savage and Anderson.",
 )
 ONE_LOSS = Figure(
     name="one-loss",
