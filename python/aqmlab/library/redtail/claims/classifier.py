@@ -45,6 +45,38 @@ def printed_room(table: Rows) -> float:
 
 
 @claim(
+    "Fewer than 2 % of the web's connections are taken for long ones.",
+    quote="The probability of false alarm is less than 0.02 in our scenario",
+    where="Section III",
+    tolerance=Tolerance(0.005, "%", "half a unit of the last digit of 0.02, in percent of 2"),
+    shown="alarms",
+)
+def false_alarms(alarms: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Count the web's connections that come to the long queue, for every N."""
+    counted = {after: counted_long(alarms, after) for after in alarms.points(AFTER)[::2]}
+    law = {after: 100 * taken_for_long(after, 10.0) for after in counted}
+    return Judgement(
+        [
+            Check.of(f"connections with a packet in the long queue, N = {after}", one, most=2 + tolerance.value)
+            for after, one in counted.items()
+        ],
+        "Files of more than N packets count too. From the law of their sizes and thoughts shorter than T "
+        + ", ".join(f"{share:.2g}" for share in law.values())
+        + " % are to be expected.",
+    )
+
+
+def counted_long(runs: Runs, after: int) -> PerSeed:
+    """Return the share of the web's connections (%) that have more than N packets.
+
+    A pair that has more than N sends the long queue one packet less with N + 1: on a fast link all else is the same.
+    """
+    here, next_ = (runs.per_seed(LONG + "arrivals", HERO, {AFTER: one}) for one in (after, after + 1))
+    whole = runs.per_seed(of("WEB", "completed"), HERO, {AFTER: after})
+    return (100 * (here - next_) / whole).called("connections", "%")
+
+
+@claim(
     "Short connections whose packets come to the long queue do no harm.",
     quote="there is no harm if the short-life connection packets are misdirected to the RED queue after time T",
     where="Section III",

@@ -270,7 +270,7 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 )
 def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """Compare trials of 90 KB at Pd = 0.04 with and without a time-out."""
-    times, timeouts = theory.tried(90, 0.04, 20)
+    times, timeouts = theory.tried(90, 0.04, 60)
     both = [
         PerSeed.of([float(one[keep].mean()) for one, keep in zip(times, which, strict=True)], "s")
         for which in (timeouts > 0, timeouts == 0)

@@ -32,6 +32,7 @@ ITEMS = (
     model.MASSES,
     transfers.ONE_LOSS,
     web.SYNCHRONISATION,
+    web.ALARMS,
     web.OVER_N,
     web.OVER_C1MAX,
     web.OVER_T,

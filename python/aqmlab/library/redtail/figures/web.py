@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aqmlab.library.redtail.claims.classifier import counted_long, taken_for_long
 from aqmlab.library.redtail.figures.by_class import (
     AT_FIRST,
     BIN,
@@ -16,6 +17,7 @@ from aqmlab.library.redtail.figures.by_class import (
     TIME,
     Drawing,
     class_rows,
+    columns,
     delays_figure,
     listed,
     losses_figure,
@@ -106,6 +108,18 @@ def settings() -> polars.DataFrame:
             )
         ]
     )
+
+
+def false_alarms(alarms: Runs) -> polars.DataFrame:
+    """List the share of the connections that are taken for long ones, counted and by the law."""
+    import polars
+
+    rows = []
+    for after in alarms.points(AFTER)[::2]:
+        row: dict[str, str | float | None] = {"N": str(after)}
+        columns(row, "counted (%)", counted_long(alarms, after))
+        rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
+    return polars.DataFrame(rows)
 
 
 def over_n(n: Runs) -> Iterator[Curve]:
@@ -224,6 +238,13 @@ SYNCHRONISATION = Table(
     ),
     caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
     "begins with that max_p.",
+    beyond=True,
+)
+ALARMS = Table(
+    name="alarms",
+    title="Web connections that are taken for long ones",
+    rows=lambda alarms: false_alarms(alarms),
+    caption="The web alone on a link of 1 Gbit/s. By the law: of file sizes, and of thoughts shorter than T = 10 s.",
     beyond=True,
 )
 MIXED = Table(
