@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from aqmlab.library.redtail.measures import CHOSEN, N, T, printed
+from aqmlab.library.redtail.measures import CHOSEN, N, printed
 from aqmlab.library.redtail.theory import TABLE_1, delivery
 from aqmlab.papers import Calibration, Choice, PerSeed, Printed, Runs, Variant
 from aqmlab.scenario import Settings
@@ -174,7 +174,6 @@ VARIANTS = (
     Variant("4 files at once, 200 s of thought", FOUR_FILES, NOT_ITS),
     Variant("N = 64", {N: 64}, {**NOT_ITS, "n": {}}),
     Variant("N = 1000", {N: 1000}, {**NOT_ITS, "n": {}}),
-    Variant("T = 100 s", {T: "100 s"}, {**NOT_ITS, "silence": {}}),
     Variant("C1 at most 0.6 C", {"aqm.c1_max": 0.6}, {**NOT_ITS, "c1max": {}, "equation-1": {}}),
     Variant("long queue drawn by size", {"aqm.long": "ared:preset=redtail"}, NOT_ITS),
     Variant("buffer in packets", {"dumbbell.buffer": "160 packets"}, {**NOT_ITS, "room": {}}),

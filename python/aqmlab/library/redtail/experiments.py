@@ -88,6 +88,7 @@ EXPERIMENTS = (
         "silence",
         "RED+Tail over T, after whose silence a connection is new",
         vary={T: ["5 s", "10 s", "50 s", "200 s"]},
+        quick={T: ["5 s", "200 s"]},
     ),
     web("c1max", "RED+Tail over C1max", vary={C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]}, quick={C1_MAX: [0.5, 0.8, 1.0]}),
     web(
@@ -117,6 +118,7 @@ EXPERIMENTS = (
             for low, high in (("10 kB", "40 kB"), ("20 kB", "80 kB"), ("30 kB", "90 kB"))
         },
         vary={MAX_TH1: ["15 kB", "30 kB", "45 kB"]},
+        quick={MAX_TH1: ["30 kB"]},
     ),
     web(
         "ftp-alone",
@@ -124,6 +126,7 @@ EXPERIMENTS = (
         {TAIL: "droptail", **RED, **ADAPTIVE},
         settings=FTP_ALONE,
         vary={COUNT: [10, 40]},
+        quick={COUNT: [10]},
     ),
     web(
         "random-loss",
@@ -137,6 +140,7 @@ EXPERIMENTS = (
         "The web alone on a fast link: how many connections have more than N packets",
         settings={"dumbbell.rate": "1 Gbit/s", "traffic.ftp.count": 0, "traffic.cbr.count": 0, "warmup": "0 s"},
         vary={N: [one + more for one in (64, 128, 256, 1000) for more in (0, 1)]},
+        quick={N: [64, 65, 256, 257]},
     ),
     web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(

@@ -127,6 +127,12 @@ def versus(effect: str, pair: Iterable[PerSeed], better: Better, tolerance: Tole
     return Check.better(effect, one, other, better, tolerance)
 
 
+def around(effect: str, values: PerSeed, value: float, tolerance: Tolerance) -> Check:
+    """Check that a quantity is a number that is not printed, such as a law's, within a tolerance."""
+    least, most = tolerance.around(value)
+    return Check.of(effect, values, least=least, most=most)
+
+
 def by_owner(
     runs: Runs,
     metric: str,
@@ -186,23 +192,28 @@ def over_bound(runs: Runs, metric: str, label: str) -> list[PerSeed]:
     ]
 
 
-def deviation(runs: Runs, owner: str, label: str, at: At | None = None) -> PerSeed:
-    """Return the standard deviation of a traffic entry's one-way delay (ms), from its percentiles."""
+def deviation(runs: Runs, owner: str, label: str, at: At | None = None, kind: str = "delay") -> PerSeed:
+    """Return the standard deviation of a traffic entry's one-way delays or completion times (s)."""
     entry = CLASSES.get(owner, owner)
-    values = [spread_of(one) for one in runs.distribution("delay", label, entry, at)]
-    return PerSeed.of(
-        [None if one is None else 1e3 * one for one in values], "ms", f"deviation of the delay of {owner}"
-    )
+    percentiles = runs.distribution(kind, label, entry, at)
+    means = runs.per_seed(of(entry, f"{kind}_mean"), label, at, unit="s").values
+    found = {seed: spread_of(one, mean) for one, (seed, mean) in zip(percentiles, means.items(), strict=True)}
+    return PerSeed.of(found, "s", f"deviation of the {kind.replace('_', ' ')} of {owner}")
 
 
-def spread_of(percentiles: Sequence[float]) -> float | None:
-    """Return the standard deviation of a distribution by its percentiles 0 to 100; None if it has no value."""
-    if not percentiles:
+def spread_of(percentiles: Sequence[float], mean: float | None) -> float | None:
+    """Return the standard deviation of values by their percentiles 0 to 100 and their mean; None without values.
+
+    Between percentiles values are taken as uniform, beyond the 99th as exponential, with the excess that the mean needs.
+    """
+    if not percentiles or mean is None:
         return None
-    # Each percentile stands for the hundredth of the values around it, the first and the last for half of one.
-    weights = np.r_[0.5, np.ones(99), 0.5]
-    values = np.asarray(percentiles)
-    return float(np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights)))
+    q = np.asarray(percentiles[:100])
+    low, high = q[:-1], q[1:]
+    excess = max(0.0, 100 * mean - float((low + high).sum()) / 2 - float(q[-1]))
+    square = float((low * low + low * high + high * high).sum()) / 3
+    square += float(q[-1]) ** 2 + 2 * float(q[-1]) * excess + 2 * excess**2
+    return float(np.sqrt(max(0.0, square / 100 - mean**2)))
 
 
 def printed() -> list[Printed]:

@@ -9,7 +9,8 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab.library.redtail.measures import COUNT, spread_of
+from aqmlab.library.redtail import measures
+from aqmlab.library.redtail.measures import COUNT
 from aqmlab.papers import PerSeed, Runs
 from aqmlab.theory import redtail, tcp
 from aqmlab.theory.redtail.markov import Stationary, transitions
@@ -147,9 +148,8 @@ def delivery(runs: Runs, kilobytes: int, p: float) -> PerSeed:
 
 
 def deviation(runs: Runs, kilobytes: int, p: float) -> PerSeed:
-    """Return the standard deviation of the delivery times of each run (s), from their percentiles."""
-    found = runs.distribution("completion_time", ALONE, f"{kilobytes}kB", {PD: p})
-    return PerSeed.of([spread_of(one) for one in found], "s")
+    """Return the standard deviation of the delivery times of each run (s)."""
+    return measures.deviation(runs, f"{kilobytes}kB", ALONE, {PD: p}, "completion_time")
 
 
 @cache

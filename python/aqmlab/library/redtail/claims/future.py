@@ -16,6 +16,7 @@ from aqmlab.library.redtail.measures import (
     RATE,
     RULE,
     SHORT_DELAY,
+    around,
     between,
     bound,
     forecast_rates,
@@ -171,7 +172,7 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         place = f"short queue's delay over max_th1 / C = {bound(size):.0f} ms"
         checks += [
-            Check.near(f"{place}, {RULE}", rule.called("", ""), 1, tolerance),
+            around(f"{place}, {RULE}", rule.called("", ""), 1, tolerance),
             Check.of(f"{place}, {PREDICTION}", ours, unit="", most=0.5),
         ]
     return Judgement(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab.library.redtail import theory
-from aqmlab.library.redtail.measures import versus
+from aqmlab.library.redtail.measures import around, versus
 from aqmlab.library.redtail.theory import BUFFER, FIXED_LOSS, FLOWS, MOVING, Steady, chain, loaded, of_steady
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.theory import redtail
@@ -38,7 +38,7 @@ def _distance(other: NDArray[np.float64], one: Steady) -> float:
 def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the model's mean queue with that of the packet engine."""
     checks = [
-        Check.near(
+        around(
             f"mean queue of the model over the engine's, N = {flows}",
             of_steady(steady, MOVING, flows, partial(_mean_ratio, flows)),
             1,
@@ -407,7 +407,7 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
         found = of_steady(steady, FIXED_LOSS, flows, ratio)
         effect = f"{read} of the model over the engine's, N = {flows}"
-        return Check.near(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1)
+        return around(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1)
 
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(

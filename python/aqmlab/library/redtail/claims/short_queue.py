@@ -12,6 +12,7 @@ from aqmlab.library.redtail.measures import (
     RATE,
     SHORT,
     TENTH,
+    around,
     bound,
     deviation,
     of,
@@ -55,7 +56,7 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
 def bound_near(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the delays with max_th1 / C at every max_th1, by Table II."""
     checks = [
-        Check.near(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB", ratio, 1, tolerance)
+        around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB", ratio, 1, tolerance)
         for name in ("CBR", "WEB")
         for size, ratio in zip(maxth1.points(MAX_TH1), over_bound(maxth1, TRAFFIC[name], HERO), strict=True)
     ]
@@ -214,13 +215,13 @@ def delay_targets(targets: Runs, *, tolerance: Tolerance) -> Judgement:
             at, where = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB, long queue {label}"
             rate = targets.per_seed(LONG + RATE, label, at, unit="kB/s").mean
             checks += [
-                Check.near(
+                around(
                     f"delay of the short queue, {where}",
                     targets.per_seed(SHORT + DELAY, label, at),
                     bound(size),
                     tolerance,
                 ),
-                Check.near(
+                around(
                     f"delay of the long queue, {where}",
                     targets.per_seed(LONG + DELAY, label, at),
                     1e3 * (low + high) / 2 / rate,

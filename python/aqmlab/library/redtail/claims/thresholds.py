@@ -302,7 +302,7 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
     for column, name in ((Q2, "mean of the long queue"), (P, "mean p")):
         before, after = (time.from_series(DYNAMIC, mean_over(column, *period)) for period in (BEFORE, ALL_TRAFFIC))
         checks.append(Check.of(f"{name} after web traffic came / before", after / before, most=tolerance.value))
-        texts.append(f"{name} {before:.2g} to {after:.2g}")
+        texts.append(f"{name} {before:.3g} to {after:.3g}")
     return Judgement(
         checks, f"{', '.join(texts)}. The rate that is left is smaller, and the same queue a longer round trip."
     )

@@ -113,11 +113,11 @@ def figure_fixed(steady: Runs) -> Iterator[Curve]:
 
 def near_full_load() -> Iterator[Curve]:
     """Draw f near full load, where it leaves the range that eq. (12) gives it."""
-    for load in (0.3, 0.95):
+    q = np.linspace(0, 120, 301)
+    for load in (0.8, 0.9, 0.95):
         queue_model = loaded(load, 0.99)
-        q = np.linspace(0, 60, 301)
         yield Curve("", f"f, d C/(N W) = {load:g}", q, queue_model.f(q))
-    yield Curve("", "q", [0.0, 60.0], [0.0, 60.0], style="dashed")
+    yield Curve("", "q", [0.0, 120.0], [0.0, 120.0], style="dashed")
 
 
 def ends() -> Iterator[Curve]:
@@ -187,7 +187,7 @@ FIGURE_21_FIXED = Figure(
 EQUATION_12 = Figure(
     name="eq12",
     title="The map f near full load, S at 0.99 of the limit (10)",
-    panels=[Panel("", "40 connections", Axis("q (packets)", 0, 60), Axis("f(q) (packets)", -10, 60))],
+    panels=[Panel("", "40 connections", Axis("q (packets)", 0, 120), Axis("f(q) (packets)", -20, 120))],
     curves=near_full_load,
     caption="Where windows hardly more than fill the wire f falls below 0, and [0, B0] is not mapped into itself.",
     across=1,
@@ -197,8 +197,13 @@ EQUATION_12 = Figure(
 MASSES = Figure(
     name="masses",
     title="Distribution of a queue that reaches both ends of its buffer",
-    panels=[Panel("", "N = 40, S = 2 RTT, 600 packets", Axis("Queue length (packets)", 0, 600), Axis("Probability"))],
+    panels=[
+        Panel(
+            "", "N = 40, S = 2 RTT, 600 packets", Axis("Queue length (packets)", 0, 600), Axis("Probability", 0, 0.02)
+        )
+    ],
     curves=ends,
+    caption="The mass at B, 0.18, is above the axis; that at 0 is 36 times the probability beside it.",
     across=1,
     beyond=True,
 )

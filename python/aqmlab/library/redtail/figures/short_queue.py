@@ -35,7 +35,7 @@ def delays_over_maxth1(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
     points = maxth1.points(MAX_TH1)
     for name in ("CBR", "FTP"):
         found = [deviation(maxth1, name, HERO, {MAX_TH1: size}).summary for size in points]
-        yield mean_curve("c", name, [one / 1e3 for one in points], found, scale=1e-3)
+        yield mean_curve("c", name, [one / 1e3 for one in points], found)
 
 
 FIGURE_15 = Figure(
