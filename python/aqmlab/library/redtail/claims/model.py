@@ -149,7 +149,7 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     shown="eq12",
 )
 def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Find the least value of f on [0, B0] for several loads, with S just below (10)."""
+    """Find the least value of f for several loads, with S just below (10)."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)
@@ -174,7 +174,7 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     shown="fig18",
 )
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow queues from everywhere for several loads, with S just below (10), as Lindley's equation has it."""
+    """Follow queues from everywhere for several loads, with S just below (10), cut off at 0."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)
