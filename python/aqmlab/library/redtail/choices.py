@@ -155,7 +155,7 @@ CHOICES = (
 
 # Experiments without RED+Tail, which its parameters do not concern; the calibration counts Table I all the same.
 _OWN: dict[str, Settings] = {
-    name: {} for name in ("ftp-alone", "random-loss", "alarms", "dynamic", "bands", "mixed", "steady", "alone")
+    name: {} for name in ("ftp-alone", "random-loss", "dynamic", "bands", "mixed", "steady", "alone")
 }
 NOT_ITS: Mapping[str, Settings] = {**_OWN, "table1": {"duration": "3500 s"}}
 FOUR_FILES: Settings = {

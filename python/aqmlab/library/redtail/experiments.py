@@ -135,13 +135,6 @@ EXPERIMENTS = (
         settings={"dumbbell.rate": "1 Gbit/s", "dumbbell.buffer": "10000 packets"},
         vary={PD: [0.01, 0.04]},
     ),
-    web(
-        "alarms",
-        "The web alone on a fast link: how many connections have more than N packets",
-        settings={"dumbbell.rate": "1 Gbit/s", "traffic.ftp.count": 0, "traffic.cbr.count": 0, "warmup": "0 s"},
-        vary={N: [one + more for one in (64, 128, 256, 1000) for more in (0, 1)]},
-        quick={N: [64, 65, 256, 257]},
-    ),
     web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(
         name="voice",

@@ -204,7 +204,7 @@ def deviation(runs: Runs, owner: str, label: str, at: At | None = None, kind: st
 def spread_of(percentiles: Sequence[float], mean: float | None) -> float | None:
     """Return the standard deviation of values by their percentiles 0 to 100 and their mean; None without values.
 
-    Between percentiles values are taken as uniform, beyond the 99th as exponential, with the excess that the mean needs.
+    Between percentiles values are taken as uniform, beyond the 99th as exponential, with the mean that remains.
     """
     if not percentiles or mean is None:
         return None

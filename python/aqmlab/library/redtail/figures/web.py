@@ -110,14 +110,14 @@ def settings() -> polars.DataFrame:
     )
 
 
-def false_alarms(alarms: Runs) -> polars.DataFrame:
+def false_alarms(n: Runs) -> polars.DataFrame:
     """List the share of the connections that are taken for long ones, counted and by the law."""
     import polars
 
     rows = []
-    for after in alarms.points(AFTER)[::2]:
+    for after in n.points(AFTER):
         row: dict[str, str | float | None] = {"N": str(after)}
-        columns(row, "counted (%)", counted_long(alarms, after))
+        columns(row, "counted (%)", counted_long(n, after))
         rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
     return polars.DataFrame(rows)
 
@@ -243,8 +243,8 @@ SYNCHRONISATION = Table(
 ALARMS = Table(
     name="alarms",
     title="Web connections that are taken for long ones",
-    rows=lambda alarms: false_alarms(alarms),
-    caption="The web alone on a link of 1 Gbit/s. By the law: of file sizes, and of thoughts shorter than T = 10 s.",
+    rows=false_alarms,
+    caption="Pairs that turn long, over the connections of the web. By the law: of file sizes and thoughts, T = 10 s.",
     beyond=True,
 )
 MIXED = Table(
