@@ -9,7 +9,7 @@ import numpy as np
 import polars
 import pytest
 
-from aqmlab.library.redtail.claims.classifier import REQUEST_ACKS, counted_long, printed_room, taken_for_long
+from aqmlab.library.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long
 from aqmlab.library.redtail.claims.future import hurst
 from aqmlab.library.redtail.claims.queues import squeezed
 from aqmlab.library.redtail.measures import (
@@ -150,9 +150,13 @@ def test_the_counter_of_a_pair_goes_on_when_its_reader_comes_back_soon() -> None
 
 
 def test_connections_in_the_long_queue_are_counted_as_the_law_has_them() -> None:
-    runs = evidence("alarms")["n"]
+    (drawn,) = assessed("alarms").drawn
+    rows = {row["N"]: row for row in drawn.frame.iter_rows(named=True)}
     for after in (64, 256):
-        assert counted_long(runs, after).mean == pytest.approx(100 * taken_for_long(after, 10.0), rel=0.5)
+        law = 100 * taken_for_long(after, 10.0)
+        assert rows[str(after)]["by the law (%)"] == law
+        # some 5000 connections: 80 and 15 of them
+        assert rows[str(after)]["counted (%)"] == pytest.approx(law, rel=0.5)
 
 
 def test_the_printed_delays_have_room_for_few_web_packets_in_the_long_queue() -> None:
