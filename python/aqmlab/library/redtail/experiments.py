@@ -135,6 +135,16 @@ EXPERIMENTS = (
         settings={"dumbbell.rate": "1 Gbit/s", "dumbbell.buffer": "10000 packets"},
         vary={PD: [0.01, 0.04]},
     ),
+    web(
+        "causes",
+        "RED+Tail with a split buffer, and with early drops in its short queue too",
+        {
+            **RED_TAIL,
+            # RED with one step, at the present queue, drops all from half of the buffer on.
+            "Split buffer": {"aqm.short": "red:min_th=80,max_th=80,w_q=1,max_p=1,gentle=false,spacing=none"},
+            "Early drops": {"aqm.short": f"ared:preset=redtail,{FLAT}"},
+        },
+    ),
     web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(
         name="voice",

@@ -108,6 +108,22 @@ def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
+    "Both the drop-tail policy and the shared buffer cut the losses of the short queue.",
+    quote="is greatly reduced by the drop-tail policy and a shared buffer",
+    where="Section III",
+    tolerance=Tolerance(50, "% of it", "greatly: at least halved by either"),
+    shown="causes",
+)
+def causes_apart(causes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the short queue's loss with that of a split buffer, and with that of a short queue with early drops."""
+    return Judgement(
+        causes.compare(SHORT + LOSS, HERO, better="lower", tolerance=tolerance, name="loss of the short queue"),
+        f"It loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. Early drops would "
+        "hardly add any, as the short queue's average is below their 20 kB: it is the queue of its own that spares it.",
+    )
+
+
+@claim(
     "RED+Tail greatly reduces the loss of all traffic together.",
     quote="greatly reduces the total packet loss rate at the router",
     where="Sections I and VII",

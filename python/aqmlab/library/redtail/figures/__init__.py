@@ -33,6 +33,7 @@ ITEMS = (
     transfers.ONE_LOSS,
     web.SYNCHRONISATION,
     web.ALARMS,
+    web.CAUSES,
     web.OVER_N,
     web.OVER_C1MAX,
     web.OVER_T,

@@ -247,6 +247,16 @@ ALARMS = Table(
     caption="Pairs that turn long, over the connections of the web. By the law: of file sizes and thoughts, T = 10 s.",
     beyond=True,
 )
+CAUSES = Table(
+    name="causes",
+    title="RED+Tail with a split buffer, and with early drops in its short queue",
+    rows=lambda causes: listed(
+        causes,
+        {"loss of the short queue": SHORT + LOSS, "loss of web": of("WEB", LOSS), "loss of CBR": of("CBR", LOSS)},
+    ),
+    caption="Split: the short queue has 80 kB. Early drops: Adaptive RED as in the long queue.",
+    beyond=True,
+)
 MIXED = Table(
     name="mixed",
     title="Flows of 16 and of 240 ms in one queue",
