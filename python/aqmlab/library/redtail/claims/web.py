@@ -118,8 +118,9 @@ def causes_apart(causes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the short queue's loss with that of a split buffer, and with that of a short queue with early drops."""
     return Judgement(
         causes.compare(SHORT + LOSS, HERO, better="lower", tolerance=tolerance, name="loss of the short queue"),
-        f"It loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. Early drops would "
-        "hardly add any, as the short queue's average is below their 20 kB: it is the queue of its own that spares it.",
+        f"It loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. Early drops "
+        "would hardly add any, as the short queue's average is below their 20 kB: it is the queue of its own that "
+        "spares it.",
     )
 
 
