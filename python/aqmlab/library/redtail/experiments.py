@@ -145,6 +145,7 @@ EXPERIMENTS = (
             "Early drops": {"aqm.short": f"ared:preset=redtail,{FLAT}"},
         },
     ),
+    web("by-size", "Adaptive RED that draws its drops by the size of a packet", {ARED: "ared:preset=redtail"}),
     web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(
         name="voice",

@@ -6,7 +6,6 @@ from aqmlab.library.redtail.measures import (
     ARED,
     BAND,
     C1_MAX,
-    CLASSES,
     DELAY,
     DYNAMIC,
     FIXED,
@@ -53,20 +52,18 @@ def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(0.1, "%", "a quarter of the least printed difference, 0.37 %"),
     shown="table3",
 )
-def web_loses_most(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses of web with those of FTP and CBR, for the two older disciplines."""
-    lost = {(label, owner): web.per_seed(of(owner, LOSS), label) for label in (ARED, TAIL) for owner in CLASSES}
-    checks = [
-        Check.better(
-            f"loss of web minus that of {owner}, {label}", lost[label, "WEB"], lost[label, owner], "higher", tolerance
-        )
-        for label in (ARED, TAIL)
-        for owner in ("FTP", "CBR")
-    ]
+def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the losses of web with those of FTP and CBR, for the older disciplines; beside, with drops by size."""
+
+    def more(runs: Runs, label: str, owner: str, name: str) -> Check:
+        pair = (runs.per_seed(of(one, LOSS), label) for one in ("WEB", owner))
+        return versus(f"loss of web minus that of {owner}, {name}", pair, "higher", tolerance)
+
     return Judgement(
-        checks,
+        [more(web, label, owner, label) for label in (ARED, TAIL) for owner in ("FTP", "CBR")],
         "A full buffer takes from those who come in bursts; Adaptive RED drops at random, and more while a burst has "
         "raised the averaged queue. Drawn by size it would spare the small packets that web has many of.",
+        [more(by_size, ARED, owner, "Adaptive RED by size") for owner in ("FTP", "CBR")],
         need=0.75,
     )
 
