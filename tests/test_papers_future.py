@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict
+from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict, claims
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import Assessment, assess
 from aqmlab.papers.run.sweep import Effort, run
@@ -27,12 +27,12 @@ class Future:
 
 
 def future_of(name: str) -> Future:
-    claims: Sequence[Claim] = importlib.import_module(f"aqmlab.library.{name}.claims.future").BEYOND
-    needed = {experiment for claim in claims for experiment in claim.needs}
-    shown = {figure for claim in claims for figure in claim.shown}
+    ours = [one for one in claims(importlib.import_module(f"aqmlab.library.{name}.claims.future")) if one.beyond]
+    needed = {experiment for claim in ours for experiment in claim.needs}
+    shown = {figure for claim in ours for figure in claim.shown}
     paper = PAPERS[name]
     return Future(
-        claims,
+        ours,
         [experiment for experiment in paper.experiments if experiment.name in needed],
         [item for item in paper.items if item.name in shown],
     )
