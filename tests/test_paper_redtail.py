@@ -16,7 +16,6 @@ from aqmlab.library.redtail.measures import (
     ARED,
     CHOSEN,
     DYNAMIC,
-    ERRATIC,
     HERO,
     TABLE_3,
     TABLE_4,
@@ -83,7 +82,7 @@ def test_table_4_has_the_printed_numbers_beside_ours() -> None:
     assert [row["Delay (ms) (paper)"] for row in rows] == [318, 93, 91]
     assert sum(row["Rate (kB/s)"] for row in rows) == pytest.approx(375, rel=0.002)
     assert 0.5 < rows[0]["Loss (%)"] < 1.5
-    assert 80 < rows[2]["Delay (ms)"] < 95
+    assert 110 < rows[2]["Delay (ms)"] < 170  # C1max = 0.5 C makes it longer than the printed 91
     rulings = {ruling.claim.name: ruling for ruling in assessed("table4").rulings}
     assert rulings["at-its-cost"].verdict == Verdict.CONTRADICTED
     assert rulings["far-less-lost"].verdict == Verdict.REPRODUCED
@@ -101,14 +100,17 @@ def test_a_claim_is_contradicted_by_the_runs_the_other_way_round() -> None:
         found.sweep = replace(found.sweep, frame=rows)
 
 
+FEW = f"N = 64, C1 at most {CHOSEN['aqm.c1_max']:g} C"
+
+
 def test_a_variant_of_red_tail_s_parameters_reaches_it_and_none_of_the_others() -> None:
-    few = variants(EXPERIMENTS["web"], "N = 64")
+    few = variants(EXPERIMENTS["web"], FEW)
     assert few[HERO].resolved["aqm"]["n"] == 64
     assert few[ARED].resolved["aqm"]["name"] == "ared"
-    moving = variants(EXPERIMENTS["dynamic-web"], "N = 64")[DYNAMIC].resolved["aqm"]
+    moving = variants(EXPERIMENTS["dynamic-web"], FEW)[DYNAMIC].resolved["aqm"]
     assert (moving["n"], moving["long"]["name"], moving["c1_max"]) == (64, "dtared", CHOSEN["aqm.c1_max"])
-    assert variants(EXPERIMENTS["dynamic"], "N = 64") == {}
-    assert variants(EXPERIMENTS["n"], "N = 64") == {}
+    assert variants(EXPERIMENTS["dynamic"], FEW) == {}
+    assert variants(EXPERIMENTS["n"], FEW) == {}
 
 
 def test_all_flows_have_the_tcp_of_table_1_and_all_of_red_s_drops_disregard_sizes() -> None:
@@ -126,11 +128,12 @@ def test_all_flows_have_the_tcp_of_table_1_and_all_of_red_s_drops_disregard_size
                     assert one["by_size"] is False, (experiment.name, label)
 
 
-def test_the_calibration_leaves_out_the_two_losses_that_a_run_does_not_determine() -> None:
+def test_the_calibration_has_every_number_of_the_tables() -> None:
     assert PAPER.calibration is not None
     names = [one.name for one in printed()]
-    assert len(names) == len(set(names)) == 2 * (9 + 3) - len(ERRATIC)
-    assert "loss of WEB, RED+Tail" not in names
+    assert len(names) == len(set(names)) == 3 * (9 + 3) + 2
+    by_name = {one.name: one.value for one in printed()}
+    assert (by_name["loss of WEB, RED+Tail"], by_name["loss of CBR, RED+Tail"]) == (1.278, 0.3)
     assert len(PAPER.calibration.printed) == len(names) + 12
     shipped = Scenario.load("redtail/files").resolved["aqm"]
     assert (shipped["n"], shipped["c1_max"]) == (CHOSEN[N], CHOSEN["aqm.c1_max"])

@@ -166,6 +166,16 @@ EXPERIMENTS = (
         rivals=LATER,
     ),
     Experiment(
+        name="short-buffer",
+        title="Small files beside that traffic, with a drop-tail buffer of about Adaptive RED's delay",
+        scenario="redtail/files",
+        settings=OURS,
+        aqms={"Short DropTail": {"aqm": "droptail", "dumbbell.buffer": "60 kB"}},
+        vary={SIZE: SIZES},
+        quick={SIZE: FEW_SIZES},
+        rivals={},
+    ),
+    Experiment(
         name="alone",
         title="Small files on an empty link",
         scenario="redtail/files",

@@ -112,7 +112,7 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @claim(
-    "The short queue's small variation of delay serves voice and video.",
+    "The short queue has little jitter, for the sake of voice and video.",
     quote="small delay jitter is very important for the connection quality",
     where="Section VI-A",
     tolerance=TENTH,
@@ -120,8 +120,8 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
     comparative=True,
 )
 def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the deviations of the delays of voice and of video, beside them the jitter from packet to packet."""
-    checks = [
+    """Compare the jitter of voice and of video from packet to packet, beside it the deviations of their delays."""
+    beside = [
         Check.better(
             f"deviation of the delay of {owner} over that with {other}",
             deviation(voice, owner, HERO),
@@ -132,10 +132,10 @@ def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
         for owner in ("voice", "video")
         for other in voice.others
     ]
-    beside = by_owner(voice, "jitter", "jitter", (HERO, voice.others), "lower", tolerance, owners=("voice", "video"))
+    checks = by_owner(voice, "jitter", "jitter", (HERO, voice.others), "lower", tolerance, owners=("voice", "video"))
     return Judgement(
         checks,
-        "Over seconds the short queue's delay stays near max_th1/C. From packet to packet it varies more than in one "
-        "queue, since the link turns from one queue to the other.",
+        "From packet to packet the delay varies more than in one queue, since the link turns from one queue to the "
+        "other; over seconds it stays near max_th1/C.",
         beside,
     )
