@@ -223,9 +223,9 @@ CALIBRATION = Calibration(
     ],
     why="The nearest setting that no figure excludes. Fig. 4 excludes N = 1000: its FTPs 'go to virtual queue 2' from "
     "the start, where their first 1000 packets each would keep them in queue 1 for 27 s, and 256 for 7 s. The losses "
-    "of web and CBR with RED+Tail decide for 0.5 C, as every larger C1max puts them further below print; the price is a "
-    "delay of both far above the printed 114 and 109 ms, which 0.6 to 0.8 C would meet. That C1 is at C1max 'when q1 > "
-    "maxth1' is true of every C1max, and excludes none. Not in the list are the drop probabilities of Fig. 11, of "
-    "which it is not said for how many flows they are; they do not depend on N and C1max. No setting explains the 318 ms of "
-    "FTP with moving thresholds, nor 1.55 % of CBR with drop-tail.",
+    "of web and CBR with RED+Tail decide for 0.5 C, as every larger C1max puts them further below print; the price is "
+    "a delay of both far above the printed 114 and 109 ms, which 0.6 to 0.8 C would meet. That C1 is at C1max 'when "
+    "q1 > maxth1' is true of every C1max, and excludes none. Not in the list are the drop probabilities of Fig. 11, "
+    "of which it is not said for how many flows they are; they do not depend on N and C1max. No setting explains the "
+    "318 ms of FTP with moving thresholds, nor 1.55 % of CBR with drop-tail.",
 )
