@@ -178,7 +178,7 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A "
-        "packet also waits for the one in transmission, 2.7 ms: the more in comparison, the shorter max_th1.",
+        "packet also waits for the one in transmission, 2.7 ms, and what a burst brings beyond C1max by either rule.",
     )
 
 

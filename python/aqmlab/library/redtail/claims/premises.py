@@ -136,6 +136,6 @@ def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "From packet to packet the delay varies more than in one queue, since the link turns from one queue to the "
-        "other; over seconds it stays near max_th1/C.",
+        "other; over seconds it follows the bursts, which get no more than C1max of the link.",
         beside,
     )

@@ -53,17 +53,21 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(25, "% of it", "Table III has 36 % for CBR, which the text calls larger than expected"),
     shown="fig16",
 )
-def bound_near(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
+def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the delays with max_th1 / C at every max_th1, by Table II."""
-    checks = [
-        around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB", ratio, 1, tolerance)
-        for name in ("CBR", "WEB")
-        for size, ratio in zip(maxth1.points(MAX_TH1), over_bound(maxth1, TRAFFIC[name], HERO), strict=True)
-    ]
+
+    def near(runs: Runs, where: str) -> list[Check]:
+        return [
+            around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB{where}", ratio, 1, tolerance)
+            for name in ("CBR", "WEB")
+            for size, ratio in zip(runs.points(MAX_TH1), over_bound(runs, TRAFFIC[name], HERO), strict=True)
+        ]
+
     return Judgement(
-        checks,
-        "CBR is in the short queue and follows the bound. WEB's mean has the packets of long files, which wait with "
-        "FTP: at a small max_th1 they are most of its delay.",
+        near(maxth1, ""),
+        "What a burst brings beyond C1max waits, however small max_th1 is. Beside are C1min = 0 and C1max = C, as in "
+        "eq. (1): there CBR follows the bound, and WEB's mean has the packets of long files, which wait with FTP.",
+        near(equation_1, ", C1max = C"),
     )
 
 
@@ -147,7 +151,8 @@ def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "The longer the short queue, the faster it is served. WEB's packets of long files wait with FTP.",
+        "The longer the short queue, the faster it is served, but only up to C1max: beyond it the delay grows with the "
+        "burst. WEB's packets of long files wait with FTP.",
         beside,
     )
 
@@ -229,5 +234,7 @@ def delay_targets(targets: Runs, *, tolerance: Tolerance) -> Judgement:
                 ),
             ]
     return Judgement(
-        checks, "max_th1/C for the short queue, the middle of the thresholds over its rate for the long one."
+        checks,
+        "max_th1/C for the short queue, the middle of the thresholds over its rate for the long one. Bursts beyond "
+        "C1max make the short queue miss its target.",
     )

@@ -147,6 +147,6 @@ def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "RED+Tail spares short files all early drops, at the price of some 80 ms a round trip; a later discipline is "
-        "sooner where a shorter queue makes up for its losses.",
+        f"RED+Tail spares short files all early drops, at the price of {files.per_seed(of('file', DELAY), HERO)} a "
+        "round trip; a later discipline is sooner where a shorter queue makes up for its losses.",
     )

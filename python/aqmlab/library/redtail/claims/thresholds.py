@@ -437,7 +437,7 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         gain("both means over neither", buffers[-1], sizes[0]),
-        "The buffer serves the loss, max_th1 the delay.",
+        "The buffer serves the loss and lets bursts wait longer; max_th1 serves the delay while C1 is below C1max.",
         gain("a buffer of 240 kB over 160 kB", buffers[-1], sizes[-1])
         + gain("max_th1 of 15 kB over 30 kB", buffers[0], sizes[0]),
     )
@@ -453,6 +453,4 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the losses and delays with the printed ones."""
     checks = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)
-    return Judgement(
-        checks, "FTP's loss, web's and CBR's delay are near; FTP's delay is not, as above, and CBR's loss is higher."
-    )
+    return Judgement(checks, "All delays are longer than in print, FTP's as above, the others by C1max = 0.5 C.")

@@ -196,9 +196,9 @@ def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = by_owner(web, DELAY, "delay", (HERO, web.others), "lower", tolerance)
     return Judgement(
         checks,
-        f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: the short "
-        "queue takes some max_th1/C = 80 ms, however much comes. Web includes the packets of long files, which wait "
-        "with FTP.",
+        f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: short flows "
+        "bring 45 % of the link's rate, and what a burst brings beyond C1max waits. WEB includes the packets of long "
+        "files, which wait with FTP.",
     )
 
 
@@ -210,7 +210,7 @@ def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig6 table3 over-c1max",
 )
 def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the mean delay of the short queue's traffic, beside it over C1max."""
+    """Judge the mean delay of the short queue's traffic, beside it that of the queue over C1max."""
     beside = [
         Check.near(
             f"delay of the short queue, C1max = {most:g} C",
@@ -301,6 +301,6 @@ def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
     held = sum(check.least <= check.value <= check.most for check in checks)
     return Judgement(
         checks,
-        f"{held} of {len(checks)} are near. RED+Tail's short queue loses less here than in print, drop-tail more of "
-        "web and CBR, and FTP waits longer beside web than the printed rate and delay have room for.",
+        f"{held} of {len(checks)} are near. RED+Tail's short flows wait longer here than in print, drop-tail loses "
+        "more of CBR, and FTP waits longer beside web than the printed rate and delay have room for.",
     )
