@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aqmlab.library.redtail.measures import (
@@ -72,42 +73,39 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
+def doubled(column: str, name: str, why: str) -> Callable[..., Judgement]:
+    """Create the judgement that a series of Adaptive RED's swings at least twice as much beside web traffic."""
+
+    def judge(time: Runs, *, tolerance: Tolerance) -> Judgement:
+        before, after = (swing(time, column, ARED, period) for period in (FLOWS_ALONE, ALL_TRAFFIC))
+        effect = f"standard deviation of {name} after web traffic came / before"
+        return Judgement(
+            [Check.of(effect, after / before, least=tolerance.value)], f"From {before:.2g} to {after:.2g}{why}."
+        )
+
+    return judge
+
+
+GREAT_VARIATION = claim(
     "Its queue varies a lot more then.",
     quote="This over-reaction causes a great queue length variation",
     where="Section II, Fig. 1",
     tolerance=DOUBLED,
     shown="fig1",
     sensitive=False,
-)
-def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue's deviation before and after."""
-    before, after = (swing(time, Q, ARED, period) for period in (FLOWS_ALONE, ALL_TRAFFIC))
-    return Judgement(
-        [
-            Check.of(
-                "standard deviation of the queue after web traffic came / before", after / before, least=tolerance.value
-            )
-        ],
-        f"From {before:.1f} to {after:.1f} packets.",
-    )
-
-
-@claim(
+    name="great-variation",
+    runs="time",
+)(doubled(Q, "the queue", " packets"))
+OVER_REACTION = claim(
     "Adaptive RED then raises and lowers its drop probability rapidly.",
     quote="makes the Adaptive RED increase/decrease its dropping probability rapidly",
     where="Section II",
     tolerance=DOUBLED,
     shown="fig1",
     sensitive=False,
-)
-def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the swing of the drop probability before and after."""
-    before, after = (swing(time, P, ARED, period) for period in (FLOWS_ALONE, ALL_TRAFFIC))
-    return Judgement(
-        [Check.of("standard deviation of p after web traffic came / before", after / before, least=tolerance.value)],
-        f"From {before:.2g} to {after:.2g}: p follows the averaged queue, which the bursts move.",
-    )
+    name="over-reaction",
+    runs="time",
+)(doubled(P, "p", ": p follows the averaged queue, which the bursts move"))
 
 
 @claim(

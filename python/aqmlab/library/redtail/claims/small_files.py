@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import fmean
 
 from aqmlab.library.redtail.measures import ARED, DELAY, HERO, LOSS, SIZE, TABLE_3, TAIL, TENTH, of
@@ -50,53 +51,41 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     )
 
 
-@claim(
+def longer(slow: str, fast: str, times: float, why: str = "") -> Callable[..., Judgement]:
+    """Create the judgement that files take some times as long with one discipline as with another."""
+
+    def judge(files: Runs, *, tolerance: Tolerance) -> Judgement:
+        effect = f"delivery time with {slow} / {fast}, mean over sizes"
+        low, high = times * (1 - tolerance.value), times * (1 + tolerance.value)
+        lost = " and ".join(
+            f"{files.per_seed(of('file', LOSS), label)} with {label}, where they wait "
+            f"{files.per_seed(of('file', DELAY), label)} a round trip"
+            for label in (slow, fast)
+        )
+        ratio = _factor(files, slow, files, fast)
+        return Judgement([Check.of(effect, ratio, least=low, most=high)], f"The files lose {lost}{why}.")
+
+    return judge
+
+
+THRICE_WITH_RED = claim(
     "They take three times longer with Adaptive RED.",
     quote="the Adaptive RED has a loss rate 4.5%, its delivery time is three times longer",
     where="Section IV, Fig. 9",
     tolerance=FACTOR,
     shown="fig9",
-)
-def thrice_with_red(files: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delivery times with Adaptive RED and RED+Tail."""
-    low, high = 3 * (1 - tolerance.value), 3 * (1 + tolerance.value)
-    return Judgement(
-        [
-            Check.of(
-                "delivery time with Adaptive RED / RED+Tail, mean over sizes",
-                _factor(files, ARED, files, HERO),
-                least=low,
-                most=high,
-            )
-        ],
-        f"The files lose {files.per_seed(of('file', LOSS), ARED)} with Adaptive RED and "
-        f"{files.per_seed(of('file', LOSS), HERO)} with RED+Tail; a packet lost early in a transfer is a time-out, or "
-        "a small window.",
-    )
-
-
-@claim(
+    name="thrice-with-red",
+    runs="files",
+)(longer(ARED, HERO, 3, "; a packet lost early in a transfer is a time-out, or a small window"))
+LONGER_STILL = claim(
     "Drop-tail takes 2.5 times longer still.",
     quote="the file delivery time of the drop-tail scheme is about 2.5 times longer than Adaptive RED's",
     where="Section IV, Fig. 9",
     tolerance=FACTOR,
     shown="fig9",
-)
-def longer_still(files: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delivery times with drop-tail and Adaptive RED."""
-    low, high = 2.5 * (1 - tolerance.value), 2.5 * (1 + tolerance.value)
-    return Judgement(
-        [
-            Check.of(
-                "delivery time with drop-tail / Adaptive RED, mean over sizes",
-                _factor(files, TAIL, files, ARED),
-                least=low,
-                most=high,
-            )
-        ],
-        f"With drop-tail they lose {files.per_seed(of('file', LOSS), TAIL)} and wait "
-        f"{files.per_seed(of('file', DELAY), TAIL)} a round trip.",
-    )
+    name="longer-still",
+    runs="files",
+)(longer(TAIL, ARED, 2.5))
 
 
 @claim(
