@@ -8,52 +8,58 @@ import pytest
 
 from aqmlab.library.redtail import theory
 from aqmlab.library.redtail.claims import model, transfers
-from aqmlab.library.redtail.experiments import MODEL_AND_FUTURE
 from aqmlab.library.redtail.paper import PAPER as WHOLE
-from aqmlab.papers import Paper, Verdict
+from aqmlab.papers import Verdict, claims
 from aqmlab.papers.judge import findings
 from aqmlab.papers.run import sweep
 from aqmlab.papers.run.sweep import Effort
 
-CLAIMS = (*transfers.CLAIMS, *model.CLAIMS, *model.BEYOND)
-NEEDED = {name for claim in CLAIMS for name in claim.needs}
+CLAIMS = claims(transfers, model)
 SHOWN = {name for claim in CLAIMS for name in claim.shown}
-
-PAPER = Paper(
-    name="redtail-theory",
-    title="Section VI",
-    source="",
-    about="",
-    hero="RED+Tail",
-    experiments=[one for one in MODEL_AND_FUTURE if one.name in NEEDED],
+PAPER = replace(
+    WHOLE,
+    experiments=[one for one in WHOLE.experiments if one.name in {name for claim in CLAIMS for name in claim.needs}],
     items=[item for item in WHOLE.items if item.name in SHOWN],
     claims=CLAIMS,
-    choices=(),
+    variants=(),
+    calibration=None,
 )
 
 
 def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
-    # the deviations of Table I need trials: a second's work, left to a reproduction
-    claims = [claim for claim in PAPER.claims if not claim.needs and claim.name != "files-deviations"]
+    # trials take a second each, and are left to a reproduction
+    chosen = [claim for claim in CLAIMS if not claim.needs and claim.name != "timeouts-are-long"]
     items = [item for item in PAPER.items if not item.needs]
     found = findings.assess(
-        sweep.run(replace(PAPER, claims=claims, items=items), Effort(seeds=1, quick=True), tmp_path)
+        sweep.run(replace(PAPER, claims=chosen, items=items), Effort(seeds=1, quick=True), tmp_path)
     )
     assert not found.errors
     assert {ruling.claim.name: ruling.verdict for ruling in found.rulings} == {
+        "one-loss-is-long": Verdict.PARTLY,
+        "fifteenth": Verdict.CONTRADICTED,
+        "early-losses-time-out": Verdict.REPRODUCED,
+        "two-in-a-window": Verdict.REPRODUCED,
+        "two-losses-time-out": Verdict.PARTLY,
         "lost-in-64": Verdict.REPRODUCED,
         "most-lose": Verdict.CONTRADICTED,
-        "fifteenth": Verdict.REPRODUCED,
-        "contraction": Verdict.REPRODUCED,
-        "settling": Verdict.PARTLY,
-        "mixed-delays": Verdict.REPRODUCED,
+        "page-sizes": Verdict.CONTRADICTED,
         "erratic": Verdict.REPRODUCED,
+        "into-itself": Verdict.PARTLY,
+        "stable-below-limit": Verdict.REPRODUCED,
+        "contraction": Verdict.REPRODUCED,
+        "invariant": Verdict.REPRODUCED,
+        "masses": Verdict.REPRODUCED,
+        "settling": Verdict.REPRODUCED,
+        "nearer-each-slot": Verdict.CONTRADICTED,
+        "mixed-delays": Verdict.REPRODUCED,
         "least-variance": Verdict.REPRODUCED,
         "limit-of-figures": Verdict.REPRODUCED,
     }
+    arithmetic = {ruling.claim.name for ruling in found.rulings if ruling.claim.arithmetic}
+    assert arithmetic == {"two-in-a-window", "lost-in-64", "least-variance", "limit-of-figures"}
     frames = {drawn.item.name: drawn.frame for drawn in found.drawn}
-    assert list(frames) == ["fig17", "fig18", "fig19", "fig20"]
-    dots = [frames["fig18"].filter(curve=f"equilibrium, N = {flows}")["y"].item() for flows in (20, 40)]
+    assert {"fig17", "fig18", "fig19", "fig20", "eq12", "masses", "one-loss"} <= set(frames)
+    dots = [frames["fig18"].filter(curve=f"q_e, N = {flows}")["y"].item() for flows in (20, 40)]
     assert dots == [pytest.approx(159.0, abs=0.1), pytest.approx(366.0, abs=0.1)]
 
 
@@ -68,24 +74,35 @@ def test_the_followed_queue_has_the_chain_s_distribution() -> None:
         assert flows * rate.mean() == pytest.approx(theory.CAPACITY, rel=0.03)
 
 
+def test_a_distribution_that_is_not_invariant_changes_in_a_slot() -> None:
+    still = theory.chain(40).probability
+    assert theory.change(40, 1.0, still) < 1e-12
+    assert theory.change(40, 1.0, np.roll(still, 30)) > 1e-4
+    assert theory.kolmogorov(still, still) == 0
+    assert theory.kolmogorov(still, np.roll(still, 30)) == pytest.approx(0.2, abs=0.05)
+
+
 def test_table_1_without_loss_is_the_printed_one(tmp_path: Path) -> None:
-    table, few = PAPER.experiments[0], {"dumbbell.hosts": 20}
-    few |= {f"traffic.{size}kB.count": 20 for size in theory.FILE_SIZES}
-    short = replace(table, settings=few, quick={theory.PD: [0.0, 0.04]})
-    claims = [claim for claim in PAPER.claims if claim.name in ("files-without-loss", "files-several-times")]
+    table = next(one for one in PAPER.experiments if one.name == "table1")
+    few = {"dumbbell.hosts": 20} | {f"traffic.{size}kB.count": 20 for size in theory.FILE_SIZES}
+    short = replace(table, settings={**table.settings, **few}, quick={theory.PD: [0.0, 0.04]})
+    chosen = [claim for claim in CLAIMS if claim.name in ("files-without-loss", "files-several-times")]
     found = sweep.run(
-        replace(PAPER, experiments=[short], claims=claims, items=[]), Effort(seeds=1, quick=True), tmp_path
+        replace(PAPER, experiments=[short], claims=chosen, items=[]), Effort(seeds=1, quick=True), tmp_path
     )
     first, second = findings.assess(found).rulings
     assert first.verdict == Verdict.REPRODUCED
     runs = found.evidence["paper"]["table1"]
-    assert theory.delivery(runs, 90, 0.0) == [pytest.approx(1.176, abs=0.001)]
+    assert theory.delivery(runs, 90, 0.0).mean == pytest.approx(1.176, abs=0.001)
+    assert theory.deviation(runs, 90, 0.0).mean == pytest.approx(0, abs=1e-6)
+    assert theory.deviation(runs, 90, 0.04).mean > 0.5
     # 20 transfers show that it is several times as long, but not how many
     assert second.judgement.checks[0].value > 1.5
 
 
 def test_groups_of_trials_differ_by_chance_where_packets_are_lost_and_nowhere_else() -> None:
-    times = theory.tried(30, 0.04, 8)
-    assert times.shape == (5, 8)
-    assert len(np.unique(times.mean(axis=1))) == 5
-    assert theory.tried(30, 0.0, 8).std() == pytest.approx(0, abs=1e-12)
+    times, timeouts = theory.tried(30, 0.04, 3)
+    assert times.shape == timeouts.shape == (3, theory.GROUP)
+    assert len(np.unique(times.mean(axis=1))) == 3
+    assert times[timeouts > 0].mean() > times[timeouts == 0].mean()
+    assert theory.tried(30, 0.0, 3)[0].std() == pytest.approx(0, abs=1e-12)

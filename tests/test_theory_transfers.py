@@ -13,7 +13,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.tcp import transfer_trials, transfers
-from aqmlab.theory.tcp.transfer_trials import Sender, Trials, times, trials
+from aqmlab.theory.tcp.transfer_trials import Sender, Trials, after_loss, outcomes, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
 TAU = 8000 / 3e6
@@ -274,6 +274,33 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         assert np.mean(found[::2] / expected.mean) == pytest.approx(1, abs=0.05)
 
 
+# The loss of chosen packets.
+
+
+def test_the_loss_of_the_15th_packet_is_noticed_with_a_window_of_15() -> None:
+    found = after_loss({15}, 90, R, TAU, Sender(flavour="tahoe"))
+    assert (found.window, found.ssthresh, found.timeouts) == (15, 7, 0)
+    assert found.duration == pytest.approx(2.157, abs=0.001)
+
+
+def test_a_loss_is_a_time_out_where_three_packets_do_not_follow() -> None:
+    free = float(transfers.loss_free(90, R, TAU))
+    assert [k for k in range(1, 91) if after_loss({k}, 90, R, TAU).timeouts] == [1, 2, 3, 88, 89, 90]
+    # Until data is measured the time-out is the initial one.
+    assert after_loss({1}, 90, R, TAU).duration == pytest.approx(free + 6 + R, abs=1)
+    # Two losses in a window: Reno leaves recovery at the first new ACK, NewReno does not.
+    assert after_loss({20, 21}, 90, R, TAU).timeouts == 1
+    assert after_loss({20, 21}, 90, R, TAU, Sender(flavour="newreno")).timeouts == 0
+
+
+def test_time_outs_are_counted_beside_durations() -> None:
+    durations, timeouts = outcomes(30, 0.08, R, TAU, 200)
+    assert np.array_equal(durations, times(30, 0.08, R, TAU, 200))
+    assert durations[timeouts > 0].min() > 1
+    assert 0 < (timeouts > 0).mean() < 1
+    assert outcomes(30, 0.0, R, TAU, 2)[1].sum() == 0
+
+
 # Invalid arguments.
 
 
@@ -299,6 +326,7 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         (lambda: Sender(requests=1.5), r"requests = 1\.5: must be a whole number"),  # type: ignore[arg-type]
         (lambda: Sender(max_rto=0.5), r"max_rto = 0\.5: must not be below min_rto = 1"),
         (lambda: Sender(tick=0), "tick = 0: must be positive"),
+        (lambda: after_loss({91}, 90, R, TAU), r"lost = \[91\]: must contain one of the packets 1 to 90"),
     ],
 )
 def test_what_cannot_be_is_refused(call: Callable[[], object], reason: str) -> None:

@@ -1,6 +1,6 @@
 """RED+Tail, a queue for short flows beside Adaptive RED for long ones: the description of its paper."""
 
-from aqmlab.library.redtail.choices import CHOICES, VARIANTS
+from aqmlab.library.redtail.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab.library.redtail.claims import CLAIMS
 from aqmlab.library.redtail.experiments import EXPERIMENTS
 from aqmlab.library.redtail.figures import ITEMS
@@ -19,5 +19,6 @@ PAPER = Paper(
     items=ITEMS,
     claims=CLAIMS,
     choices=CHOICES,
+    calibration=CALIBRATION,
     variants=VARIANTS,
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import count
 from math import floor, inf, sqrt
 
 import numpy as np
@@ -186,6 +187,16 @@ def times(
     ValueError
         If an argument is out of range.
     """
+    return outcomes(packets, p, R, tau, n, seed, sender)[0]
+
+
+def outcomes(
+    packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
+) -> tuple[Array, Array]:
+    """Return the duration of each of n transfers, as `times` does, and the number of its time-outs after the SYN.
+
+    The parameters and errors are those of `times`.
+    """
     whole(packets=packets, n=n)
     positive(R=R, tau=tau)
     not_negative(seed=seed)
@@ -195,7 +206,69 @@ def times(
     rng = np.random.default_rng([seed, packets, round(p * 1e12)])
     lost = _losses(rng, p)
     phases = rng.uniform(0, sender.tick, n)
-    return np.array([_Transfer(packets, R, tau, sender, lost, float(phase)).run() for phase in phases])
+    transfers = [_Transfer(packets, R, tau, sender, lost, float(phase)) for phase in phases]
+    durations = np.array([transfer.run() for transfer in transfers])
+    return durations, np.array([float(transfer.timeouts) for transfer in transfers])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recovery:
+    """What the loss of chosen packets does to a transfer.
+
+    Parameters
+    ----------
+    duration : float
+        Time (s) from the SYN to the last acknowledgement.
+    timeouts : int
+        Its time-outs.
+    window : float
+        The window (packets) when the first loss was noticed.
+    ssthresh : float
+        The slow-start threshold (packets) set then.
+    """
+
+    duration: float
+    timeouts: int
+    window: float
+    ssthresh: float
+
+
+def after_loss(lost: Collection[int], packets: int, R: float, tau: float, sender: Sender | None = None) -> Recovery:
+    """Follow a transfer of which chosen packets are lost once, and no other.
+
+    Parameters
+    ----------
+    lost : collection of int
+        The packets, from 1 in the order in which they are sent, all sent before the first loss is noticed.
+    packets : int
+        File size (packets).
+    R : float
+        Round-trip time (s) without transmission.
+    tau : float
+        Time (s) to transmit a packet.
+    sender : Sender
+        TCP settings, by default ``Sender()``.
+
+    Returns
+    -------
+    Recovery
+        Its duration, time-outs, and the window at the first loss.
+
+    Raises
+    ------
+    ValueError
+        If none of the file's packets is lost.
+    """
+    positive(R=R, tau=tau)
+    if not any(1 <= one <= packets for one in lost):
+        raise ValueError(f"lost = {sorted(lost)}: must contain one of the packets 1 to {packets}")
+    sender = sender or Sender()
+    opening = 1 + sender.requests
+    losses = (number - opening in lost for number in count(1))
+    transfer = _Transfer(packets, R, tau, sender, losses, 0.0)
+    duration = transfer.run()
+    window, ssthresh = transfer.cuts[0]
+    return Recovery(duration=duration, timeouts=transfer.timeouts, window=window, ssthresh=ssthresh)
 
 
 def _losses(rng: np.random.Generator, p: float) -> Iterator[bool]:
@@ -218,6 +291,8 @@ class _Transfer:
         self.srtt = self.rttvar = 0.0
         self.rto, self.backoff = sender.initial_rto, 1.0
         self.deadline = inf
+        self.timeouts = 0
+        self.cuts: list[tuple[float, float]] = []  # the window before each reduction, and the threshold after it
         # State of the link and the receiver.
         self.busy = 0.0
         self.expected = 0
@@ -346,8 +421,13 @@ class _Transfer:
             return
         self._fill(now)
 
+    def _reduce(self) -> None:
+        threshold = max(2.0, floor(self.cwnd / 2))
+        self.cuts.append((self.cwnd, threshold))
+        self.ssthresh = threshold
+
     def _retransmit(self, now: float) -> None:
-        self.ssthresh = max(2.0, floor(self.cwnd / 2))
+        self._reduce()
         self.recover = self.max - 1
         self.timed = -1
         self._restart(now)
@@ -369,7 +449,8 @@ class _Transfer:
         self._send(now, self.una)
 
     def _time_out(self, now: float) -> None:
-        self.ssthresh = max(2.0, floor(self.cwnd / 2))
+        self.timeouts += 1
+        self._reduce()
         self.cwnd, self.nxt = 1.0, self.una
         self.recover = self.max - 1
         self.recovering = self.partial = False

@@ -4,22 +4,14 @@ from aqmlab.library.redtail.claims import (
     classifier,
     future,
     model,
+    premises,
+    queues,
     short_queue,
     small_files,
     thresholds,
     transfers,
     web,
 )
+from aqmlab.papers import claims
 
-CLAIMS = (
-    *web.CLAIMS,
-    *classifier.CLAIMS,
-    *small_files.CLAIMS,
-    *thresholds.CLAIMS,
-    *short_queue.CLAIMS,
-    *transfers.CLAIMS,
-    *model.CLAIMS,
-    *model.BEYOND,
-    *classifier.BEYOND,
-    *future.BEYOND,
-)
+CLAIMS = claims(queues, web, premises, classifier, small_files, thresholds, short_queue, transfers, model, future)

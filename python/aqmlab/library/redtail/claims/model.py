@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-import math
-from statistics import fmean
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aqmlab.library.redtail import theory
-from aqmlab.papers import Check, Claim, Evidence, Judgement
-from aqmlab.papers.run.seeds import ratio
+from aqmlab.library.redtail.measures import around, versus
+from aqmlab.library.redtail.theory import BUFFER, FIXED_LOSS, FLOWS, MOVING, Steady, chain, loaded, of_steady
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.theory import redtail
+from aqmlab.theory.redtail.slots import Slots
+
+EXACT = Tolerance(0, "", "a proposition")
+LOADS = (0.05, 0.3, 0.6, 0.8, 0.95)
+"""d C / (N W): the share of the windows that is on the wire if the queue is empty."""
 
 
-def consistent(evidence: Evidence) -> Judgement:
-    """Compare the model's steady state with that of the packet engine."""
-    checks = []
-    for flows in theory.FLOWS:
-        chain = theory.chain(flows)
-        seen = theory.steady(evidence, theory.MOVING, flows)
-        means = [chain.mean / float(one.queue.mean()) for one in seen]
-        # "consistent": a tenth
-        checks.append(Check.of(f"mean queue of the model over the engine's, N = {flows}", means, least=0.9, most=1.1))
-    losses = [fmean(one.loss for one in theory.steady(evidence, theory.MOVING, flows)) for flows in theory.FLOWS]
+def _mean_ratio(flows: int, one: Steady) -> float:
+    return chain(flows).mean / float(one.queue.mean())
+
+
+def _distance(other: NDArray[np.float64], one: Steady) -> float:
+    return theory.kolmogorov(one.histogram, other)
+
+
+@claim(
+    "The model's steady state is consistent with the simulation's, for 20 and for 40 connections.",
+    quote="shows consistent steady state behavior with simulation results in Figure 10",
+    where="Section VI-B, Figs. 10 and 17",
+    tolerance=Tolerance(10, "% of it", "consistent: what the figures' axes of 600 packets resolve"),
+    shown="fig17",
+    sensitive=False,
+)
+def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the model's mean queue with that of the packet engine."""
+    checks = [
+        around(
+            f"mean queue of the model over the engine's, N = {flows}",
+            of_steady(steady, MOVING, flows, partial(_mean_ratio, flows)),
+            1,
+            tolerance,
+        )
+        for flows in FLOWS
+    ]
+    losses = [of_steady(steady, MOVING, flows, lambda one: one.loss) for flows in FLOWS]
     return Judgement(
         checks,
         f"The model takes P = 0.014. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40: "
@@ -30,119 +54,299 @@ def consistent(evidence: Evidence) -> Judgement:
     )
 
 
-def distributions_agree(evidence: Evidence) -> Judgement:
-    """Compare the chain, the Gaussian and the packet engine: the three curves of Fig. 21."""
-    checks, lift, swapped, means = [], 0.0, [], []
-    for flows in theory.FLOWS:
-        queue_model, sigma = theory.model(flows), redtail.paper_sigma(flows)
-        chain = theory.chain(flows)
-        linear, lift = queue_model.linear_sd(sigma), chain.mean - queue_model.q_e
-        checks += [
-            Check.exact(
-                f"mean of the Gaussian over the chain's, N = {flows}",
-                queue_model.q_e / chain.mean,
-                least=0.95,
-                most=1.05,
-            ),
-            Check.exact(
-                f"deviation of the Gaussian over the chain's, N = {flows}", linear / chain.sd, least=0.9, most=1.1
-            ),
-        ]
-        seen = theory.steady(evidence, theory.MOVING, flows)
-        ratios = [chain.sd / float(one.queue.std()) for one in seen]
-        swapped.append(theory.interchanged(flows).sd / fmean(float(one.queue.std()) for one in seen))
-        means.append(chain.mean / fmean(float(one.queue.mean()) for one in seen))
-        # two bell curves with equal means look alike up to a fifth of their widths
-        checks.append(Check.of(f"deviation of the chain over the engine's, N = {flows}", ratios, least=0.8, most=1.25))
-    return Judgement(
-        checks,
-        "Chain and Gaussian are one model, and agree but for the map's curvature, which lifts the mean of 40 flows "
-        f"by {lift:.0f} packets. The chain is drawn with the printed sigmas; with these two interchanged it has "
-        f"{swapped[0]:.2f} and {swapped[1]:.2f} of the engine's deviation. Its mean is {means[0]:.2f} and "
-        f"{means[1]:.2f} of the engine's.",
-    )
-
-
-def chaotic(_: Evidence) -> Judgement:
-    """Compare the queue's deviation with slots of two round trips and of one."""
-    one, two = theory.chain(40), theory.chain(40, 2.0)
+@claim(
+    "p may be taken as fixed, since the band is narrow.",
+    quote="this assumption is not very restrictive considering the interval (PL, PU) is small",
+    where="Section VI-B",
+    tolerance=Tolerance(
+        25, "% of it", "two bell curves of one mean look alike up to a fifth or a quarter of their widths"
+    ),
+    shown="fig21 fig21-fixed",
+    sensitive=False,
+)
+def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the engine's queue with moving thresholds with that at a fixed loss."""
     checks = [
-        # "small variation": a fifth of the mean; "much more chaotic": twice as much
-        Check.exact("deviation over the mean, S = RTT", one.sd / one.mean, most=0.2),
-        Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=2),
+        versus(
+            f"deviation of the queue, moving thresholds over a fixed loss, N = {flows}",
+            (of_steady(steady, label, flows, lambda one: float(one.queue.std())) for label in (MOVING, FIXED_LOSS)),
+            "equal",
+            tolerance,
+        )
+        for flows in FLOWS
     ]
     return Judgement(
         checks,
+        "Inside the band p goes with the averaged queue: RED's own loop, which holds 20 flows' queue tight, and makes "
+        "that of 40 oscillate.",
+    )
+
+
+@claim(
+    "The distributions of simulation, Markov chain and linear approximation agree well.",
+    quote="Three distributions agree well",
+    where="Section VI-B, Fig. 21",
+    tolerance=Tolerance(
+        0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves"
+    ),
+    shown="fig21",
+    sensitive=False,
+)
+def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the distribution functions of the engine, the chain and the Gaussian."""
+    checks, swapped = [], []
+    q = np.arange(BUFFER + 1.0)
+    for flows in FLOWS:
+        normal = theory.model(flows).density(q, redtail.paper_sigma(flows))
+        checks.append(
+            Check.exact(
+                f"distance of chain and Gaussian, N = {flows}",
+                theory.kolmogorov(chain(flows).probability, normal),
+                most=tolerance.value,
+            )
+        )
+        for name, other in (("chain", chain(flows).probability), ("Gaussian", normal)):
+            distance = of_steady(steady, MOVING, flows, partial(_distance, other))
+            checks.append(Check.of(f"distance of engine and {name}, N = {flows}", distance, most=tolerance.value))
+        swapped.append(
+            of_steady(
+                steady,
+                MOVING,
+                flows,
+                partial(_distance, theory.interchanged(flows).probability),
+            )
+        )
+    return Judgement(
+        checks,
+        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine's queue is longer, as "
+        "it loses less than the model's P = 0.014, and with 40 flows its distribution is flat. With the printed "
+        f"deviations interchanged the chain is {swapped[0]:.2f} and {swapped[1]:.2f} away.",
+    )
+
+
+@claim(
+    "With S = RTT the queue stays about the equilibrium, with S = 2 RTT it is much more chaotic.",
+    quote="in the case S=2RTT, the queue length dynamics is much more chaotic",
+    where="Section VI-B, Fig. 20",
+    tolerance=Tolerance(2, "", "much: twice the deviation"),
+    shown="fig20",
+)
+def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Compare the queue's deviation with slots of two round trips and of one."""
+    one, two = chain(40), chain(40, 2.0)
+    return Judgement(
+        [Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value)],
         f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} "
         f"packets; at 2 RTT it is -1, the limit of stability, and the deviation {two.sd:.0f}.",
     )
 
 
-def contraction(_: Evidence) -> Judgement:
-    """Check Propositions 6.1 and 6.3 below their limit: every pair of queues converges under the same noise."""
+@claim(
+    "f maps [0, B0] into itself if B0 is above q_e and f(0).",
+    quote="one can verify that f maps [0, B0] to [0, B0]",
+    where="Section VI-B, eq. (12)",
+    tolerance=EXACT,
+    shown="eq12",
+)
+def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Find the least value of f for several loads, with S just below (10)."""
     checks = []
-    for flows in theory.FLOWS:
-        limit = theory.model(flows).contraction_limit()
-        rtt = theory.model(flows).rtt
-        queue_model = theory.model(flows, 0.99 * limit / rtt)
-        rho = queue_model.contraction(theory.BUFFER)
-        queues = np.array([0.0, float(theory.BUFFER)])
-        noise = np.random.default_rng(1).normal(0, queue_model.noise(redtail.paper_sigma(flows)), 600)
-        for xi in noise:
-            queues = np.clip(queue_model.f(queues) + xi, 0, theory.BUFFER)
-        checks += [
-            Check.exact(f"rho on [0, 800], S at 0.99 of (10), N = {flows}", rho, most=1 - 1e-9),
-            Check.exact(
-                f"distance after 600 slots of two queues that were 800 packets apart, N = {flows}",
-                float(queues[1] - queues[0]),
-                unit="packets",
-                most=0.01,
-            ),
-        ]
-    return Judgement(checks, "(10) is f'(0) > -1, and f is convex with f' < 1, so that |f'| < 1 everywhere on [0, B].")
-
-
-def settling(_: Evidence) -> Judgement:
-    """Check Proposition 6.2 with S = RTT: its claim, and the inequality of its proof."""
-    checks = []
-    q = np.arange(theory.BUFFER + 1.0)
-    for flows in theory.FLOWS:
-        queue_model = theory.model(flows)
+    for load in LOADS:
+        queue_model = loaded(load, 0.99)
+        least = float(queue_model.f(np.linspace(0, BUFFER, 80_001)).min())
         checks.append(
             Check.exact(
-                f"share of the queues that come to q_e, N = {flows}", float(np.mean(queue_model.settles(q))), least=1
+                f"least f on [0, {BUFFER}], d C/(N W) = {load:g}", least, unit="packets", least=-tolerance.value
             )
         )
-    low = [float(np.mean(theory.model(flows).nearer(q))) for flows in theory.FLOWS]
-    checks += [
-        Check.exact(f"share of the queues that are nearer to q_e a slot later, N = {flows}", share, least=1)
-        for flows, share in zip(theory.FLOWS, low, strict=True)
-    ]
-    empty = float(theory.model(40).f(0.0))
     return Judgement(
         checks,
-        "The claim is true: below q_e the queue rises, above it falls without passing. The inequality of the proof "
-        f"is not: from an empty queue 40 flows go to {empty:.0f} packets in a slot, were the buffer as long.",
+        "Near full load f falls below 0: the proof has a gap there. The proposition stands, as the queue is cut off "
+        "at 0 and |f'| < 1 still brings it nearer.",
     )
 
 
-def mixed(_: Evidence) -> Judgement:
-    """Check the condition for different round-trip times, as restored."""
-    queue_model = theory.model(40)
-    several = type(queue_model)(C=queue_model.C, d=np.linspace(0.016, 0.240, 40), N=40, W=queue_model.W)
-    part = several.sufficient_limit() / several.monotone_limit()
+@claim(
+    "With S below (10) the equilibrium is globally stable, geometrically.",
+    quote="the equilibrium qe is globally asymptotically stable",
+    where="Proposition 6.1",
+    tolerance=Tolerance(0.01, "packets", "come to rest"),
+    shown="fig18",
+)
+def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Follow queues from everywhere for several loads, with S just below (10), cut off at 0."""
+    checks = []
+    for load in LOADS:
+        queue_model = loaded(load, 0.99)
+        queues = np.linspace(0, 5 * queue_model.q_e, 501)
+        for _slot in range(20_000):
+            queues = np.maximum(0, queue_model.f(queues))
+        checks.append(
+            Check.exact(
+                f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}",
+                float(np.abs(queues - queue_model.q_e).max()),
+                unit="packets",
+                most=tolerance.value,
+            )
+        )
+    return Judgement(checks, "(10) is f'(0) > -1, and f is convex with f' < 1, so that |f'| < 1 everywhere.")
+
+
+@claim(
+    "With noise the distributions then converge.",
+    quote="the queue length distribution converges to mu* weakly",
+    where="Proposition 6.3",
+    tolerance=Tolerance(0.01, "packets", "the same queue"),
+    shown="fig18",
+)
+def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Follow two queues under the same noise, from the ends of the buffer, with S just below (10)."""
+    checks = []
+    for load in LOADS:
+        queue_model = loaded(load, 0.99)
+        queues = np.array([0.0, float(BUFFER)])
+        for xi in np.random.default_rng(1).normal(0, queue_model.noise(redtail.paper_sigma(40)), 20_000):
+            queues = np.clip(queue_model.f(queues) + xi, 0, BUFFER)
+        checks.append(
+            Check.exact(
+                f"distance after 20 000 slots of two queues that were {BUFFER} packets apart, d C/(N W) = {load:g}",
+                float(abs(queues[1] - queues[0])),
+                unit="packets",
+                most=tolerance.value,
+            )
+        )
+    return Judgement(checks, "g contracts in its first argument, whatever the noise.")
+
+
+@claim(
+    "An invariant distribution exists, whatever S.",
+    quote="The stochastic system (15) admits an invariant probability measure",
+    where="Proposition 6.3",
+    tolerance=Tolerance(1e-9, "", "numerically invariant"),
+    shown="masses",
+)
+def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Apply a slot to the chain's distribution, for slots of half to four round trips."""
+    checks = []
+    for slots in (0.5, 1.0, 2.0, 4.0):
+        found = chain(40, slots)
+        checks.append(
+            Check.exact(
+                f"greatest change of a probability in a slot, S = {slots:g} RTT",
+                theory.change(40, slots, found.probability),
+                most=tolerance.value,
+            )
+        )
+    return Judgement(
+        checks, "Of the chain of whole packets, which always has one; the paper's proof is of the continuous queue."
+    )
+
+
+@claim(
+    "It has masses at 0 and at B.",
+    quote="has probability masses at q = 0 and q = B",
+    where="Section VI-B",
+    tolerance=Tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density"),
+    shown="masses",
+)
+def masses(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Compare the chain's probabilities at the ends with those beside them, where the queue reaches both."""
+    p = theory.small_buffer().probability
     return Judgement(
         [
             Check.exact(
-                "S of the condition over the largest S with f'(q_e) >= 0, d from 16 to 240 ms", part, least=0, most=1
+                f"probability at {name} over that of the packet beside it",
+                float(p[at] / p[beside]),
+                least=tolerance.value,
             )
+            for name, at, beside in (("0", 0, 1), ("B", -1, -2))
         ],
-        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C restored it "
-        "follows from the sum of rates at the equilibrium.",
+        f"With 40 flows, S = 2 RTT and a buffer of 600 packets {100 * p[0]:.1f} and {100 * p[-1]:.1f} % of the slots. "
+        "At S = RTT and 800 packets either end is beyond reach.",
     )
 
 
-def least_variance(_: Evidence) -> Judgement:
+@claim(
+    "If f'(q_e) >= 0 the equilibrium is globally stable.",
+    quote="If f'(qe) >= 0, then qe is a globally asymptotically stable",
+    where="Proposition 6.2",
+    tolerance=EXACT,
+    shown="fig18 fig19",
+)
+def settling(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Follow every queue with S = RTT."""
+    q = np.arange(BUFFER + 1.0)
+    return Judgement(
+        [
+            Check.exact(
+                f"share of the queues that come to q_e, N = {flows}",
+                float(np.mean(theory.model(flows).settles(q))),
+                least=1 - tolerance.value,
+            )
+            for flows in FLOWS
+        ],
+        "Below q_e the queue rises, above it falls without passing.",
+    )
+
+
+@claim(
+    "Every slot then brings the queue nearer.",
+    quote="graphical analysis reveals that |q_n+1 - q_e| <= |q_n - q_e|",
+    where="Proof of Proposition 6.2",
+    tolerance=EXACT,
+    shown="fig18 fig19",
+)
+def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Compare the distances from q_e before and after a slot of S = RTT."""
+    q = np.arange(BUFFER + 1.0)
+    return Judgement(
+        [
+            Check.exact(
+                f"share of the queues that are nearer to q_e a slot later, N = {flows}",
+                float(np.mean(theory.model(flows).nearer(q))),
+                least=1 - tolerance.value,
+            )
+            for flows in FLOWS
+        ],
+        f"Not of short queues: from an empty one 40 flows go to {float(theory.model(40).f(0.0)):.0f} packets in a "
+        "slot, were the buffer as long. The proposition is true all the same.",
+    )
+
+
+@claim(
+    "A sufficient condition holds for round-trip times that differ.",
+    quote="For the heterogeneous case, a sufficient condition … for stability can be derived",
+    where="after Proposition 6.2",
+    tolerance=EXACT,
+)
+def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Compare the condition, with its lost factors, with the largest slot of Proposition 6.2, for 200 sets."""
+    whole, rng = theory.model(40), np.random.default_rng(1)
+    parts = []
+    for _set in range(200):
+        delays = rng.uniform(0.01, 0.01 + rng.uniform(0, 0.4), 40)
+        several = Slots(C=whole.C, d=delays, N=40, W=whole.W)
+        parts.append(several.sufficient_limit() / several.monotone_limit())
+    return Judgement(
+        [
+            Check.exact(
+                "S of the condition over the largest S with f'(q_e) >= 0, the greatest of 200 sets of delays",
+                float(max(parts)),
+                most=1 + tolerance.value,
+            )
+        ],
+        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C it follows from "
+        "the sum of rates at the equilibrium.",
+    )
+
+
+@claim(
+    "The normalised variance is least where f'(q_e) = 0, at S = RTT.",
+    quote="the normalized queue length variation will be minimal if f'(qe) = 0",
+    where="eq. (21)",
+    arithmetic=True,
+)
+def least_variance(_: object) -> Judgement:
     """Compare the normalised variance (21) over the slot."""
     sigma = redtail.paper_sigma(40)
 
@@ -150,9 +354,10 @@ def least_variance(_: Evidence) -> Judgement:
         queue_model = theory.model(40, slots)
         return (queue_model.linear_sd(sigma) / queue_model.slot) ** 2
 
-    least = normalised(1.0)
     checks = [
-        Check.exact(f"variance of Q/S at S = {slots:g} RTT over that at RTT", normalised(slots) / least, least=1)
+        Check.exact(
+            f"variance of Q/S at S = {slots:g} RTT over that at RTT", normalised(slots) / normalised(1.0), least=1
+        )
         for slots in (0.25, 0.5, 0.9, 1.1, 1.5)
     ]
     return Judgement(
@@ -161,144 +366,76 @@ def least_variance(_: Evidence) -> Judgement:
     )
 
 
-def interchanged(evidence: Evidence) -> Judgement:
+@claim(
+    "The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places.",
+    where="ours",
+    tolerance=Tolerance(0, "", "on the other side of the middle of the printed two"),
+    shown="fig21",
+    beyond=True,
+)
+def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the deviation of a flow's rate with the printed ones, as printed and interchanged."""
-    few, many = ([one.sigma for one in theory.steady(evidence, theory.MOVING, flows)] for flows in theory.FLOWS)
-    printed = [redtail.paper_sigma(flows) for flows in theory.FLOWS]
-    # half way between the two, in ratio
-    between = math.sqrt(printed[0] * printed[1])
-    checks = [
-        Check.of("sigma of 20 flows over that of 40", ratio(few, many), least=1),
-        Check.of("sigma of 20 flows over the middle of the printed two", [one / between for one in few], least=1),
-        Check.of("sigma of 40 flows over the middle of the printed two", [one / between for one in many], most=1),
-    ]
-    shares = [
-        100 * fmean(sigmas) * flows / theory.CAPACITY for sigmas, flows in zip((few, many), theory.FLOWS, strict=True)
-    ]
+    few, many = (of_steady(steady, MOVING, flows, lambda one: one.sigma) for flows in FLOWS)
+    printed = [redtail.paper_sigma(flows) for flows in FLOWS]
+    between = float(np.sqrt(printed[0] * printed[1]))
+    shares = [100 * flows / theory.CAPACITY * one.mean for flows, one in zip(FLOWS, (few, many), strict=True)]
     return Judgement(
-        checks,
-        f"20 flows have {fmean(few) / fmean(many):.2f} times the sigma of 40; as printed it is "
-        f"{printed[0] / printed[1]:.2f}, interchanged {printed[1] / printed[0]:.2f}. A flow of 40 has half the rate, "
-        f"and windows that halve make sigma a share of it: {shares[0]:.0f} % with 20 flows and {shares[1]:.0f} % with "
-        "40; the printed are 26 and 86 %, and 43 and 51 % if they change places.",
+        [
+            Check.of("sigma of 20 flows over the middle of the printed two", few / between, least=1 + tolerance.value),
+            Check.of("sigma of 40 flows over the middle of the printed two", many / between, most=1 - tolerance.value),
+        ],
+        f"20 flows have {few.mean / many.mean:.2f} times the sigma of 40; as printed it is "
+        f"{printed[0] / printed[1]:.2f}, interchanged {printed[1] / printed[0]:.2f}. Windows that halve make sigma a "
+        f"share of a flow's rate: {shares[0]:.0f} and {shares[1]:.0f} %; the printed are 26 and 86 %.",
     )
 
 
-def fixed_loss(evidence: Evidence) -> Judgement:
+@claim(
+    "Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high.",
+    where="ours",
+    tolerance=Tolerance(25, "% of it", "as for the distributions"),
+    shown="fig21-fixed",
+    beyond=True,
+)
+def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the model with the packet engine where every packet has the same loss probability."""
-    checks, high, wide = [], [], []
-    for flows in theory.FLOWS:
-        seen = theory.steady(evidence, theory.FIXED_LOSS, flows)
-        chains = [one.slots.chain(one.sigma, theory.BUFFER) for one in seen]
-        means = [chain.mean / float(one.queue.mean()) for chain, one in zip(chains, seen, strict=True)]
-        spreads = [chain.sd / float(one.queue.std()) for chain, one in zip(chains, seen, strict=True)]
-        high.append(100 * (fmean(means) - 1))
-        wide.append(fmean(spreads))
-        checks += [
-            Check.of(f"mean of the model over the engine's, N = {flows}", means, least=1.0),
-            Check.of(f"deviation of the model over the engine's, N = {flows}", spreads, least=0.8, most=1.25),
-        ]
+
+    def over(read: str, flows: int) -> Check:
+        def ratio(one: Steady) -> float:
+            ours = one.slots.chain(one.sigma, BUFFER)
+            return ours.sd / float(one.queue.std()) if read == "deviation" else ours.mean / float(one.queue.mean())
+
+        found = of_steady(steady, FIXED_LOSS, flows, ratio)
+        effect = f"{read} of the model over the engine's, N = {flows}"
+        return around(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1)
+
+    checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(
         checks,
-        f"The means differ by {high[0]:+.0f} and {high[1]:+.0f} %: the square-root law knows no time-outs. With the "
-        f"measured sigma the deviations are {wide[0]:.2f} and {wide[1]:.2f} of the engine's.",
+        "The square-root law knows no time-outs. With the time-outs of at least 1 s of the paper's time the model's "
+        "mean is a third and more above the engine's at 20 flows, with those of 0.2 s a tenth "
+        "(docs/theory/redtail.md).",
     )
 
 
-def uncovered(_: Evidence) -> Judgement:
+@claim(
+    "The figures' slots are several times above the limit (10) of Propositions 6.1 and 6.3.",
+    where="ours",
+    shown="fig17 fig21",
+    beyond=True,
+    arithmetic=True,
+)
+def limit_of_figures(_: object) -> Judgement:
     """Compare the slot of the figures with the limit (10)."""
-    checks = [
-        Check.exact(
-            f"S = RTT of the figures over the limit (10), N = {flows}",
-            theory.model(flows).rtt / theory.model(flows).contraction_limit(),
-            least=1,
-        )
-        for flows in theory.FLOWS
-    ]
     return Judgement(
-        checks,
-        "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for "
-        "which 6.3 asks (10), is seen in the chain and not derived there.",
+        [
+            Check.exact(
+                f"S = RTT of the figures over the limit (10), N = {flows}",
+                theory.model(flows).rtt / theory.model(flows).contraction_limit(),
+                least=1,
+            )
+            for flows in FLOWS
+        ],
+        "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for which "
+        "6.3 asks (10), is seen in the chain and not derived there.",
     )
-
-
-CLAIMS = (
-    Claim(
-        name="model-consistent",
-        text="The model's steady state is consistent with the simulation's, for 20 and for 40 connections.",
-        where="Section VI-B, Figs. 10 and 17",
-        judge=consistent,
-        needs=["steady"],
-        shown=["fig17"],
-    ),
-    Claim(
-        name="contraction",
-        text="With S below (10) the equilibrium is globally stable, and with noise the distribution converges.",
-        where="Propositions 6.1, 6.3",
-        judge=contraction,
-        shown=["fig18"],
-    ),
-    Claim(
-        name="settling",
-        text="If f'(q_e) >= 0 the equilibrium is globally stable: every slot brings the queue nearer.",
-        where="Proposition 6.2",
-        judge=settling,
-        shown=["fig18", "fig19"],
-    ),
-    Claim(
-        name="mixed-delays",
-        text="A sufficient condition holds for round-trip times that differ.",
-        where="after Proposition 6.2",
-        judge=mixed,
-    ),
-    Claim(
-        name="erratic",
-        text="With S = RTT the queue stays about the equilibrium, with S = 2 RTT it is much more chaotic.",
-        where="Section VI-B, Fig. 20",
-        judge=chaotic,
-        shown=["fig20"],
-    ),
-    Claim(
-        name="least-variance",
-        text="The normalised variance is least where f'(q_e) = 0, at S = RTT.",
-        where="eq. (21)",
-        judge=least_variance,
-    ),
-    Claim(
-        name="distributions",
-        text="The distributions of simulation, Markov chain and linear approximation agree well.",
-        where="Section VI-B, Fig. 21",
-        judge=distributions_agree,
-        needs=["steady"],
-        shown=["fig21"],
-    ),
-)
-
-BEYOND = (
-    Claim(
-        name="sigmas-interchanged",
-        text="The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places.",
-        where="ours",
-        judge=interchanged,
-        needs=["steady"],
-        shown=["fig21"],
-        beyond=True,
-    ),
-    Claim(
-        name="model-at-fixed-loss",
-        text="Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high.",
-        where="ours",
-        judge=fixed_loss,
-        needs=["steady"],
-        shown=["fig21-fixed"],
-        beyond=True,
-    ),
-    Claim(
-        name="limit-of-figures",
-        text="The figures' slots are several times above the limit (10) of Propositions 6.1 and 6.3.",
-        where="ours",
-        judge=uncovered,
-        shown=["fig17", "fig21"],
-        beyond=True,
-    ),
-)

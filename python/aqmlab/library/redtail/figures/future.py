@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.library.redtail.measures import INTERVALS, MAX_TH1, SHORT_DELAY, WEB_BEGIN, bound, forecast_rates
-from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
+from aqmlab.papers import Axis, Curve, Figure, Panel, Runs
 
 _PANELS: dict[str, tuple[str, float]] = {
     "a": (SHORT_DELAY, 1e3),
@@ -15,26 +15,24 @@ _PANELS: dict[str, tuple[str, float]] = {
 }
 
 
-def _over_threshold(evidence: Evidence) -> Iterator[Curve]:
+def _over_threshold(prediction: Runs) -> Iterator[Curve]:
     """Draw delays, completion times and loss over max_th1, and the delay max_th1 / C."""
-    runs = evidence["prediction"]
     for panel, (metric, scale) in _PANELS.items():
-        for label in runs.labels:
-            yield runs.curve(panel, metric, label, MAX_TH1, scale=scale, x_scale=1e-3)
-    sizes = runs.points(MAX_TH1)
+        for label in prediction.labels:
+            yield prediction.curve(panel, metric, label, MAX_TH1, scale=scale, x_scale=1e-3)
+    sizes = prediction.points(MAX_TH1)
     yield Curve("a", "max_th1 / C", [size / 1e3 for size in sizes], [bound(size) for size in sizes], style="dashed")
 
 
-def _over_time(evidence: Evidence) -> Iterator[Curve]:
+def _over_time(forecast: Runs) -> Iterator[Curve]:
     """Draw 20 s of predicted and actual rates."""
-    runs = evidence["forecast"]
-    for panel, label in zip("abc", runs.labels, strict=True):
-        predicted, came = forecast_rates(runs, label, runs.study.seeds[0], WEB_BEGIN)
+    for panel, label in zip("abc", forecast.labels, strict=True):
+        predicted, came = forecast_rates(forecast, label, forecast.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
         count = round(20 / step)
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]
         for name, rates in (("came", came), ("predicted", predicted)):
-            yield Curve(panel, name, t, rates[:count] / 1e6, run=runs.study.seeds[0])
+            yield Curve(panel, name, t, rates[:count] / 1e6, run=forecast.study.seeds[0])
 
 
 _X = Axis("max_th1 (kB)", 10, 80)
@@ -50,10 +48,9 @@ PREDICTION_FIGURE = Figure(
         Panel("d", "Web's loss ratio", _X, Axis("Packet loss ratio (%)", 0)),
     ],
     curves=_over_threshold,
-    needs=["prediction"],
     caption="The paper's web scenario, 200 s of it. The long mean is a prediction without a trend that remembers "
-    "10 s instead of .3 s. Served first, the short queue has the whole link whenever "
-    "it has a packet: more than any prediction could give it.",
+    "10 s instead of .3 s. Served first, the short queue has the whole link whenever it has a packet: more than any "
+    "prediction could give it.",
     beyond=True,
 )
 
@@ -65,7 +62,6 @@ FORECAST_FIGURE = Figure(
         for letter, interval in zip("abc", INTERVALS, strict=True)
     ],
     curves=_over_time,
-    needs=["forecast"],
     caption="The first 20 s with the web, of the first seed.",
     beyond=True,
 )

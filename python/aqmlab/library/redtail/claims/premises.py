@@ -1,0 +1,141 @@
+"""Claims on which the paper builds: what drops do to flows, in sections I, II and VI-A."""
+
+from __future__ import annotations
+
+from aqmlab.library.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+
+
+@claim(
+    "A full drop-tail buffer makes the flows back off together; Adaptive RED does not.",
+    quote="all connections sense packet loss and slow down the transfer rate simultaneously",
+    where="Section I",
+    tolerance=Tolerance(10, "%", "one flow of ten more in a loss event"),
+    shown="synchronisation",
+)
+def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the share of the flows that lose packets in a loss event."""
+    checks = ftp_alone.compare(
+        "loss_synchronisation",
+        TAIL,
+        [f"{ARED}, max_p 0.1"],
+        better="higher",
+        tolerance=tolerance,
+        each=(COUNT, "{:g} flows"),
+    )
+    return Judgement(
+        checks, "A loss event is 100 ms. A full buffer drops until the round trip is over in which flows notice."
+    )
+
+
+@claim(
+    "RED's queue depends on its setting; Adaptive RED's does not.",
+    quote="the performance of RED is very sensitive to parameter settings",
+    where="Section I (cited)",
+    tolerance=Tolerance(5, "packets", "a twelfth of the region"),
+    shown="synchronisation",
+)
+def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the ranges of the mean queue over max_p."""
+
+    def span(name: str, count: int) -> PerSeed:
+        queues = [
+            ftp_alone.per_seed("queue_mean", label, {COUNT: count})
+            for label in ftp_alone.labels
+            if label.startswith(name + ",")
+        ]
+        return PerSeed.most(queues) - PerSeed.least(queues)
+
+    checks = [
+        Check.better(
+            f"range of RED's mean queue over max_p of 0.02 to 0.5 minus Adaptive RED's, {count} flows",
+            span("RED", count),
+            span(ARED, count),
+            "higher",
+            tolerance,
+        )
+        for count in ftp_alone.points(COUNT)
+    ]
+    return Judgement(
+        checks, "A fixed max_p fixes the queue at which the flows' loss is what they need; Adaptive RED moves it."
+    )
+
+
+@claim(
+    "A faster flow has more packets dropped.",
+    quote="A TCP connection with a higher flow rate has a better chance to get packets dropped",
+    where="Section I",
+    tolerance=Tolerance(50, "% of it", "the faster flows are more than twice as fast"),
+    shown="mixed",
+)
+def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the drops of flows of short and of long round trips."""
+    import polars
+
+    def drops(name: str) -> PerSeed:
+        return mixed.per_seed(
+            polars.col(of(name, "arrivals")) * polars.col(of(name, LOSS)), FIXED, unit="packets", name="drops"
+        )
+
+    near, far = drops("near"), drops("far")
+    return Judgement(
+        [Check.better("drops of flows of 16 ms over those of 240 ms, Adaptive RED", near, far, "higher", tolerance)],
+        f"{near:.0f} and {far:.0f} packets: RED drops a share that is the same for all, so a faster flow is hit more "
+        "often.",
+    )
+
+
+@claim(
+    "Drops in slow start do not relieve the link: losses hardly slow the web down, but FTP.",
+    quote="Dropping web packets in this phase is not an effective way to control the traffic rate",
+    where="Sections I and II",
+    tolerance=Tolerance(10, "%", "FTP's rate halves by its square-root law"),
+    shown="table3",
+    sensitive=False,
+)
+def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the rates of web, and beside it of FTP, at a loss of 1 and of 4 %."""
+
+    def change(owner: str) -> PerSeed:
+        light, heavy = (
+            random_loss.per_seed(of(owner, RATE), random_loss.labels[0], {"dumbbell.loss": loss})
+            for loss in (0.01, 0.04)
+        )
+        return (100 * (heavy / light - 1)).called("change", "%")
+
+    return Judgement(
+        [Check.of("throughput of web with 4 % of losses over that with 1 %", change("WEB"), least=-tolerance.value)],
+        "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers "
+        "only come back a little later.",
+        [Check.of("throughput of FTP with 4 % of losses over that with 1 %", change("FTP"), most=-tolerance.value)],
+    )
+
+
+@claim(
+    "The short queue has little jitter, for the sake of voice and video.",
+    quote="small delay jitter is very important for the connection quality",
+    where="Section VI-A",
+    tolerance=TENTH,
+    shown="voice",
+    comparative=True,
+)
+def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the jitter of voice and of video from packet to packet, beside it the deviations of their delays."""
+    beside = [
+        Check.better(
+            f"deviation of the delay of {owner} over that with {other}",
+            deviation(voice, owner, HERO),
+            deviation(voice, owner, other),
+            "lower",
+            tolerance,
+        )
+        for owner in ("voice", "video")
+        for other in voice.others
+    ]
+    checks = by_owner(voice, "jitter", "jitter", (HERO, voice.others), "lower", tolerance, owners=("voice", "video"))
+    return Judgement(
+        checks,
+        "From packet to packet the delay varies more than in one queue, since the link turns from one queue to the "
+        "other; over seconds it follows the bursts, which get no more than C1max of the link.",
+        beside,
+    )

@@ -1,0 +1,244 @@
+"""Claims on the queues and drop probabilities beside web traffic: sections II to IV (Figs. 1 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aqmlab.library.redtail.measures import (
+    ALL_TRAFFIC,
+    ARED,
+    BAND,
+    C1_MAX,
+    FLOWS_ALONE,
+    HERO,
+    LONG,
+    PROPAGATION,
+    Q2,
+    TENTH,
+    P,
+    Q,
+    between,
+    of,
+    share_in,
+    spread_over,
+    swing,
+    versus,
+)
+from aqmlab.library.redtail.measures import N as AFTER
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
+
+if TYPE_CHECKING:
+    import polars
+
+IN_REGION = Tolerance(
+    5, "%", "a queue is in its region if it is there for 95 % of the time (bins of 0.25 s), and leaves it if it is not"
+)
+DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of its own shows as a change")
+
+
+@claim(
+    "With long flows alone Adaptive RED keeps its queue in the desired region.",
+    quote="the Adaptive RED works well with those FTP connections before the web traffic comes in",
+    where="Section II, Fig. 1",
+    tolerance=IN_REGION,
+    shown="fig1",
+    sensitive=False,
+)
+def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge Adaptive RED's queue while only long flows send."""
+    share = time.from_series(ARED, share_in(Q, BAND, *FLOWS_ALONE), unit="%")
+    deviation = swing(time, Q, ARED, FLOWS_ALONE)
+    return Judgement(
+        [Check.of("time in the region before web traffic comes", share, least=100 - tolerance.value)],
+        f"Ten flows in congestion avoidance keep near the middle, by {deviation:.1f} packets (standard deviation).",
+    )
+
+
+@claim(
+    "When web and CBR traffic come, its queue leaves the region.",
+    quote="the queue length of Adaptive RED deviates dramatically from the desired region",
+    where="Section II, Fig. 1",
+    tolerance=Tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time"),
+    shown="fig1",
+    sensitive=False,
+)
+def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge the time that Adaptive RED's queue is outside its region beside web traffic."""
+    outside = 100 - time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
+    return Judgement(
+        [Check.of("time outside the region after web traffic came", outside, unit="%", least=tolerance.value)],
+        "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
+        "in the region all the same.",
+    )
+
+
+def doubled(column: str, name: str, why: str) -> Callable[..., Judgement]:
+    """Create the judgement that a series of Adaptive RED's swings at least twice as much beside web traffic."""
+
+    def judge(time: Runs, *, tolerance: Tolerance) -> Judgement:
+        before, after = (swing(time, column, ARED, period) for period in (FLOWS_ALONE, ALL_TRAFFIC))
+        effect = f"standard deviation of {name} after web traffic came / before"
+        return Judgement(
+            [Check.of(effect, after / before, least=tolerance.value)], f"From {before:.2g} to {after:.2g}{why}."
+        )
+
+    return judge
+
+
+GREAT_VARIATION = claim(
+    "Its queue varies a lot more then.",
+    quote="This over-reaction causes a great queue length variation",
+    where="Section II, Fig. 1",
+    tolerance=DOUBLED,
+    shown="fig1",
+    sensitive=False,
+    name="great-variation",
+    runs="time",
+)(doubled(Q, "the queue", " packets"))
+OVER_REACTION = claim(
+    "Adaptive RED then raises and lowers its drop probability rapidly.",
+    quote="makes the Adaptive RED increase/decrease its dropping probability rapidly",
+    where="Section II",
+    tolerance=DOUBLED,
+    shown="fig1",
+    sensitive=False,
+    name="over-reaction",
+    runs="time",
+)(doubled(P, "p", ": p follows the averaged queue, which the bursts move"))
+
+
+@claim(
+    "RED+Tail prevents this: the long queue's drop probability swings less than Adaptive RED's.",
+    quote="This scheme prevents the over-reaction behavior of RED",
+    where="Section IV",
+    tolerance=Tolerance(10, "% of it", "less is not prevented"),
+    shown="fig4",
+    sensitive=False,
+)
+def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the swings of the drop probabilities for every N."""
+    ared = swing(time, P, ARED, ALL_TRAFFIC)
+    checks = [
+        versus(
+            f"standard deviation of p of RED+Tail over Adaptive RED's, N = {after}",
+            (n.from_series(HERO, spread_over(P, *ALL_TRAFFIC), {AFTER: after}), ared),
+            "lower",
+            tolerance,
+        )
+        for after in n.points(AFTER)
+    ]
+    return Judgement(
+        checks,
+        "The bursts take the rate from the long queue in place of adding to it, and the fewer web files it has, the "
+        "less it swings.",
+    )
+
+
+@claim(
+    "RED+Tail's long queue stays in the region beside web traffic.",
+    quote="the virtual queue length q2 is quite stable and stays in the desired region even after",
+    where="Section IV, Fig. 4",
+    tolerance=IN_REGION,
+    shown="fig4",
+    sensitive=False,
+)
+def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Judge the queue of long flows beside web traffic for every N."""
+    shares = {
+        after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%")
+        for after in n.points(AFTER)
+    }
+    return Judgement(
+        [
+            Check.of(f"time that the long queue is in the region, N = {after}", share, least=100 - tolerance.value)
+            for after, share in shares.items()
+        ],
+        "Its rate is what short flows leave. With a small N the rest of every larger web file comes to it as a burst.",
+    )
+
+
+@claim(
+    "It varies less than Adaptive RED's queue.",
+    quote="the Adaptive RED queue has a small length variation",
+    where="Abstract, Sections I and IV, Figs. 1 and 4",
+    tolerance=Tolerance(1, "packets", "what a figure with an axis of 160 packets resolves"),
+    shown="fig4 fig1 over-n",
+    sensitive=False,
+)
+def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the standard deviations of the queues for every N."""
+    ared = web.per_seed("queue_std", ARED)
+    checks = [
+        Check.better(
+            f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}",
+            n.per_seed(LONG + "queue_std", HERO, {AFTER: after}),
+            ared,
+            "lower",
+            tolerance,
+        )
+        for after in n.points(AFTER)
+    ]
+    return Judgement(
+        checks, f"Adaptive RED's swings by {ared}. From N = 256 on the web's files hardly reach the long queue."
+    )
+
+
+@claim(
+    "A small rate slows FTP without shrinking its windows.",
+    quote="make FTP senders reduce flow rates automatically with- out shrinking their congestion window sizes",
+    where="Section III",
+    tolerance=Tolerance(10, "%", "a window halved by a loss in a tenth of the flows would be 5 %"),
+    shown="fig8",
+    sensitive=False,
+)
+def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare what FTP has outstanding while bursts leave it less than half of its rate with its mean."""
+    change = time.from_series(HERO, squeezed, unit="%")
+    return Judgement(
+        [
+            Check.of(
+                "FTP's packets outstanding in the half seconds with less than half its rate, from its mean",
+                change,
+                least=-tolerance.value,
+            )
+        ],
+        "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
+    )
+
+
+def squeezed(frame: polars.DataFrame) -> float:
+    """Return the change (%) of FTP's packets in the queue and on the wire while it has less than half of its rate."""
+    import polars
+
+    found = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor()).agg(polars.all().exclude("t").mean())
+    rate = found["ftp.throughput"] / 8e3
+    window = found[Q2] + rate * PROPAGATION
+    low = window.filter(rate < float(rate.mean()) / 2)  # type: ignore[arg-type]
+    return 100 * (float(low.mean()) / float(window.mean()) - 1)  # type: ignore[arg-type]
+
+
+@claim(
+    "C1max below C spares FTP time-outs.",
+    quote="C1max preserves the minimum available bandwidth … to prevent FTP connections from timeout",
+    where="Section III",
+    tolerance=TENTH,
+    shown="over-c1max",
+)
+def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the time-outs of FTP with C1max = C and with less."""
+    whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})
+    checks = [
+        Check.better(
+            f"time-outs of FTP over those with C1max = C, C1max = {most:g} C",
+            c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: most}),
+            whole,
+            "lower",
+            tolerance,
+        )
+        for most in c1max.points(C1_MAX)
+        if most < 1
+    ]
+    return Judgement(
+        checks, f"With C1max = C they have {whole}: bursts are short, and the retransmission timer is long."
+    )
