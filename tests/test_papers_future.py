@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario
-<<<<<<< HEAD
-from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict
-from aqmlab.papers import claims as papers_claims
-=======
 from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict, claims
->>>>>>> h/redtail
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import Assessment, assess
 from aqmlab.papers.run.sweep import Effort, run
@@ -32,15 +27,9 @@ class Future:
 
 
 def future_of(name: str) -> Future:
-<<<<<<< HEAD
-    claims = papers_claims(importlib.import_module(f"aqmlab.library.{name}.claims.future"))
-    needed = {experiment for claim in claims for experiment in claim.needs}
-    shown = {figure for claim in claims for figure in claim.shown}
-=======
     ours = [one for one in claims(importlib.import_module(f"aqmlab.library.{name}.claims.future")) if one.beyond]
     needed = {experiment for claim in ours for experiment in claim.needs}
     shown = {figure for claim in ours for figure in claim.shown}
->>>>>>> h/redtail
     paper = PAPERS[name]
     return Future(
         ours,
