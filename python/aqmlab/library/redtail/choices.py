@@ -88,8 +88,8 @@ CHOICES = (
         "Delay and rate of Table III",
         "",
         "time in the router, mean over packets sent from 100 s on; bits sent",
-        "The printed rates add up to C. FTP's printed delays (184 and 318 ms) come out if the first 100 s count too, "
-        "but then neither its losses nor its rates do.",
+        "The printed rates add up to C, with a CBR of 20 kB/s all along. If the first 100 s count too, no rate comes "
+        "out, and FTP still waits longer than the printed 184 and 318 ms: see the calibration.",
     ),
     Choice(
         "How small files are measured",

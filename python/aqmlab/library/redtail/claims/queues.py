@@ -180,7 +180,7 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
         for after in n.points(AFTER)
     ]
     return Judgement(
-        checks, f"Adaptive RED's swings by {ared}. From N = 256 on the web's files hardly reach the long queue."
+        checks, f"Adaptive RED's swings by {ared}. The larger N, the less of the web's files reaches the long queue."
     )
 
 

@@ -57,7 +57,7 @@ def longer(slow: str, fast: str, times: float, why: str = "") -> Callable[..., J
     def judge(files: Runs, *, tolerance: Tolerance) -> Judgement:
         effect = f"delivery time with {slow} / {fast}, mean over sizes"
         low, high = times * (1 - tolerance.value), times * (1 + tolerance.value)
-        lost = " and ".join(
+        lost = ", and ".join(
             f"{files.per_seed(of('file', LOSS), label)} with {label}, where they wait "
             f"{files.per_seed(of('file', DELAY), label)} a round trip"
             for label in (slow, fast)

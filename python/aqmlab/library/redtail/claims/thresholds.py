@@ -340,7 +340,7 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [Check.near("delay of FTP with moving thresholds", delay, TABLE_4["FTP"][1], tolerance)],
         f"P below 0.01 needs windows of 14 packets, hence {queue:.0f} packets of queue, which at FTP's rate take "
-        f"{delay}. The printed delay would come out if the 100 s without web counted too.",
+        f"{delay}. No setting of the calibration has the printed delay, nor has one that counts the 100 s without web.",
         dynamic_web.compare(of("FTP", DELAY), DYNAMIC, [HERO], better="higher", tolerance=TENTH, name="delay of FTP"),
     )
 

@@ -116,8 +116,8 @@ def causes_apart(causes: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         causes.compare(SHORT + LOSS, HERO, better="lower", tolerance=tolerance, name="loss of the short queue"),
         f"It loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. Early drops "
-        "would hardly add any, as the short queue's average is below their 20 kB: it is the queue of its own that "
-        "spares it.",
+        "add some while a burst holds the short queue's average above their 20 kB; it is mostly the queue of its own "
+        "that spares it.",
     )
 
 
