@@ -64,30 +64,24 @@ FRAME = table(
 )
 
 
-def test_values_are_means_over_points_in_the_order_of_the_seeds() -> None:
+def test_values_are_means_over_points_for_each_seed() -> None:
     runs = runs_of(FRAME, ["n"])
-    assert runs.values("m", "theirs") == [5.5, 7.5]
-    assert runs.values("m", "theirs", {"n": 2}, scale=10) == [60, 80]
+    assert runs.per_seed("m", "theirs").values == {1: 5.5, 2: 7.5}
+    assert runs.per_seed("m", "theirs", {"n": 2}).values == {1: 6.0, 2: 8.0}
     assert (runs.labels, runs.others, runs.points("n")) == (("ours", "theirs"), ("theirs",), [1, 2])
 
 
 def test_a_run_without_a_value_is_left_out_or_filled_in() -> None:
     runs = runs_of(FRAME, ["n"])
-    assert runs.values("m", "ours") == [2.0, 2.0]
-    assert runs.values("m", "ours", fill=10) == [2.0, 6.0]
-    assert runs.values("m", "ours", {"n": 2}) == [3.0, None]
-
-
-def test_differences_are_of_equal_seeds() -> None:
-    runs = runs_of(FRAME, ["n"])
-    assert runs.differences("m", "theirs", "ours", {"n": 1}) == [4.0, 5.0]
-    assert runs.differences("m", "theirs", "ours", {"n": 2}, scale=2) == [6.0, None]
+    assert runs.per_seed("m", "ours").values == {1: 2.0, 2: 2.0}
+    assert runs.per_seed("m", "ours", fill=10).values == {1: 2.0, 2: 6.0}
+    assert runs.per_seed("m", "ours", {"n": 2}).values == {1: 3.0, 2: None}
 
 
 def test_what_was_not_run_is_no_empty_answer() -> None:
     runs = runs_of(FRAME, ["n"])
     with pytest.raises(LookupError, match=r"no runs with \{'aqm': 'ours', 'n': 3\}; labels \('ours', 'theirs'\)"):
-        runs.values("m", "ours", {"n": 3})
+        runs.per_seed("m", "ours", {"n": 3})
 
 
 def test_a_curve_has_means_and_students_intervals_over_seeds() -> None:

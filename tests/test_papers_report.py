@@ -69,7 +69,7 @@ def curves(evidence: Evidence) -> Iterator[Curve]:
 
 def rows(evidence: Evidence) -> polars.DataFrame:
     runs = evidence["tiny"]
-    means = [runs.mean("queue_mean", label) for label in runs.labels]
+    means = [runs.per_seed("queue_mean", label).summary for label in runs.labels]
     return polars.DataFrame(
         {
             "Discipline": list(runs.labels),
@@ -82,7 +82,7 @@ def rows(evidence: Evidence) -> polars.DataFrame:
 
 def judge(*limits: tuple[float, float]) -> object:
     def judged(evidence: Evidence) -> Judgement:
-        values = evidence["tiny"].values("queue_mean", "LRED")
+        values = evidence["tiny"].per_seed("queue_mean", "LRED")
         checks = [Check.of("queue of LRED & others", values, unit="packets", least=a, most=b) for a, b in limits]
         checks += [Check.of("PIE less LRED", values, least=0)] * ("PIE" in evidence["tiny"].labels)
         return Judgement(checks, f"Why: {EVIL}")

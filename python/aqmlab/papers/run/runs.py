@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.papers.describe.check import Better, Check, Tolerance
 from aqmlab.papers.describe.paper import Curve
 from aqmlab.papers.describe.per_seed import PerSeed
-from aqmlab.results.metrics import METRICS
+from aqmlab.papers.run.reading import place, reading
 from aqmlab.results.summary import Summary
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.store import Store
@@ -170,7 +170,7 @@ class Runs:
         """
         import polars
 
-        expression, read_unit, scale, read_name = _reading(metric)
+        expression, read_unit, scale, read_name = reading(metric)
         if fill is not None:
             expression = expression.fill_null(fill)
         found = self.of(label, at).group_by("seed").agg((expression * scale).mean().alias("value")).sort("seed")
@@ -266,26 +266,19 @@ class Runs:
         cases: list[tuple[str, At]] = [("", {})]
         if path is not None:
             unit_of = self.sweep.parameters.get(path, "")
-            cases = [(f", {_place(path, value, form, unit_of)}", {path: value}) for value in self.points(path)]
+            cases = [(f", {place(path, value, form, unit_of)}", {path: value}) for value in self.points(path)]
         checks = []
-        for place, case in cases:
-            points = [{**(where or {}), **case} for where in wheres]
+        for where, case in cases:
+            points = [{**(one or {}), **case} for one in wheres]
             for other in self.others_than(subject) if others is None else others:
-                one, two = (
+                both = [
                     PerSeed.average(
                         self.per_seed(metric, label, point, fill=fill, unit=unit, name=name) for point in points
                     )
                     for label in (subject, other)
-                )
-                checks.append(
-                    Check.better(
-                        f"{one.name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}{place}",
-                        one,
-                        two,
-                        better,
-                        tolerance,
-                    )
-                )
+                ]
+                words = f"{both[0].name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}"
+                checks.append(Check.better(words + where, *both, better, tolerance))
         return checks
 
     def others_than(self, label: str) -> tuple[str, ...]:
@@ -302,115 +295,6 @@ class Runs:
             The labels of all others, in the paper's order.
         """
         return tuple(one for one in self.labels if one != label)
-
-    def values(
-        self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
-    ) -> list[float | None]:
-        """Return a metric for each seed, averaged over the points.
-
-        Parameters
-        ----------
-        metric : str
-            The name of the metric.
-        label : str
-            The label of the discipline.
-        at : mapping
-            The points; by default all.
-        fill : float
-            The value to use for runs without one, such as the duration for a queue that never settled; by default such
-            runs are left out.
-        scale : float
-            A factor for the values.
-
-        Returns
-        -------
-        list of float or None
-            One value for each seed, in the order of the seeds; None for a seed if none of its runs has a value.
-        """
-        found = self.of(label, at).group_by("seed").agg(_filled(metric, fill).mean().alias("value")).sort("seed")
-        return [None if number is None else number * scale for number in found["value"].to_list()]
-
-    def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
-        """Return a number computed from several metrics for each seed, averaged over the points.
-
-        Parameters
-        ----------
-        value : polars.Expr
-            The number, as an expression of a run's metrics.
-        label : str
-            The label of the discipline.
-        at : mapping
-            The points; by default all.
-
-        Returns
-        -------
-        dict
-            The number by seed, in ascending order; seeds without a value are left out.
-        """
-        found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).drop_nulls().sort("seed")
-        return dict(found.iter_rows())
-
-    def mean(
-        self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
-    ) -> Summary:
-        """Return the mean of a metric over seeds and points, with its confidence interval.
-
-        Parameters
-        ----------
-        metric : str
-            As for `values`.
-        label : str
-            As for `values`.
-        at : mapping
-            As for `values`.
-        fill : float
-            As for `values`.
-        scale : float
-            As for `values`.
-
-        Returns
-        -------
-        Summary
-            The summary over the seeds.
-        """
-        return Summary.of(self.values(metric, label, at, fill, scale))
-
-    def differences(
-        self,
-        metric: str,
-        label: str,
-        to: str,
-        at: At | None = None,
-        fill: float | None = None,
-        scale: float = 1.0,
-    ) -> list[float | None]:
-        """Compare two disciplines by the differences between runs of the same seed.
-
-        Parameters
-        ----------
-        metric : str
-            As for `values`.
-        label : str
-            The label of the first discipline.
-        to : str
-            The label of the second discipline.
-        at : mapping
-            As for `values`.
-        fill : float
-            As for `values`.
-        scale : float
-            As for `values`.
-
-        Returns
-        -------
-        list of float or None
-            For each seed the value of `label` minus that of `to`.
-        """
-        value = _filled(metric, fill)
-        one, other = (self.of(name, at).group_by("seed").agg(value.mean().alias("value")) for name in (label, to))
-        both = one.join(other, on="seed", suffix="_to").sort("seed")
-        differences = (both["value"] - both["value_to"]).to_list()
-        return [None if number is None else number * scale for number in differences]
 
     def curve(
         self,
@@ -461,9 +345,9 @@ class Runs:
         rows = self.of(label, at)
         parameter = x in self.sweep.parameters
         groups = [x] if parameter else list(self.sweep.parameters)
-        value = _filled(metric, fill)
-        place = polars.col(x).first() if parameter else polars.col(x).mean()
-        grouped = rows.group_by(*groups, "seed").agg(value.mean().alias("y"), place.alias("at"))
+        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        where = polars.col(x).first() if parameter else polars.col(x).mean()
+        grouped = rows.group_by(*groups, "seed").agg(value.mean().alias("y"), where.alias("at"))
         if not groups:
             raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
         points: list[tuple[Any, Summary]] = []
@@ -478,7 +362,7 @@ class Runs:
         return Curve(
             panel,
             label if name is None else name,
-            [place if isinstance(place, str) else place * x_scale for place, _ in points],
+            [at if isinstance(at, str) else at * x_scale for at, _ in points],
             means,
             [mean - half for mean, half in zip(means, halves, strict=True)] if banded else None,
             [mean + half for mean, half in zip(means, halves, strict=True)] if banded else None,
@@ -613,38 +497,3 @@ class Runs:
                 f"{gone} runs were removed from the store after they were found; rerun the command to redo them"
             )
         return found
-
-
-def _filled(metric: str, fill: float | None) -> polars.Expr:
-    """Return a metric as an expression, with ``fill`` for runs without a value."""
-    import polars
-
-    return polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
-
-
-def _reading(metric: str | polars.Expr) -> tuple[polars.Expr, str, float, str]:
-    """Return a metric as an expression, with the unit, the factor and the name in which people read it."""
-    import polars
-
-    if not isinstance(metric, str):
-        return metric, "", 1.0, metric.meta.output_name(raise_if_undetermined=False) or "value"
-    owner, _, last = metric.rpartition(".")
-    known = METRICS.get(last)
-    if known is None:
-        return polars.col(metric), "", 1.0, metric
-    label = known.label[0].lower() + known.label[1:]
-    whose = owner.removeprefix("classes.").removeprefix("links.").replace("lanes.", "")
-    return (
-        polars.col(metric).cast(polars.Float64),
-        known.shown or known.unit,
-        known.scale if known.shown else 1.0,
-        f"{label} of {whose}" if whose else label,
-    )
-
-
-def _place(path: str, value: object, form: str | None, unit: str) -> str:
-    """Write the value of a parameter: ``count = 100``, or in the given form."""
-    if form is not None:
-        return form.format(value)
-    text = f"{value:g}" if isinstance(value, int | float) else str(value)
-    return f"{path.rpartition('.')[2]} = {text}{unit and ' ' + unit}"

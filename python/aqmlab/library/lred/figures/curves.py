@@ -219,7 +219,7 @@ def _noise(fgn: Runs, trace: Runs) -> Iterator[Curve]:
         for label in fgn.labels:
             yield fgn.curve(panel, metric, label, HURST)
     for panel, metric in (("c", "queue_mean"), ("d", "queue_mad")):
-        yield bars(panel, "trace", trace.labels, [trace.mean(metric, label) for label in trace.labels])
+        yield bars(panel, "trace", trace.labels, [trace.per_seed(metric, label).summary for label in trace.labels])
 
 
 _H, _WHICH = Axis("Hurst parameter", 0.5, 0.9), Axis("Discipline")
@@ -239,8 +239,8 @@ NOISE = Figure(
 
 def _sizes(sizes: Runs) -> Iterator[Curve]:
     for label in sizes.labels:
-        for panel, metric, scale in (("a", "goodput", 1e-6), ("b", "loss_ratio", 100.0)):
-            means = [sizes.mean(f"classes.{one}.{metric}", label, scale=scale) for one in ("small", "large")]
+        for panel, metric in (("a", "goodput"), ("b", "loss_ratio")):
+            means = [sizes.per_seed(f"classes.{one}.{metric}", label).summary for one in ("small", "large")]
             yield bars(panel, label, ("250 bytes", "1000 bytes"), means)
 
 
@@ -259,9 +259,9 @@ SIZES = Figure(
 
 def _priorities(priorities: Runs) -> Iterator[Curve]:
     for label in priorities.labels:
-        for panel, metric, scale in (("a", "loss_ratio", 100.0), ("b", "throughput", 1e-6)):
+        for panel, metric in (("a", "loss_ratio"), ("b", "throughput")):
             means = [
-                priorities.mean(f"classes.{one}.{metric}", label, scale=scale) for one in ("first", "second", "third")
+                priorities.per_seed(f"classes.{one}.{metric}", label).summary for one in ("first", "second", "third")
             ]
             yield bars(panel, label, ("first", "second", "third"), means)
 

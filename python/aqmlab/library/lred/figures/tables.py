@@ -50,7 +50,7 @@ def _numbers(p0_light: Runs, p0_heavy: Runs, fig2: Runs) -> polars.DataFrame:
         ("Loss ratio, experiment 2, heavy", 0.165, p0_heavy),
         ("Loss ratio, figure 2", 0.12, fig2),
     ):
-        ours = runs.mean("loss_ratio", "LRED")
+        ours = runs.per_seed("loss_ratio", "LRED", unit="fraction").summary
         rows.append({"Number": name, "Value (paper)": value, "Value": ours.mean, "Value ±": ours.ci95})
     star = float(lred.beta_star(EXAMPLE.N, EXAMPLE.R, C))
     rows.append({"Number": "beta* of the example", "Value (paper)": BETA, "Value": star, "Value ±": None})

@@ -76,8 +76,8 @@ def figure_2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
                 times = [BIN * (index + 0.5) for index in range(min(map(len, columns.values())))]
                 yield mean_curve(panel, label, times, map(Summary.of, zip(*columns.values(), strict=False)))
                 if panel == "b":
-                    way = runs.each(beyond, label)
-                    whole = [column + way[seed] for seed, column in columns.items()]
+                    way = runs.per_seed(beyond, label).values
+                    whole = [column + (way[seed] or 0.0) for seed, column in columns.items()]
                     yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
 
     yield Curve("c", "drop tail's 12 % (paper)", [0, 20], [0.12, 0.12], style="printed")
