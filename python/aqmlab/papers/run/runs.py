@@ -271,14 +271,14 @@ class Runs:
         for where, case in cases:
             points = [{**(one or {}), **case} for one in wheres]
             for other in self.others_than(subject) if others is None else others:
-                both = [
+                own, theirs = (
                     PerSeed.average(
                         self.per_seed(metric, label, point, fill=fill, unit=unit, name=name) for point in points
                     )
                     for label in (subject, other)
-                ]
-                words = f"{both[0].name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}"
-                checks.append(Check.better(words + where, *both, better, tolerance))
+                )
+                words = f"{own.name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}"
+                checks.append(Check.better(words + where, own, theirs, better, tolerance))
         return checks
 
     def others_than(self, label: str) -> tuple[str, ...]:
