@@ -215,6 +215,8 @@ def squeezed(frame: polars.DataFrame) -> float:
     rate = found["ftp.throughput"] / 8e3
     window = found[Q2] + rate * PROPAGATION
     low = window.filter(rate < float(rate.mean()) / 2)  # type: ignore[arg-type]
+    if low.is_empty():
+        return float("nan")  # no burst has left it so little
     return 100 * (float(low.mean()) / float(window.mean()) - 1)  # type: ignore[arg-type]
 
 
