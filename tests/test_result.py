@@ -50,7 +50,7 @@ def test_queues_with_names_are_told_apart(small: Scenario, tmp_path: Path) -> No
     assert set(METRICS) > {name for lane in result.lanes.values() for name in lane}
     queues = [result.series[f"bottleneck.lane.{lane}.queue.mean"] for lane in ("short", "long")]
     assert (queues[0] + queues[1]).to_list() == pytest.approx(result.series["bottleneck.queue.mean"].to_list())
-    assert result.signals == ["p", "c1", "demand", "r"]
+    assert result.signals == ["p", "c1", "demand", "r", "pairs", "turned"]
     result.save(tmp_path)
     assert Result.load(tmp_path) == result
 

@@ -193,9 +193,34 @@ def times(
 def outcomes(
     packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
 ) -> tuple[Array, Array]:
-    """Return the duration of each of n transfers, as `times` does, and the number of its time-outs after the SYN.
+    """Return the duration and the number of time-outs of each of n transfers.
 
-    The parameters and errors are those of `times`.
+    Parameters
+    ----------
+    packets : int
+        As for `times`.
+    p : float
+        As for `times`.
+    R : float
+        As for `times`.
+    tau : float
+        As for `times`.
+    n : int
+        As for `times`.
+    seed : int
+        As for `times`.
+    sender : Sender
+        As for `times`.
+
+    Returns
+    -------
+    tuple of ndarray
+        The durations (s), as from `times`, and the numbers of time-outs after the SYN; each has shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
     whole(packets=packets, n=n)
     positive(R=R, tau=tau)
