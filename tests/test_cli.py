@@ -246,6 +246,18 @@ def test_validate_names_file_line_and_key(cli: Cli, small_file: Path, tmp_path: 
     assert f"broken.toml:{line}: aqm.beta = -1: must be" in done.stderr
 
 
+def test_validate_says_what_a_file_extends_and_changes(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('extends = "small.toml"\naqm = "droptail"\nseed = 8\n', encoding="utf-8")
+    above = tmp_path / "above.toml"
+    above.write_text('extends = "own.toml"\n', encoding="utf-8")
+    _, chain, *changes = cli("validate", own).stdout.splitlines()
+    assert chain == f"  extends {small_file}"
+    assert "    seed = 8 (it was 7)" in changes
+    assert "    aqm.q0 is gone; it was 20" in changes
+    assert cli("validate", above).stdout.splitlines()[1:] == [f"  extends {own}, which extends {small_file}"]
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")
 def test_a_folder_that_cannot_be_written_fails_before_the_run(cli: Cli, small_file: Path) -> None:
     done = cli("run", small_file, "--set", "duration=1e6 s", "--out", "/proc")

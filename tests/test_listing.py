@@ -110,7 +110,17 @@ def test_every_kind_of_traffic_has_a_page(entry: dict) -> None:
 
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_the_page_of_a_scenario_is_its_file(name: str) -> None:
-    assert listing.page(name) == shipped()[name].read_text(encoding="utf-8").rstrip()
+    page, text = listing.page(name), shipped()[name].read_text(encoding="utf-8")
+    assert page.splitlines()[0] == text.splitlines()[0]
+    if Scenario.load(name).extension is None:
+        assert page == text.rstrip()
+
+
+def test_the_page_of_a_scenario_that_extends_another_is_the_whole() -> None:
+    assert "extends" in shipped()["lred/exp4"].read_text(encoding="utf-8")
+    page = Scenario.parse(listing.page("lred/exp4"))
+    assert page == Scenario.load("lred/exp4")
+    assert page.resolved["dumbbell"]["sender_delay"] == Scenario.load("lred/exp1").resolved["dumbbell"]["sender_delay"]
 
 
 def test_unknown_names_get_a_suggestion() -> None:

@@ -125,6 +125,31 @@ def test_a_missing_file_is_a_problem_of_the_scenario() -> None:
     assert (caught.value.kind, caught.value.file, caught.value.line) == ("file", "nowhere.toml", None)
 
 
+def test_a_file_extends_another_whose_scenario_it_changes(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'extends = "small.toml"\nduration = "7 s"\n[[traffic]]\nname = "calls"\nkind = "voip"\n', encoding="utf-8"
+    )
+    small, scenario = Scenario.load(tmp_path / "small.toml"), Scenario.load(own)
+    assert (small.extension, scenario.duration) == (None, 7)
+    assert len(scenario.resolved["traffic"]) == len(small.resolved["traffic"]) + 1
+    assert scenario.extension is not None
+    assert [Path(file).name for file in scenario.extension["files"]] == ["small.toml"]
+    before = small.resolved["duration"]
+    assert scenario.extension["changes"][0] == {"path": "duration", "old": f'"{before}"', "new": '"7 s"'}
+    # What is kept of it extends nothing.
+    copy = Scenario.parse(scenario.to_toml())
+    assert (copy == scenario, copy.extension, copy.resolved) == (True, None, scenario.resolved)
+
+
+def test_only_a_file_extends_another() -> None:
+    with pytest.raises(ScenarioError, match=r"some.toml:1: extends = .*only a file extends another"):
+        Scenario.parse('extends = "lred/exp1"', "some.toml")
+    with pytest.raises(ScenarioError, match="only a file says what it extends"):
+        Scenario.parse(SMALL).with_(extends="small.toml")
+
+
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_shipped_scenarios_are_valid(name: str) -> None:
     Scenario.load(name).check()

@@ -166,7 +166,7 @@ def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
 # The same with 20 packets each: lam (20.3 + SYN) are carried regardless of loss, and the long flows use the rest.
 @pytest.mark.parametrize("lam", [20, 60])
 def test_short_flows_of_a_size_are_predicted(lam: int) -> None:
-    text = aqmlab.shipped()["lred/exp5"].read_text(encoding="utf-8")
+    text = Scenario.load("lred/exp5").to_toml()
     scenario = Scenario.parse(text.replace('lifetime = "uniform(1 s, 2 s)"', 'size = "9200 B"'), "sized.toml")
     found = aqmlab.run(
         scenario.with_({"duration": "150 s", "warmup": "55 s", "traffic.short.arrival_rate": f"{lam} /s"}), seeds=2

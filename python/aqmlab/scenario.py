@@ -182,6 +182,16 @@ class Scenario:
         table = self._core.sweep()
         return None if table is None else json.loads(table)
 
+    @property
+    def extension(self) -> dict[str, Any] | None:
+        """What the scenario's file extends, or None.
+
+        ``files`` has the extended file, the file that this one extends, and so on. ``changes`` has the ``path`` of each
+        value that differs from the first of them, with ``old`` and ``new`` as text; None stands for no value.
+        """
+        extension = self._core.extension()
+        return None if extension is None else json.loads(extension)
+
     def anew(self) -> Scenario:
         """Return a copy that will read the scenario's files (traces) again.
 
@@ -278,7 +288,7 @@ def shipped() -> dict[str, Path]:
     dict
         The file of each scenario, by its name: ``lred/exp1``.
     """
-    files = sorted(_SHIPPED.rglob("*.toml"))
+    files = sorted(_SHIPPED.rglob("[!_]*.toml"))  # the others are no scenarios, but what some of them extend
     return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
 
 

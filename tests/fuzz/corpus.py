@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from aqmlab import catalogue
+from aqmlab import Scenario, catalogue, shipped
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/reference/*.md", "docs/guide/*.md")
@@ -19,6 +19,8 @@ def texts() -> list[str]:
     blocks = [re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL) for page in pages]
     # Comments are a third of the shipped text, and irrelevant to a parser.
     whole = [re.sub(r"(?m)^#.*\n", "", file.read_text(encoding="utf-8")) for file in files]
+    # A text extends nothing.
+    whole += [scenario.to_toml() for scenario in map(Scenario.load, shipped()) if scenario.extension]
     return whole + [block for found in blocks for block in found]
 
 

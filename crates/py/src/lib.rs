@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use scenario::model::{Arrival, Kind, Udp};
-use scenario::{Document, Problem, Problems, Scenario as Checked};
+use scenario::{Document, Extension, Problem, Problems, Scenario as Checked};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -155,6 +155,16 @@ impl Scenario {
     /// The table `[sweep]` as JSON.
     fn sweep(&self) -> PyResult<Option<String>> {
         self.document.sweep().map(|said| said.map(|json| json.to_string())).map_err(refused)
+    }
+
+    /// What the file extends, as JSON.
+    fn extension(&self) -> Option<String> {
+        let Extension { files, changes } = self.document.extension()?;
+        let changes: Vec<_> = changes
+            .into_iter()
+            .map(|change| serde_json::json!({ "path": change.path, "old": change.old, "new": change.new }))
+            .collect();
+        Some(serde_json::json!({ "files": files, "changes": changes }).to_string())
     }
 
     /// A copy without `[sweep]`.

@@ -6,7 +6,7 @@ mod network;
 mod resolved;
 
 use crate::json::{object, value};
-use crate::keys::VARY;
+use crate::keys::{SWEEP, VARY};
 use crate::model::Scenario;
 use crate::model::estimate::estimate;
 use crate::reader::Reader;
@@ -66,7 +66,7 @@ impl Document {
     /// # Errors
     /// All problems of the document.
     pub fn sweep(&self) -> Result<Option<Json>, Problems> {
-        let Some(node) = self.root().get("sweep") else { return Ok(None) };
+        let Some(node) = self.root().get(SWEEP) else { return Ok(None) };
         let mut reader = Reader::new(self);
         let (sweep, varied) = sweep::read(node, &mut reader);
         let problems = reader.finish();

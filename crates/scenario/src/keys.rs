@@ -7,9 +7,15 @@ use aqm::params::Kind;
 /// Most tables and lists in which a value may be nested, so that recursion over a scenario is safe.
 pub const DEEPEST: usize = 64;
 
-/// The keys of a file that hold a table or a list of tables, and `observe`.
-pub(crate) const SECTIONS: [&str; 9] =
-    ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", "sweep"];
+/// The keys of a file that hold a table or a list of tables, `extends` and `observe`.
+pub(crate) const SECTIONS: [&str; 10] =
+    [EXTENDS, "dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", SWEEP];
+
+/// The key of the file that a file extends.
+pub(crate) const EXTENDS: &str = "extends";
+
+/// The key of what a study varies.
+pub(crate) const SWEEP: &str = "sweep";
 
 /// The keys that hold lists of tables, whose entries are addressed by name.
 pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];

@@ -6,7 +6,8 @@
 //!
 //! - [`model`]: the scenario as engines see it, independent of files.
 //! - `keys`: the names of a file's sections, and dotted paths.
-//! - `source`: a file as written, with the line of each value, and the changes that a command line makes to it.
+//! - `source`: a file as written, over those that it extends, with the line of each value, and the changes that a
+//!   command line makes to it.
 //! - `reader`: reads a table into parameters and collects the problems.
 //! - [`tables`]: each table of a file, with its keys, their defaults and ranges, and the checks that need no other table.
 //! - `compile`: tables into a [`Scenario`], the checks that need several tables, and the effective scenario as JSON. The
@@ -30,3 +31,5 @@ pub use model::{Distribution, Drawn, Scenario};
 pub use schema::schema;
 pub use source::document::{Document, LONGEST};
 pub use source::error::{Origin, Problem, ProblemKind, Problems};
+pub use source::extends::Extension;
+pub use source::overlay::Change;

@@ -1,7 +1,7 @@
 //! The JSON Schema of a scenario file, for editors, generated from the declarations of the parameters.
 
 use crate::json::value;
-use crate::keys::{LOSSES, VARY};
+use crate::keys::{ALGORITHMS, EXTENDS, LOSSES, VARY};
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
 use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
@@ -24,8 +24,8 @@ pub fn schema() -> Json {
             ),
         ),
         ("link", list("Links between two nodes, in both directions.", "link")),
-        ("aqm", described("The algorithm at the dumbbell's bottleneck.", "aqm")),
-        ("reverse_aqm", described("The algorithm in the bottleneck's reverse direction.", "aqm")),
+        ("aqm", described("The algorithm at the dumbbell's bottleneck.", "changed_aqm")),
+        ("reverse_aqm", described("The algorithm in the bottleneck's reverse direction.", "changed_aqm")),
         ("traffic", list("The flows, in entries of one kind each.", "traffic")),
         ("response", table("When a queue counts as settled.", properties(Response::specs()))),
         ("record", table("Which series to record.", properties(Record::specs()))),
@@ -34,15 +34,47 @@ pub fn schema() -> Json {
             "observe",
             json!({ "type": "string", "description": "The observed link, which the summary metrics describe." }),
         ),
+        (
+            EXTENDS,
+            json!({ "type": "string", "description": "The scenario file, as a path from the folder of this file, over which the keys of this file are laid." }),
+        ),
     ];
     let mut root = table("A scenario of aqmlab.", joined(general, sections));
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("aqmlab scenario");
-    root["required"] = json!(["traffic"]);
-    root["anyOf"] = json!([{ "required": ["dumbbell"] }, { "required": ["link"] }]);
-    root["$defs"] =
-        json!({ "aqm": aqm(), "link": link(), "loss": loss(), "tcp": tcp(), "traffic": traffic() });
+    root["if"] = json!({ "required": [EXTENDS] });
+    root["else"] = whole();
+    root["$defs"] = json!({
+        "aqm": aqm(),
+        "changed_aqm": changed_aqm(),
+        "link": link(),
+        "loss": loss(),
+        "tcp": tcp(),
+        "traffic": traffic(),
+    });
     root
+}
+
+/// What a file needs that extends no other, which could have said it.
+fn whole() -> Json {
+    let algorithms = || ALGORITHMS.map(|key| (key.to_owned(), json!({ "$ref": "#/$defs/aqm" })));
+    let link = json!({ "required": ["from", "to"], "properties": Map::from_iter(algorithms()) });
+    let traffic = json!({ "if": { "not": { "required": ["kind"] } }, "then": kind_only(&default_kind()) });
+    let lists = [("link", link), ("traffic", traffic)];
+    let lists = lists.map(|(key, items)| (key.to_owned(), json!({ "items": items })));
+    json!({
+        "required": ["traffic"],
+        "anyOf": [{ "required": ["dumbbell"] }, { "required": ["link"] }],
+        "properties": algorithms().into_iter().chain(lists).collect::<Map<_, _>>(),
+    })
+}
+
+/// An algorithm, or other parameters of that of the extended file.
+fn changed_aqm() -> Json {
+    json!({ "anyOf": [
+        { "$ref": "#/$defs/aqm" },
+        { "type": "object", "not": { "required": ["name"] } },
+    ] })
 }
 
 /// A table with these keys and no others.
@@ -115,10 +147,7 @@ fn plain(spec: &Spec) -> Json {
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Text => json!({ "type": "string" }),
         // Without a name, it is the algorithm of the defaults or of the preset, which only the reader knows.
-        Kind::Algorithm => json!({ "anyOf": [
-            { "$ref": "#/$defs/aqm" },
-            { "type": "object", "not": { "required": ["name"] } },
-        ] }),
+        Kind::Algorithm => json!({ "$ref": "#/$defs/changed_aqm" }),
         Kind::Table(nested) => table(spec.doc, properties((nested.specs)())),
     };
     if matches!(spec.kind, Kind::Number | Kind::Count) && spec.range != Range::ANY {
@@ -173,13 +202,11 @@ fn sweep() -> Json {
 
 fn link() -> Json {
     let more = [
-        ("aqm", described("The algorithm on the queue at `from`.", "aqm")),
-        ("reverse_aqm", described("The algorithm on the queue at `to`.", "aqm")),
+        ("aqm", described("The algorithm on the queue at `from`.", "changed_aqm")),
+        ("reverse_aqm", described("The algorithm on the queue at `to`.", "changed_aqm")),
     ];
     let keys = joined(joined(properties(LinkTable::specs()), more), losses());
-    let mut link = table("A link between two nodes, in both directions.", keys);
-    link["required"] = json!(["from", "to"]);
-    link
+    table("A link between two nodes, in both directions.", keys)
 }
 
 /// The keys for random losses.
@@ -210,15 +237,24 @@ fn traffic() -> Json {
     let keys = joined(properties(TrafficTable::specs()), [("tcp", described("The flows' TCP.", "tcp"))]);
     let mut traffic = table("Some flows of one kind.", keys);
     let Kind::Choice(kinds) = KindName::KIND else { unreachable!("kinds are names") };
-    let Value::Text(default) = KindName::Ftp.value() else { unreachable!("kinds are names") };
     let conditions = kinds.iter().map(|kind| {
-        let others = owned().into_iter().filter(|(_, kinds)| kinds.iter().all(|name| chosen(name) != *kind));
-        let none: Map<String, Json> = others.map(|(key, _)| (key.to_owned(), json!(false))).collect();
-        let required = if *kind == default { json!([]) } else { json!(["kind"]) };
-        json!({ "if": { "properties": { "kind": { "const": kind } }, "required": required }, "then": { "properties": none } })
+        let of = json!({ "properties": { "kind": { "const": kind } }, "required": ["kind"] });
+        json!({ "if": of, "then": kind_only(kind) })
     });
     traffic["allOf"] = conditions.collect();
     traffic
+}
+
+/// Refuses the keys of traffic of other kinds.
+fn kind_only(kind: &str) -> Json {
+    let others = owned().into_iter().filter(|(_, kinds)| kinds.iter().all(|name| chosen(name) != kind));
+    json!({ "properties": others.map(|(key, _)| (key.to_owned(), json!(false))).collect::<Map<_, _>>() })
+}
+
+/// The kind of an entry that names none.
+fn default_kind() -> String {
+    let Value::Text(default) = KindName::Ftp.value() else { unreachable!("kinds are names") };
+    default
 }
 
 #[cfg(test)]
@@ -247,7 +283,7 @@ mod tests {
     #[test]
     fn every_parameter_is_in_the_schema() {
         let schema = schema();
-        complete(&schema, General::specs(), 9);
+        complete(&schema, General::specs(), 10);
         complete(&schema["properties"]["sweep"], Sweep::specs(), 1);
         complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 2);
         complete(&schema["properties"]["response"], Response::specs(), 0);

@@ -6,7 +6,7 @@ mod tcp;
 mod trace;
 pub(crate) mod traffic;
 
-use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, below, is_name};
+use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
 use crate::model::{General, Loss, Record, Response};
 use crate::reader::Reader;
 use crate::source::tree::{Table, labels};
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
                 self.refuse("observe", node.shown(), "must be the name of a link");
             }
         }
-        if let Some(node) = root.get("sweep") {
+        if let Some(node) = root.get(SWEEP) {
             sweep::read(node, self);
         }
         for (label, table) in self.entries("link") {

@@ -41,6 +41,11 @@ fn aqm(name: &str, values: &[(&str, Value)]) -> AnyParams {
     params
 }
 
+/// Whether a file is no scenario, but what several of them extend.
+fn is_part(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
+}
+
 fn shipped() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library");
     let (mut folders, mut files) = (vec![root], Vec::new());
@@ -49,7 +54,7 @@ fn shipped() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "toml") {
+            } else if path.extension().is_some_and(|extension| extension == "toml") && !is_part(&path) {
                 files.push(path);
             }
         }

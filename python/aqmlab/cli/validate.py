@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, complain
+from aqmlab.text import printable
+
+if TYPE_CHECKING:
+    from aqmlab.scenario import Scenario
 
 
 def validate(
@@ -19,7 +24,10 @@ def validate(
     valid = True
     for file in files:
         try:
-            typer.echo(f"{file}: valid: {_summary(file)}")
+            scenario = loaded(file)
+            typer.echo(f"{file}: valid: {_summary(scenario)}")
+            for line in _extended(scenario):
+                typer.echo(f"  {line}")
         except ValueError as error:
             valid = False
             complain(str(error))
@@ -27,9 +35,21 @@ def validate(
         raise typer.Exit(BAD_USAGE)
 
 
-def _summary(file: str) -> str:
+def _extended(scenario: Scenario) -> Iterator[str]:
+    """Describe what the scenario's file extends, and what it changes there."""
+    if not (extension := scenario.extension):
+        return
+    yield printable("extends " + ", which extends ".join(extension["files"]))
+    for change in extension["changes"]:
+        if change["new"] is None:
+            yield f"  {change['path']} is gone; it was {change['old']}"
+        else:
+            earlier = "new" if change["old"] is None else f"it was {change['old']}"
+            yield f"  {change['path']} = {change['new']} ({earlier})"
+
+
+def _summary(scenario: Scenario) -> str:
     """Describe the size of a scenario; raise ValueError if it is not valid."""
-    scenario = loaded(file)
     scenario.check()
     sweep = ""
     if scenario.study:

@@ -18,5 +18,5 @@ All papers have one layout. A folder such as ``lred/`` has these files:
     One module for each subject with its claims and their judges; ``CLAIMS`` lists them in the paper's order. Our own
     claims are in ``BEYOND`` of a module. Modules of the same name in ``figures`` and ``claims`` have the same subject.
 ``*.toml``
-    The scenarios.
+    The scenarios; ``_*.toml`` are no scenarios, but what several of them extend.
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from aqmlab.scenario import Scenario, catalogue, shipped
@@ -53,7 +55,7 @@ def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
 def page(name: str) -> str:
     """Describe a queue discipline, a TCP (``tcp:NAME``), a kind of traffic, or a scenario, by name.
 
-    The page has its parameters and signals; for a scenario it is the file. Raises `KeyError` for an unknown name, with
+    The page has its parameters and signals; for a scenario it is the file, whole. Raises `KeyError` for an unknown name, with
     a suggestion.
     """
     listed = catalogue()
@@ -73,7 +75,7 @@ def page(name: str) -> str:
         return f"{name}: {_variant(one)}{values}\n\n{_aqm_page(aqms[one['of']])}"
     scenarios = shipped()
     if name in scenarios:
-        return scenarios[name].read_text(encoding="utf-8").rstrip()
+        return _scenario_page(scenarios[name])
     near = difflib.get_close_matches(name, [*aqms, *variants, *known, *scenarios], n=1)
     hint = f"; is {near[0]} meant?" if near else "; `aqmlab list` lists what there is"
     raise KeyError(f"there is no {name}{hint}")
@@ -122,6 +124,16 @@ def _entries(kind: str, listed: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _variant(entry: Mapping[str, Any]) -> str:
     return f"{entry['of']}:preset={entry['preset']}, {entry['summary']}."
+
+
+def _scenario_page(file: Path) -> str:
+    """Return the text of a scenario; of one that extends another, its head and the whole."""
+    text = file.read_text(encoding="utf-8")
+    scenario = Scenario.load(file)
+    if scenario.extension is None:
+        return text.rstrip()
+    head = "".join(itertools.takewhile(lambda line: line.startswith("#"), text.splitlines(keepends=True)))
+    return f"{head}{scenario.to_toml()}".rstrip()
 
 
 def _aqm_page(entry: Mapping[str, Any]) -> str:

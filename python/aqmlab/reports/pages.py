@@ -115,6 +115,54 @@ start = "uniform(0 s, 1 s)"
 * **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
   discipline.
 
+## `extends`
+
+A file may be written as another one with changes. Here `slow.toml` is `first.toml` with a slower link, one flow
+less, and a call:
+
+<!-- file: first.toml -->
+```toml
+duration = "20 s"
+
+[dumbbell]
+rate = "10 Mbit/s"
+
+[[traffic]]
+name = "flows"
+count = 10
+```
+
+<!-- file: slow.toml -->
+```toml
+extends = "first.toml"
+
+[dumbbell]
+rate = "5 Mbit/s"
+
+[[traffic]]
+name = "flows"
+count = 9
+
+[[traffic]]
+name = "calls"
+kind = "voip"
+```
+
+`extends`, at the top of a file, is the path of the extended file from the folder of the extending one. The extended file
+is read first, and may extend another; the keys of the extending file are laid over it:
+
+* A value or a list of values replaces what is there. A key that is not mentioned stays as it is, `title` too.
+* A table is merged key by key. So is a `[[traffic]]` or `[[link]]` with the name of an entry there; with a new name it
+  follows the others. None can be left out.
+* An algorithm of the same name, or with no name, is merged; one of another name replaces the algorithm and keeps its
+  target queue length, as `--aqm` does. So does one with a `preset`.
+* A `tcp` as a table is merged, a `tcp` as a text replaces.
+* Each parameter of `[sweep.vary]` has the values of the extending file.
+* A trace's `file` is looked for in the folder of the file that names it.
+
+`aqmlab validate` says what a file extends and what it changes there; `aqmlab show` prints a shipped scenario whole. Results,
+stores and reports have the whole as well, and depend on no other file. An error names the file in which the value stands.
+
 ## Top
 
 {general}

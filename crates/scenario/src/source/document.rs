@@ -1,13 +1,13 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, LISTS, name_key};
+use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, SWEEP, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
-use crate::source::file::{self, Unread};
+use crate::source::extends::refused;
 use crate::source::target::kept;
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
 use aqm::params::Value;
-use std::path::{self, Path, PathBuf};
+use std::path::{self, PathBuf};
 use std::sync::Arc;
 
 /// Most bytes of a scenario file.
@@ -16,42 +16,34 @@ pub const LONGEST: u64 = 16 << 20;
 /// A scenario file with its changes: values not yet checked, each with the place where it was written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
-    name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// The folder of the file; `None` for a text.
-    folder: Option<PathBuf>,
-    root: Table,
+    pub(super) folder: Option<PathBuf>,
+    /// Everything, with what the extended file says.
+    pub(super) root: Table,
+    /// The file that this one extends.
+    pub(super) extended: Option<Arc<Self>>,
 }
 
 impl Document {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// If it cannot be read or is not TOML.
-    pub fn load(path: &Path) -> Result<Self, Problems> {
-        let name = path.display().to_string();
-        let bytes = file::read(path, LONGEST).map_err(|unread| {
-            let message = match unread {
-                Unread::Missing => "no such file".to_owned(),
-                Unread::TooLong => too_long(),
-                Unread::Other(problem) => problem,
-            };
-            Problem::of_file(&name, message)
-        })?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Problem::of_file(&name, "not UTF-8 text: save it as UTF-8".to_owned()))?;
-        Ok(Self { folder: path.parent().map(Path::to_owned), ..Self::parse(&text, &name)? })
-    }
-
     /// Reads a text, which messages call `name`.
     ///
     /// # Errors
-    /// If it is not TOML, or too long.
+    /// If it is not TOML, too long, or extends a file, for which a text has no folder.
     pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
+        let document = Self::written(text, name)?;
+        let Some(base) = document.root.get(EXTENDS) else { return Ok(document) };
+        let message = "only a file extends another, from its own folder: save this text as a file beside it";
+        Err(refused(base, message).into())
+    }
+
+    /// A text as it stands.
+    pub(super) fn written(text: &str, name: &str) -> Result<Self, Problems> {
         if text.len() as u64 > LONGEST {
             return Err(Problem::of_file(name, too_long()).into());
         }
         let name = Arc::from(name);
-        Ok(Self { root: Table::parse(text, &name)?, name, folder: None })
+        Ok(Self { root: Table::parse(text, &name)?, name, folder: None, extended: None })
     }
 
     /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.
@@ -136,6 +128,10 @@ impl Document {
                 "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned(),
             ));
         }
+        if keys[0] == EXTENDS {
+            let message = "only a file says what it extends: write it at the top of the file";
+            return Err(problem(path, message.to_owned()));
+        }
         if keys.len() + node.depth() > DEEPEST {
             return Err(Problem::too_deep(node.origin, path));
         }
@@ -187,10 +183,11 @@ impl Document {
         origin
     }
 
-    /// The full path of the file that this document calls `name`: in the document's folder if it exists there,
-    /// otherwise in the current folder.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        let beside = self.folder.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists());
+    /// The full path of the file that is called `name` at `origin`: in the folder of the scenario's file that says so if
+    /// it exists there, otherwise in the current folder.
+    pub(crate) fn file(&self, name: &str, origin: &Origin) -> PathBuf {
+        let said = self.files().find(|document| origin.file() == Some(&document.name)).unwrap_or(self);
+        let beside = said.folder.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists());
         let found = beside.unwrap_or_else(|| name.into());
         path::absolute(&found).unwrap_or(found)
     }
@@ -203,7 +200,7 @@ impl Document {
     #[must_use]
     pub fn base(&self) -> Self {
         let mut base = self.clone();
-        base.root.remove("sweep");
+        base.root.remove(SWEEP);
         base
     }
 
@@ -214,7 +211,9 @@ impl Document {
         for entry in root.get_mut("traffic").map(Node::entries_mut).unwrap_or_default() {
             let Data::Table(table) = &mut entry.data else { continue };
             let Some(file) = table.get_mut("file") else { continue };
-            if let Some(whole) = file.text().map(|name| self.file(name)).filter(|path| path.exists()) {
+            if let Some(whole) =
+                file.text().map(|name| self.file(name, &file.origin)).filter(|path| path.exists())
+            {
                 file.data = Data::Value(Value::Text(whole.display().to_string()));
             }
         }
@@ -231,7 +230,7 @@ fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
     Err(Problem::of_value(origin.clone(), path, None, too_long()))
 }
 
-fn too_long() -> String {
+pub(super) fn too_long() -> String {
     format!("more than {} MiB: no scenario is as long; recorded packets are a trace's `file`", LONGEST >> 20)
 }
 

@@ -19,11 +19,11 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Problems are listed in the order of the file; those of the command line and of the whole file come last.
-    const fn order(&self) -> usize {
+    /// Problems are listed by file, in the order of its lines; those of the command line and of a whole file come last.
+    fn order(&self) -> (bool, &str, usize) {
         match self {
-            Self::Line(_, line) => *line,
-            _ => usize::MAX,
+            Self::Line(name, line) => (false, name, *line),
+            _ => (true, "", 0),
         }
     }
 }
@@ -174,13 +174,13 @@ impl Problem {
     }
 }
 
-/// All problems, in the order of the file; at least one.
+/// All problems, in the order of the files; at least one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
     pub(crate) fn sorted(mut problems: Vec<Problem>) -> Self {
-        problems.sort_by_key(|problem| problem.origin.order());
+        problems.sort_by(|a, b| a.origin.order().cmp(&b.origin.order()));
         Self(problems)
     }
 }

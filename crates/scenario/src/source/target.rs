@@ -1,6 +1,6 @@
 //! Keeping the target queue length when one algorithm replaces another.
 
-use crate::source::tree::{Data, Node, Table, spec};
+use crate::source::tree::{Node, Table};
 use aqm::aqm::AnyParams;
 
 /// The alias of the target that every algorithm with one accepts.
@@ -21,12 +21,7 @@ fn names(table: &Table) -> Vec<&'static str> {
 /// length, not of their defaults. Inner algorithms neither provide nor receive a target: that of one flow's queue
 /// among many is not that of the whole buffer.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
-    let written = match old.map(|node| (node, &node.data)) {
-        Some((_, Data::Table(table))) => Some(table.clone()),
-        Some((node, _)) => node.text().and_then(|text| spec(text, "name", "aqm", &node.origin).ok()?),
-        None => None,
-    };
-    let Some(mut old) = written else { return new };
+    let Some(mut old) = old.and_then(|node| node.expanded("aqm")) else { return new };
     let preset = new.get("preset").is_some();
     if !preset && old.text("name") == new.text("name") {
         let synonyms = |name: &str| {
@@ -57,6 +52,7 @@ pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
 mod tests {
     use super::*;
     use crate::source::error::Origin;
+    use crate::source::tree::{Data, spec};
     use aqm::params::Value;
     use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
-use crate::keys::{DEEPEST, below, is_name};
+use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
 use aqm::params::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -54,6 +54,28 @@ impl Table {
         self.0.retain(|(name, _)| name != key);
     }
 
+    /// The nodes of `own` over these; `merge` makes one of the old and the new node at a key that both have.
+    pub(crate) fn overlaid(mut self, own: Self, merge: &dyn Fn(&str, &Node, Node) -> Node) -> Self {
+        let places: HashMap<String, usize> =
+            self.0.iter().enumerate().map(|(place, (key, _))| (key.clone(), place)).collect();
+        for (key, node) in own.0 {
+            match places.get(&key) {
+                Some(&place) => self.0[place].1 = merge(&key, &self.0[place].1, node),
+                None => self.0.push((key, node)),
+            }
+        }
+        self
+    }
+
+    /// The table with other nodes at its keys.
+    pub(crate) fn map(self, change: impl Fn(&str, Node) -> Node) -> Self {
+        let node = |(key, node): (String, Node)| {
+            let node = change(&key, node);
+            (key, node)
+        };
+        Self(self.0.into_iter().map(node).collect())
+    }
+
     /// The text at `key`.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Node::text)
@@ -77,6 +99,12 @@ impl Node {
             Data::Table(table) => Some(table),
             _ => None,
         }
+    }
+
+    /// Its table, which may be written as `NAME:KEY=VALUE,KEY=VALUE` where `key` takes this form.
+    pub(crate) fn expanded(&self, key: &str) -> Option<Table> {
+        let written = |text: &str| spec(text, name_key(key, text)?, key, &self.origin).ok()?;
+        self.table().cloned().or_else(|| written(self.text()?))
     }
 
     /// The entries of a list of tables.

@@ -279,7 +279,7 @@ impl Reader<'_> {
         let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
             return Arc::default();
         };
-        let whole = self.document.file(file);
+        let whole = self.document.file(file, &self.document.origin(&at));
         if whole.to_str().is_none() {
             let message = "its whole path is not UTF-8: rename the folder, or move the file";
             self.refuse(&at, Some(format!("{file:?}")), message);

@@ -1,0 +1,100 @@
+//! Reading a file that extends others: the extended file is read first, and the keys of the file are laid over it.
+
+use crate::keys::EXTENDS;
+use crate::source::document::{Document, LONGEST, too_long};
+use crate::source::error::{Problem, Problems};
+use crate::source::file::{self, Unread};
+use crate::source::overlay::{Change, changes, over};
+use crate::source::tree::Node;
+use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
+
+/// Most files of which each extends the next.
+const MOST_FILES: usize = 8;
+
+/// What a file extends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Extension {
+    /// The extended file, the file that this one extends, and so on.
+    pub files: Vec<String>,
+    /// How the scenario differs from that of the first of these files.
+    pub changes: Vec<Change>,
+}
+
+impl Document {
+    /// Reads a file, and the files that it extends.
+    ///
+    /// # Errors
+    /// If one of them cannot be read or is not TOML, or if the file extends itself.
+    pub fn load(path: &Path) -> Result<Self, Problems> {
+        let name = path.display().to_string();
+        let text = text(path).map_err(|problem| Problem::of_file(&name, problem))?;
+        Self::whole(path, &text, &[])
+    }
+
+    /// The text of the file at `path` with what it extends; each of the files `above` extends the next, and the last one
+    /// extends this.
+    fn whole(path: &Path, text: &str, above: &[PathBuf]) -> Result<Self, Problems> {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let name = path.display().to_string();
+        let mut document = Self { folder: Some(folder.clone()), ..Self::written(text, &name)? };
+        let Some(node) = document.root.get(EXTENDS).cloned() else { return Ok(document) };
+        document.root.remove(EXTENDS);
+        let files = [above, &[path.to_owned()]].concat();
+        let base = node.text().filter(|base| !base.trim().is_empty()).map(|base| folder.join(base));
+        let base = base.ok_or_else(|| {
+            refused(&node, "must be the path of a scenario file, from the folder of this file: \"base.toml\"")
+        })?;
+        let text = base_text(&base, &files).map_err(|problem| refused(&node, &problem))?;
+        let extended = Self::whole(&base, &text, &files)?;
+        document.root = over(extended.root.clone(), document.root);
+        document.extended = Some(Arc::new(extended));
+        Ok(document)
+    }
+
+    /// The file that the scenario was read from, and those that it extends.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |document| document.extended.as_deref())
+    }
+
+    /// What the file extends, if it does.
+    #[must_use]
+    pub fn extension(&self) -> Option<Extension> {
+        let extended = self.extended.as_deref()?;
+        let files = extended.files().map(|document| document.name.to_string()).collect();
+        Some(Extension { files, changes: changes(&extended.root, &self.root) })
+    }
+}
+
+/// Refuses a file to be extended.
+pub(super) fn refused(node: &Node, message: &str) -> Problem {
+    Problem::of_value(node.origin.clone(), EXTENDS, node.shown(), message.to_owned())
+}
+
+/// The text of the file at `base`, which the last of `files` extends.
+fn base_text(base: &Path, files: &[PathBuf]) -> Result<String, String> {
+    let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let at = whole(&base.to_owned());
+    if let Some(first) = files.iter().position(|file| whole(file) == at) {
+        let circle = files[first..].iter().chain([&files[first]]).map(|file| file.display().to_string());
+        let circle = circle.collect::<Vec<_>>().join(" extends ");
+        return Err(format!("a circle, {circle}: extend a file that does not extend this one"));
+    }
+    if files.len() == MOST_FILES {
+        return Err(format!("more than {MOST_FILES} files, each extending the next: extend an earlier one"));
+    }
+    text(base).map_err(|problem| {
+        let at = path::absolute(base).unwrap_or(at);
+        format!("{}: {problem}; the path starts in the folder of this file", at.display())
+    })
+}
+
+/// The text of the file at `path`.
+fn text(path: &Path) -> Result<String, String> {
+    let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
+        Unread::Missing => "no such file".to_owned(),
+        Unread::TooLong => too_long(),
+        Unread::Other(problem) => problem,
+    })?;
+    String::from_utf8(bytes).map_err(|_| "not UTF-8 text: save it as UTF-8".to_owned())
+}
