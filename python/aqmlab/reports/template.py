@@ -33,7 +33,7 @@ def in_script(data: Any) -> Markup:
 
 def prose(text: str) -> Markup:
     """Return escaped text whose names between backticks are set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 @cache
