@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from aqmlab.library.raqm.measures import (
-    BAND,
-    BIN,
-    CASES,
-    EACH,
-    FLOWS,
-    Q0,
-    TAIL,
-    Read,
-    at,
-    comes_to_rest,
-    distance,
-    loads,
-    mean_of,
-    off_target,
-    overshoot,
-    panels,
-)
+from aqmlab.library.raqm import measures
+from aqmlab.library.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
 
-FIFTH = Tolerance(BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
+FIFTH = Tolerance(measures.BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
 SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
 STEADY = Tolerance(1, "packets", "the unit of a queue; a hundredth of the buffer, the width of a line in Figs. 4 to 6")
 
@@ -60,7 +44,7 @@ def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     checks, beside = [], []
     for load, where in loads(runs):
         halves = [
-            runs.from_series(runs.hero, mean_of("queue.mean", start, start + 50), where, unit="packets")
+            runs.from_series(runs.hero, measures.mean_of("queue.mean", start, start + 50), where, unit="packets")
             for start in (100, 150)
         ]
         off = PerSeed.most(abs(half - Q0) for half in halves)
@@ -108,7 +92,7 @@ def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
 def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times after which the queue stays near its own last mean, wherever that is."""
     return Judgement(
-        lower(runs, "time to rest", partial(seconds, runs, comes_to_rest), tolerance),
+        lower(runs, "time to rest", partial(seconds, runs, measures.comes_to_rest), tolerance),
         "ln p_k grows with the losses until p_k is 1: fast with many flows, wherever the queue then is. A queue that "
         "stays at the full buffer is at rest from the start.",
     )
@@ -303,7 +287,7 @@ def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     away, high = (
         lower(case4, effect, partial(seconds, case4, reader), tolerance)
         for effect, reader in (
-            ("time off the target from 50 to 150 s", off_target(50.0, 150.0)),
+            ("time off the target from 50 to 150 s", measures.off_target(50.0, 150.0)),
             ("first overshoot after 50 s", overshoot("first", 50.0)),
         )
     )

@@ -7,18 +7,7 @@ import polars
 
 from aqmlab.library.survey import measures, theory
 from aqmlab.library.survey.experiments import POINTS
-from aqmlab.library.survey.measures import (
-    FIFTH,
-    HOSTS,
-    LINE_A,
-    LINE_B,
-    LINE_C,
-    LOST,
-    SIGNALLED,
-    WAIT,
-    backlog,
-    between,
-)
+from aqmlab.library.survey.measures import HOSTS, LINE_A, LINE_B, LINE_C, LOST, WAIT, backlog, between
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.papers.describe.check import Better
 
@@ -176,17 +165,17 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
     "RED stabilises the queue around maxth = 80 000 bytes.",
     quote="stabilize the queue length around max_th = 80,000 bytes",
     where="Section 4.2, Fig. 2b",
-    tolerance=FIFTH,
+    tolerance=measures.FIFTH,
     shown="fig2 schemes",
 )
 def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
     """Compare RED's backlog, once the flows run, with its upper threshold."""
     found = backlog(settled, "RED")
-    signalled = schemes.per_seed(SIGNALLED, "RED")
+    signalled = schemes.per_seed(measures.SIGNALLED, "RED")
     flows = schemes.per_seed("classes.ftp.flows", "RED").mean
     least = flows / (theory.PROPAGATION + 0.8 * measures.FULL) / (theory.CAPACITY - flows / 3 * theory.UDP)
     return Judgement(
-        [Check.near("backlog after 5 s", found, 80, FIFTH)],
+        [Check.near("backlog after 5 s", found, 80, measures.FIFTH)],
         f"TCP rests where {signalled:.0f} % of its packets are marked or dropped, which RED's line and spacing give at "
         f"{20 + 0.6 * 1.5 * signalled.mean:.0f} kB. At maxth all would be marked: {flows:.0f} windows of one packet "
         f"are {100 * least:.0f} % of what UDP leaves of the link, so that it takes {flows / least:.0f} flows to rest "
