@@ -70,15 +70,14 @@ def test_an_interval_of_a_series_has_the_value_of_its_rows() -> None:
     assert measures.between(0.002, 0.006, polars.col("drops").mean())(frame) == 3
 
 
-def test_the_fill_of_the_buffer_is_that_which_an_arrival_finds() -> None:
-    # What leaves at 17 ms waited for 8, a little less than half of 17.8: it came at 9 ms, when p was 1.
-    wait = [0.0, 0.0, 0.0, 0.0, 0.002, 0.004, 0.006, 0.007, 0.008, 0.008, 0.008]
-    certain = [0.5, 0.5, 0.5, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
-    frame = series(**{"ftp.delay": wait, "udp.delay": wait, "p.max": certain})
-    came = [0.001, 0.003, 0.005, 0.007, 0.007, 0.007, 0.007, 0.008, 0.009]
-    between = 7e-3 + 1e-3 * (0.008 - came[7]) / (came[8] - came[7])
-    assert red.fill_at_certainty(frame) == pytest.approx(100 * between / measures.FULL)
-    assert red.fill_at_certainty(frame.with_columns(polars.lit(0.9).alias("p.max"))) is None
+def test_the_buffer_is_full_at_certainty_by_what_an_arrival_finds() -> None:
+    # What leaves at 25 ms waited for 15, a little more than eight tenths of 17.8: it came at 10 ms, when p was 1.
+    wait = [0.0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.011, 0.012, 0.013, 0.014, 0.0145, 0.015, 0.015]
+    for step, share in ((5, 100.0), (1, 0.0)):
+        certain = [1.0 if index == step else 0.5 for index in range(len(wait))]
+        assert red.full_at_certainty(series(**{"ftp.delay": wait, "udp.delay": wait, "p.max": certain})) == share
+    frame = series(**{"ftp.delay": wait, "udp.delay": wait, "p.max": [0.9] * len(wait)})
+    assert red.full_at_certainty(frame) is None
 
 
 def test_what_jobs_foresees_and_averts_is_counted_by_what_comes_within_a_tenth_of_a_second() -> None:
@@ -100,7 +99,7 @@ def test_pi_is_timed_by_its_own_last_probability() -> None:
         .clip(upper_bound=70 / measures.RATE * 8e3)
         .alias("ftp.delay"),
     )
-    assert (pi.rises(frame), pi.rises(frame, share=0.5)) == (90, 50)
+    assert pi.rises(frame) == 90
     assert pi.settles(frame) == 90
 
 

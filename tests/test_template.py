@@ -7,7 +7,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from aqmlab.reports import template
-from aqmlab.reports.template import asset, in_script, rendered
+from aqmlab.reports.template import asset, in_script, prose, rendered
 
 TEMPLATES = Path(template.__file__).parent / "templates"
 TEXTS = {"title": "<b>", "made": "\"'&", "command": "</code>"}
@@ -44,3 +44,7 @@ def test_light_and_dark_have_the_same_colours() -> None:
 def test_each_variable_is_declared() -> None:
     texts = "".join(file.read_text(encoding="utf-8") for file in TEMPLATES.rglob("*.*"))
     assert set(re.findall(r"var\((--[\w-]+)", texts)) <= set(re.findall(r"(--[\w-]+):", texts))
+
+
+def test_names_between_backticks_are_code_and_all_else_is_text() -> None:
+    assert prose("`a < b` is `c`; one ` alone") == "<code>a &lt; b</code> is <code>c</code>; one ` alone"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from aqmlab.figures import browser
 
@@ -30,6 +31,11 @@ def in_script(data: Any) -> Markup:
     return Markup(json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--"))
 
 
+def prose(text: str) -> Markup:
+    """Return escaped text whose names between backticks are set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -44,5 +50,5 @@ def _environment() -> Environment:
         "figure_style": lambda: Markup(browser.style()),
         "figure_script": lambda: Markup(browser.script()),
     }
-    environment.filters["json"] = in_script
+    environment.filters |= {"json": in_script, "prose": prose}
     return environment

@@ -16,8 +16,8 @@ CHOICES = [
         "Access links",
         "10 Mbit/s on every link, buffers of 100 packets, and one congested link only",
         "the first two",
-        "Not all three can be: with many flows in step a host's own link loses packets too, up to 1 % of them. "
-        "A variant has 100 Mbit/s and 5000 packets.",
+        "Not all three can be: with many flows in step a host's own link loses packets too. A variant has 100 Mbit/s "
+        "and 5000 packets.",
     ),
     Choice("TCP flavour", "", "Reno", "That of the paper's model of TCP, and by the calibration."),
     Choice(
@@ -59,17 +59,17 @@ CHOICES = [
     Choice("Floor of p_k", "0", "1e-6", "p_k = 0 would stay 0, the law being a product."),
     Choice(
         "What r counts",
-        "every arrival, by (1) and line 1 of Fig. 1; `input rate`",
+        "every arrival, by (1) and line 1 of Fig. 1; 'input rate'",
         "every arrival",
         "The other reading, what is not dropped early, is `counts = unshed`, or `r0 = corrected`: table `readings`.",
     ),
     Choice("Gains of PI", "a and b of ns-2, 170 Hz", "the same", "q_ref is set to q0."),
     Choice(
         "Form of REM",
-        "`default value in NS2`: phi, alpha, gamma; 2 ms",
+        "'default value in NS2': phi, alpha, gamma; 2 ms",
         "ns-2's, for packets of 500 bytes",
-        "Those are ns-2's words and values. Its default of 1000-byte packets would leave REM at 18 to 27 "
-        "packets; table `rem-forms` has both, and the form of REM's paper.",
+        "Those are ns-2's words and values. Its default of 1000-byte packets would leave REM far below "
+        "the target; table `rem-forms` has both, and the form of REM's paper.",
     ),
     Choice(
         "Long flows in case 4", "other parameters the same as in case 3", "40, 100 and 400", "Case 3 has all three."
@@ -111,8 +111,7 @@ CALIBRATION = Calibration(
         Variant("starts over 10 s", {"traffic.long.start": "uniform(0 s, 10 s)"}),
         Variant("windows and access as before", {"traffic.*.tcp.max_window": 1000, **LINKS}),
     ],
-    why="Its only number is a goodput of .96, at an average queue of 20. Reno with 1 s has it; NewReno, SACK, .2 s and "
-    "late starts are 3 to 6 % off. Windows and links hardly show: they are ns-2's default and the paper's stated "
-    "values. The queue of 20 is RAQM's claim and is not fitted: it is 14 as shipped, 17 with 20 ms on R1-R2 and 23 "
-    "averaged from 20 s, where more of the start, with a full buffer, is in the mean.",
+    why="Its only number is a goodput of .96, at an average queue of 20. Reno with 1 s has it to two digits; NewReno, "
+    "SACK, .2 s and late starts have not. Windows and links hardly show: they are ns-2's default and what the paper "
+    "states. The queue of 20 is RAQM's claim and is not fitted.",
 )

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from aqmlab.library.raqm.measures import (
-    ACCEPTED,
-    BOTH,
-    CORRECTED,
-    CROSS,
-    FED,
-    FLOOD,
-    FLOWS,
-    MARKS,
-    PLAIN,
-    SHARED,
-    STILL,
-    TAIL,
-    TARGET,
-    UNSHED,
-)
+from aqmlab.library.raqm import measures
+from aqmlab.library.raqm.measures import BOTH, CROSS, FED, FLOOD, FLOWS, PLAIN, STILL, TAIL, TARGET, UNSHED
 from aqmlab.papers import Aqms, Experiment
 
 THREE = {"RAQM": "raqm:q0=50", "PI": "pi:q0=50", "REM": "rem:form=ns2,q0=50"}
@@ -33,10 +19,10 @@ NONE: Aqms = MappingProxyType({})
 SAVED = {BOTH: "raqm:counts=unshed,fed=mean", STILL: "raqm:counts=unshed,fed=mean,alpha=static,m=0"}
 READINGS: Aqms = {
     UNSHED: "raqm:counts=unshed",
-    ACCEPTED: "raqm:counts=accepted",
+    measures.ACCEPTED: "raqm:counts=accepted",
     FED: "raqm:fed=mean",
     **SAVED,
-    MARKS: {"aqm.name": "raqm", "aqm.ecn": True, "traffic.long.tcp.ecn": True},
+    measures.MARKS: {"aqm.name": "raqm", "aqm.ecn": True, "traffic.long.tcp.ecn": True},
 }
 FORMS = {"REM, its paper's form": "rem:q0=50", "REM, ns-2's with 1000-byte packets": "rem:preset=ns2.35,q0=50"}
 
@@ -148,7 +134,7 @@ EXPERIMENTS = (
         name="bottlenecks-shares",
         title="Three bottlenecks in a row: the flows that cross all are an aggregate of their own",
         scenario="raqm/bottlenecks",
-        aqms={PLAIN: "raqm:q0=50", SHARED: "raqm:q0=50,shares=[0.3,0.7]"},
+        aqms={PLAIN: "raqm:q0=50", measures.SHARED: "raqm:q0=50,shares=[0.3,0.7]"},
         settings={f"traffic.{name}.class": 2 for name in ("cross1", "cross2", "cross3")},
         vary={path: [20, 100] for path in CROSS.values()},
         method="paired",
@@ -160,8 +146,8 @@ EXPERIMENTS = (
         scenario="raqm/sub-aggregates",
         aqms={
             PLAIN: "raqm:shares=[1],r0=literal",
-            SHARED: "raqm:r0=literal",
-            CORRECTED: "raqm:r0=corrected",
+            measures.SHARED: "raqm:r0=literal",
+            measures.CORRECTED: "raqm:r0=corrected",
         },
         vary={FLOOD: ["200 kbit/s", "8 Mbit/s"]},
         rivals=NONE,

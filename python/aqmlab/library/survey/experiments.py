@@ -146,7 +146,7 @@ EXPERIMENTS = [
         title="PI's gains by its rule, over the bound of the round-trip time",
         aqms={"PI": SIX["PI"]},
         vary=gains(ROUND_TRIPS),
-        quick=gains([0.09, 0.18, 0.36]),
+        quick=gains([0.06, 0.09, 0.18, 0.36]),
         method="paired",
     ),
     Core(
@@ -190,7 +190,7 @@ EXPERIMENTS = [
         aqms={"fixed": "raqm:mode=queue-independent,alpha=static,m=1e-9,ecn=true"},
         settings={"warmup": "5 s"},
         vary={"aqm.p": RATES},
-        quick={"aqm.p": [0.05, 0.2, 0.3, 0.35, 0.4, 0.6]},
+        quick={"aqm.p": [0.02, 0.2, 0.3, 0.35, 0.4, 0.6]},
     ),
     Core(
         name="synchronisation",

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
+from aqmlab.library.raqm import measures
 from aqmlab.library.raqm.claims.cases import FIFTH
-from aqmlab.library.raqm.measures import (
-    CORRECTED,
-    CROSS_FLOWS,
-    FLOOD,
-    LINKS,
-    PLAIN,
-    Q0,
-    SHARED,
-    SHARES,
-    cross_points,
-    handicap,
-    link_share,
-)
+from aqmlab.library.raqm.measures import CORRECTED, CROSS_FLOWS, FLOOD, PLAIN, cross_points, handicap, link_share
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 HOPS, AGGREGATES = "Section 4 leaves several hops to the future", "Section 4 leaves sub-aggregates to the future"
@@ -37,11 +26,11 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
         Check.near(
             f"mean queue of the {link} bottleneck, {at[CROSS_FLOWS]:g} flows more",
             runs.per_seed(f"links.{link}.queue_mean", runs.hero, at),
-            Q0,
+            measures.Q0,
             tolerance,
         )
         for at in cross_points(runs)
-        for link in LINKS
+        for link in measures.LINKS
     ]
     return Judgement(checks, "As at a single one: RAQM steers the rate of arrivals to C, not the queue.")
 
@@ -93,7 +82,10 @@ def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for at in cross_points(bottlenecks_shares)
         ]
-        for effect, label in (("part of their share that they get", SHARED), ("the same without shares", PLAIN))
+        for effect, label in (
+            ("part of their share that they get", measures.SHARED),
+            ("the same without shares", PLAIN),
+        )
     )
     return Judgement(checks, "A p_k of their own falls at each hop until the arrivals there are .3 C.", beside)
 
@@ -111,14 +103,14 @@ def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgemen
     checks = [
         Check.of(
             f"part of its share that the {name} gets, {flood(rate)}",
-            link_share(runs, SHARED, name, {FLOOD: rate}) / share,
+            link_share(runs, measures.SHARED, name, {FLOOD: rate}) / share,
             least=1 - tolerance.value / 100,
         )
         for rate in runs.points(FLOOD)
-        for name, share in SHARES.items()
+        for name, share in measures.SHARES.items()
     ]
     most = {FLOOD: runs.points(FLOOD)[-1]}
-    third = link_share(runs, CORRECTED, "third", most) / SHARES["third"]
+    third = link_share(runs, CORRECTED, "third", most) / measures.SHARES["third"]
     return Judgement(
         checks,
         "r0 is for arrivals, so what an aggregate loses is missing from its share. With r0 corrected for that the "
@@ -144,7 +136,7 @@ def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.better(
             f"part of the link that the {name} gets, with shares minus without, {flood(rate)}",
-            link_share(sub_aggregates, SHARED, name, {FLOOD: rate}),
+            link_share(sub_aggregates, measures.SHARED, name, {FLOOD: rate}),
             link_share(sub_aggregates, PLAIN, name, {FLOOD: rate}),
             "higher",
             tolerance,

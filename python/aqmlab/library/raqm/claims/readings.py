@@ -37,7 +37,7 @@ def target_cancels(invariance: Runs) -> Judgement:
 
 
 @claim(
-    "With r of what is not dropped early, the other reading of `input rate`, the link is full, and the queue at "
+    "With r of what is not dropped early, the other reading of 'input rate', the link is full, and the queue at "
     "its target.",
     where="(1), (3), (12)",
     tolerance=PART,

@@ -89,5 +89,5 @@ NUMBERS = Table(
     name="numbers",
     title="The numbers that the paper's text gives",
     rows=numbers,
-    caption="The paper has no table. Its `about 20` and `about 0.96` are of the first point of figure 7.",
+    caption="The paper has no table. Its 'about 20' and 'about 0.96' are of the first point of figure 7.",
 )

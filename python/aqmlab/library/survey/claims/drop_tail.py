@@ -23,9 +23,9 @@ def droptail_loss(drop_tail: Runs) -> Judgement:
     tcp = Check.of("loss of TCP's packets, calibrated", lost(drop_tail, "TCP packets", "DropTail"), least=LOSS / 2)
     return Judgement(
         checks,
-        "The number of nodes is fitted to 12 % of TCP's packets, which thus decides nothing. Four fifths of the "
-        "packets are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. In a buffer of 100 "
-        "packets the three readings agree (the figure over the nodes).",
+        "The number of nodes is fitted to 12 % of TCP's packets, which thus decides nothing. Most of the packets "
+        "are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. The figure over the nodes "
+        "has a buffer of 100 packets too.",
         beside=[tcp],
     )
 
@@ -36,7 +36,6 @@ def droptail_loss(drop_tail: Runs) -> Judgement:
     where="Section 4.2, Fig. 2b",
     tolerance=Tolerance(10, "%", "'almost always': nine tenths of the time; full: 80 000 bytes, as the paper calls it"),
     shown="fig2 schemes",
-    sensitive=False,
 )
 def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the intervals of Fig. 2b in which the queue is full."""

@@ -52,8 +52,7 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LINE_C, name="loss of TCP packets")
     return Judgement(
         checks,
-        f"{READING} Losses are few if it projects at every arrival; those that are left come in the first seconds, "
-        "before two flights of a flow have told its round trip.",
+        f"{READING} No flow is projected before two of its flights have told its round trip: slow start goes unseen.",
         beside=beside,
     )
 
@@ -68,10 +67,10 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
 )
 def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Compare JoBS's mean wait with each other's, in each reading."""
+    waits = ", ".join(f"{runs.per_seed(WAIT, label):.1f}" for label, runs in _readings(schemes, readings))
     return Judgement(
         _below(WAIT, schemes, readings, tolerance),
-        f"{READING} It lets the queue grow to wherever a projection fits the buffer, and RED and BLUE steer lower; "
-        "projections at every arrival mark more flows, and keep it as short as RED's.",
+        f"{READING} It lets the queue grow to wherever a projection fits the buffer: to {waits} ms, in their order.",
     )
 
 
@@ -81,7 +80,6 @@ def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tol
     where="Section 4.2, Fig. 2b",
     tolerance=Tolerance(5, "%", "all but two of 40 intervals, those in which the flows start"),
     shown="fig2",
-    sensitive=False,
 )
 def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the intervals of Fig. 2b in which JoBS's wait is the shorter one, for each other and reading."""
@@ -109,8 +107,8 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     """Compare JoBS's utilisation with each other's, in each reading."""
     return Judgement(
         _below("utilisation", schemes, readings, tolerance),
-        f"{READING} Only the marks of a projection at every arrival leave the link idle at times; 210 flows keep it "
-        "busy otherwise, as the figure over the nodes has it.",
+        f"{READING} The link idles at times if JoBS marks before the buffer has filled; many flows keep it busy "
+        "otherwise, as the figure over the nodes has it.",
     )
 
 
@@ -120,7 +118,6 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     where="Section 2.6, eq. (2)",
     tolerance=Tolerance(5, "%", "one projected overflow in twenty"),
     shown="fig1",
-    sensitive=False,
 )
 def jobs_averts(fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the projections above the buffer that no loss follows within 0.1 s."""

@@ -6,7 +6,7 @@ import numpy as np
 import polars
 
 from aqmlab.library.survey import measures
-from aqmlab.library.survey.measures import BACKLOG, BACKLOG_NOW, between, intervals
+from aqmlab.library.survey.measures import BACKLOG, BACKLOG_NOW, LINE_A, between, intervals
 from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 FORMS = ("REM", "REM, in bytes", "REM, by the queue")
@@ -18,7 +18,6 @@ FORMS = ("REM", "REM, in bytes", "REM, by the queue")
     where="Section 2.4",
     tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
     shown="learning",
-    sensitive=False,
 )
 def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Correlate REM's price with the backlog, in its forms."""
@@ -32,8 +31,8 @@ def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "The price adds up the excess of the queue and of the rate, and falls only while the queue is below b*: it "
-        "rises while the backlog, under the growing marks, falls.",
+        "The price adds up the excess of the queue and of the rate over time: it grows as long as the backlog is above "
+        "b*, also while that falls.",
     )
 
 
@@ -47,10 +46,7 @@ def together(frame: polars.DataFrame) -> float:
     "REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used.",
     quote="maximize a utility function subject to the constraint that the output link has a finite capacity",
     where="Section 2.4",
-    tolerance=Tolerance(
-        5, "%", "a twentieth of the capacity; at an optimum a link with a price above 0 is used in full"
-    ),
-    sensitive=False,
+    tolerance=LINE_A,
 )
 def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the utilisation once the price is settled, in REM's forms."""
@@ -61,8 +57,9 @@ def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
     kept = ", ".join(f"{rem_long.per_seed(BACKLOG, form):.0f}" for form in FORMS)
     return Judgement(
         checks,
-        "The price is the multiplier of the capacity, and rests where arrivals equal it. Counted in packets it does "
-        f"not: small packets of UDP are arrivals like large ones. The backlogs are {kept} kB, of a target of 20.",
+        "The price is the multiplier of the capacity: at an optimum a link with a price above 0 is used in full. "
+        f"Counted in packets, UDP's small ones are arrivals like large ones. The backlogs are {kept} kB, of a target "
+        "of 20.",
     )
 
 

@@ -121,8 +121,7 @@ LEARNING = Figure(
         Panel("b", "REM's backlog", TIME, Axis("Backlog (kB)", 0, 100)),
     ],
     curves=learned,
-    caption="BLUE's settles within 5 s; those of PI and REM still rise when the survey's runs end. REM's price rises "
-    "with its probability, while the backlog falls.",
+    caption="Means of 0.5 s. REM's price rises and falls with its probability.",
     beyond=True,
 )
 
