@@ -229,7 +229,6 @@ def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Jud
     where="Section 5.2, (34), (40)",
     tolerance=_SECOND,
     shown="buffer-response",
-    sensitive=False,
 )
 def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times of neighbouring buffers."""

@@ -33,7 +33,6 @@ def _distance(other: NDArray[np.float64], one: Steady) -> float:
     where="Section VI-B, Figs. 10 and 17",
     tolerance=Tolerance(10, "% of it", "consistent: what the figures' axes of 600 packets resolve"),
     shown="fig17",
-    sensitive=False,
 )
 def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the model's mean queue with that of the packet engine."""
@@ -62,7 +61,6 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         25, "% of it", "two bell curves of one mean look alike up to a fifth or a quarter of their widths"
     ),
     shown="fig21 fig21-fixed",
-    sensitive=False,
 )
 def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the engine's queue with moving thresholds with that at a fixed loss."""
@@ -90,7 +88,6 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves"
     ),
     shown="fig21",
-    sensitive=False,
 )
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the distribution functions of the engine, the chain and the Gaussian."""

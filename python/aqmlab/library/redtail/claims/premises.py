@@ -91,7 +91,6 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Sections I and II",
     tolerance=Tolerance(10, "%", "FTP's rate halves by its square-root law"),
     shown="table3",
-    sensitive=False,
 )
 def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the rates of web, and beside it of FTP, at a loss of 1 and of 4 %."""

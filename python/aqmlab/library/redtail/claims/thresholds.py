@@ -48,7 +48,6 @@ QUARTER = Tolerance(25, "% of it", "read off a figure of one run; the same for b
     where="Section V, Fig. 11",
     tolerance=QUARTER,
     shown="fig11",
-    sensitive=False,
 )
 def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the drop probabilities of fixed and of moving thresholds."""
@@ -73,7 +72,6 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Abstract, Section V, Fig. 11",
     tolerance=MOST,
     shown="fig11",
-    sensitive=False,
 )
 def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the time that the drop probability spends in its band."""
@@ -196,7 +194,6 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
     where="Section V",
     tolerance=Tolerance(2, "", "dramatic: to twice or half"),
     shown="slope",
-    sensitive=False,
 )
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare Pmax, the slope times the constant distance, with 40 and with 20 flows."""
@@ -274,7 +271,6 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section V, Fig. 12",
     tolerance=MOST,
     shown="fig12",
-    sensitive=False,
 )
 def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the time that the long queue's drop probability spends in its band, for every N."""
@@ -295,7 +291,6 @@ def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section V, Fig. 12",
     tolerance=Tolerance(1.5, "", "dramatic: half as much again"),
     shown="fig12",
-    sensitive=False,
 )
 def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the effect of arriving web traffic on the long queue with moving thresholds."""
