@@ -191,7 +191,7 @@ def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     "With noise the distributions then converge.",
-    quote="the queue length distribution converges to mu* weakly",
+    quote="the queue length distribution … converges to … weakly",
     where="Proposition 6.3",
     tolerance=Tolerance(0.01, "packets", "the same queue"),
     shown="fig18",
