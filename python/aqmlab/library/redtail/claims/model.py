@@ -75,8 +75,8 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Inside the band p goes with the averaged queue: RED's own loop, which holds 20 flows' queue tight, and makes "
-        "that of 40 oscillate.",
+        "Inside the band p goes with the averaged queue: RED's own loop, which can hold a queue tight or make it "
+        "oscillate.",
     )
 
 
@@ -115,9 +115,9 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine's queue is longer, as "
-        "it loses less than the model's P = 0.014, and with 40 flows its distribution is flat. With the printed "
-        f"deviations interchanged the chain is {swapped[0]:.2f} and {swapped[1]:.2f} away.",
+        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine loses what it loses, not "
+        "the model's P = 0.014. With the printed deviations interchanged the chain is "
+        f"{swapped[0]:.2f} and {swapped[1]:.2f} away.",
     )
 
 
@@ -409,9 +409,7 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(
         checks,
-        "The square-root law knows no time-outs. With the time-outs of at least 1 s of the paper's time the model's "
-        "mean is a third and more above the engine's at 20 flows, with those of 0.2 s a tenth "
-        "(docs/theory/redtail.md).",
+        "The square-root law knows no time-outs, which are of at least 1 s here; of 0.2 s: docs/theory/redtail.md.",
     )
 
 

@@ -23,6 +23,7 @@ from aqmlab.library.redtail.measures import (
     TABLE_4,
     TENTH,
     P,
+    beyond_bounds,
     by_owner,
     mean_over,
     of,
@@ -313,7 +314,7 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare FTP's loss with moving and with fixed thresholds in RED+Tail."""
-    rate, wait = TABLE_4["FTP"][2] * 1000 / 1000 / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
+    rate, wait = TABLE_4["FTP"][2] / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
     return Judgement(
         dynamic_web.compare(of("FTP", LOSS), DYNAMIC, [HERO], better="lower", tolerance=tolerance, name="loss of FTP"),
         f"{dynamic_web.per_seed(of('FTP', LOSS), DYNAMIC)}. It goes with the delay: at the rate and delay of Table IV "
@@ -386,9 +387,8 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = by_owner(n, DELAY, "delay", (DYNAMIC, [HERO]), "lower", tolerance, each=(AFTER, "N = {:g}"))
     return Judgement(
         checks,
-        "The short queue is cut off where the buffer is full, so CBR waits less. WEB's mean has the packets of its "
-        "long files, which wait in the longer long queue: less is true of it only if N is so large that there are "
-        "hardly any.",
+        "The short queue is cut off where the buffer is full. WEB's mean has the packets of its long files, too, which "
+        "wait in the longer long queue, and are the fewer the larger N.",
     )
 
 
@@ -448,4 +448,4 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the losses and delays with the printed ones."""
     checks = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)
-    return Judgement(checks, "All delays are longer than in print, FTP's as above, the others by C1max = 0.5 C.")
+    return Judgement(checks, beyond_bounds(checks))
