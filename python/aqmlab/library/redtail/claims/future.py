@@ -73,7 +73,6 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section VII",
     tolerance=Tolerance(0, "%", "better than no prediction at all"),
     shown="forecast",
-    beyond=True,
 )
 def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the prediction's squared error with those of the mean and of the last interval."""
