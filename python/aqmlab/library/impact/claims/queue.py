@@ -201,7 +201,7 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="short corners",
 )
 def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the variation with both against that without the average and without the edge, in Fig. 6's simulation."""
+    """Compare the variation with both against that without the average and without the edge, as simulated in Fig. 6."""
     simulated, independent = (
         versus(runs, {place: None}, SWING, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", tolerance)
         for runs, place in ((short, ""), (corners, "400 sources, independent drops"))
