@@ -137,9 +137,14 @@ EXPERIMENTS = [
     ),
     _experiment(
         "short",
-        "Tail drop with a buffer of max_th packets, beside RED with and without an average",
+        "Tail drop with a buffer of max_th packets, beside RED with and without its average and its edge",
         "simulation",
-        {RED: {}, AVERAGE_GONE: {"aqm.w_q": 1.0}, SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"}},
+        {
+            RED: {},
+            AVERAGE_GONE: {"aqm.w_q": 1.0},
+            SLOPE_ALONE: SMOOTH,
+            SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"},
+        },
     ),
     _experiment(
         "corners",

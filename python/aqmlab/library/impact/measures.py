@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 TD, RED, APPROXIMATED, GENTLE, HERO = "Tail Drop", "RED", "GRED (testbed)", "GRED (gentle)", "GRED-I"
 GREDS = (APPROXIMATED, GENTLE)
 """Gentle RED as routers could be configured, and as its author proposed it."""
+PAPERS = (TD, RED, APPROXIMATED, GENTLE, HERO)
 SHORT = "Tail Drop, 90"
 AVERAGE_GONE, SLOPE_ALONE = "RED, w = 1", "GRED-I, averaged"
 """RED without its average, and RED with GRED-I's slope in place of its edge."""
@@ -61,6 +62,7 @@ FAILS, RETURNS = 100, 105
 SAME = Tolerance(3, "% of it", "the paper calls 3 % of the goodput little (Section IV)")
 SIGNIFICANT = Tolerance(5, "% of it", "5 % is the least that the paper calls significantly more loss (Section III-A.2)")
 TENTH = Tolerance(10, "% of it", "a tenth, which shows on a printed curve")
+HALF = Tolerance(50, "%", "of flows that are in step most lose in the same round trip")
 TWICE = Tolerance(0.3, "orders of magnitude", "a factor of two, which shows on a logarithmic axis")
 
 
@@ -228,10 +230,10 @@ def drops(frame: polars.DataFrame, begin: float, end: float, below: float = math
     return float(kept["drops"].sum())
 
 
-def first_drop(frame: polars.DataFrame) -> float | None:
-    """Return the time from the link failure to the first drop (s); None if nothing is dropped before its return."""
+def first_drop(frame: polars.DataFrame) -> float:
+    """Return the time from the link failure to the first drop, or to its return if nothing is dropped before (s)."""
     dropped = frame.filter((frame["t"] >= FAILS) & (frame["t"] < RETURNS) & (frame["drops"] > 0))
-    return None if dropped.is_empty() else float(dropped["t"][0]) - FAILS
+    return (RETURNS if dropped.is_empty() else float(dropped["t"][0])) - FAILS
 
 
 def versus(
@@ -253,6 +255,12 @@ def versus(
                 effect = f"{f'{place}: ' * bool(place)}{quantity['name']}, {one} {joint} {other}"
                 checks.append(Check.better(effect, mine, theirs, better, tolerance))
     return checks
+
+
+def extremes(values: Iterable[PerSeed], form: str = ".3g") -> str:
+    """Return the least and the greatest mean in words: ``29 to 38``."""
+    means = [one.mean for one in values]
+    return f"{min(means):{form}} to {max(means):{form}}"
 
 
 def mean_of(runs: Runs, quantity: Quantity, labels: Iterable[str], at: At | None = None) -> str:

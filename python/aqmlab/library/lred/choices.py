@@ -56,7 +56,12 @@ CALIBRATION = Calibration(
 
 CHOICES = (
     Choice(
-        "TCP", "", "ns-2's Reno of 2002 with delayed ACKs, no ECN", "Calibrated; the table above has what was tried."
+        "TCP",
+        "",
+        "ns-2's Reno of 2002 with delayed ACKs, no ECN",
+        "Calibrated; the table above has what was tried. The scenarios themselves have ns-2.35's NewReno, by which "
+        "they are compared with ns-2: alone they have this TCP with "
+        "`--set traffic.long.tcp=ns2-2002:flavour=reno,delayed_ack=true`.",
     ),
     Choice(
         "Window limit",

@@ -45,7 +45,13 @@ TCP = {
 }
 """The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
 OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **CHOSEN, **TCP}
-FTP_ALONE = {"traffic.web.count": 0, "traffic.cbr.count": 0, "duration": "300 s", "warmup": "20 s"}
+FTP_ALONE = {
+    "traffic.web.count": 0,
+    "traffic.cbr.count": 0,
+    "duration": "300 s",
+    "warmup": "20 s",
+    "record.loss_event": "500 ms",
+}
 SIZES = [f"{size} kB" for size in range(30, 211, 30)]
 FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
 RED = {f"RED, max_p {p:g}": f"red:min_th=20,max_th=80,max_p={p:g},spacing=wait" for p in (0.02, 0.1, 0.5)}

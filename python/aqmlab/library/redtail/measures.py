@@ -171,6 +171,12 @@ def printed_numbers(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance
     ]
 
 
+def beyond_bounds(checks: Sequence[Check]) -> str:
+    """Return in words how many means are within their bounds, and which are not."""
+    off = [f"{check.effect}: {check.value:.3g}" for check in checks if not check.least <= check.value <= check.most]
+    return f"{len(checks) - len(off)} of {len(checks)} are near{': beyond are ' * bool(off)}{'; '.join(off)}."
+
+
 def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return predicted and actual rates of each interval from `begin` on (bit/s)."""
     frame = runs.series(label, seed=seed)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from aqmlab.library.impact.measures import (
-    APPROXIMATED,
     DELAY,
-    GENTLE,
     HERO,
+    PAPERS,
     RED,
     SAME,
     SWING,
@@ -15,13 +14,13 @@ from aqmlab.library.impact.measures import (
     UDP_LOSS,
     Quantity,
     in_a_row,
+    mean_of,
     tcp_goodput,
 )
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.papers.run.complexity import complexity
 
 FAIR_QUEUES = "Fair queues"
-PAPERS = (TD, RED, APPROXIMATED, GENTLE, HERO)
 JAIN: Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flows"}
 MISBEHAVED: Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
 SHARE = 9.6 / 51
@@ -63,7 +62,7 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "TCP divides the link by the round trip, and a discipline that drops without regard to flows leaves it at "
-        f"that. Tail drop is the fairest of the five, and fair queues have {fair:.2f}.",
+        f"that: {mean_of(links, JAIN, (*PAPERS, FAIR_QUEUES))}.",
     )
 
 
@@ -83,8 +82,8 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [shares(label) for label in PAPERS],
-        "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Of the "
-        "disciplines that look at flows (beside) only fair queues hold it to its share.",
+        "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Beside are "
+        "disciplines that look at flows.",
         [shares(label) for label in isolation.labels if label not in PAPERS],
     )
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
 from aqmlab.library.impact.measures import (
+    APPROXIMATED,
     BUSY,
     GOODPUT,
     GREEDY,
     LOSS,
     MIXED,
+    PAPERS,
     RED,
     SAME,
     SIGNIFICANT,
     SIMULATED,
-    SWING,
     TCP_ONLY,
     TD,
     TENTH,
     UDP_LOSS,
+    Array,
     Quantity,
+    extremes,
     in_vain,
     load,
     max_th,
@@ -27,7 +34,7 @@ from aqmlab.library.impact.measures import (
     tcp_loss,
     versus,
 )
-from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 TICK = Tolerance(0.05, "Mbit/s", "the distance of two ticks of Fig. 4's axis")
 MANY = {name: at for name, at in TCP_ONLY.items() if name != "Exp5"}
@@ -59,7 +66,7 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "The link is shared only if TCP loses more than the line gives below max_th, with ns-2's spacing two thirds of "
-        "max_p: then the average is pushed against the edge. Beside: 10 %, which is too little from 200 sources on.",
+        "max_p: then the average is pushed against the edge. Beside: 10 %.",
         beside,
     )
 
@@ -79,8 +86,7 @@ def thousands(flows: Runs) -> Judgement:
     shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
     return Judgement(
         checks,
-        f"What thousands of flows must lose is far above any early drop probability: {shares} drops a flow and "
-        "second. It is less than one a round trip, since most of these flows wait for time-outs.",
+        f"What thousands of flows must lose is beyond any early drop probability: {shares} drops a flow and second.",
     )
 
 
@@ -137,8 +143,7 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         versus(tcp, MANY, tcp_goodput(tcp), TD, [RED], "higher", tolerance),
         f"The link is busy with either ({mean_of(tcp, BUSY, (TD, RED), MANY['Exp1'])} in Exp1), so that goodput is "
-        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}. With thresholds of 5 and 15 "
-        "packets RED's lead ends at 32 sources.",
+        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}.",
     )
 
 
@@ -153,9 +158,9 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the goodput of RED with tail drop's at 16 sources."""
     return Judgement(
         versus(tcp, FEW, tcp_goodput(tcp), RED, [TD], "higher", tolerance),
-        "Sixteen sources of eight connections still keep the link busy, and less is sent in vain: "
-        f"{mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. With one connection each the link idles with RED, and "
-        "tail drop wins (see the sensitivity table).",
+        f"Goodput is what keeps the link busy, {mean_of(tcp, BUSY, (TD, RED), FEW['Exp5'])}, and is not sent in "
+        f"vain: {mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. The sources have eight connections each; one is in "
+        "the sensitivity table.",
     )
 
 
@@ -172,8 +177,8 @@ def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     empty: Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
     return Judgement(
         versus(tcp, FEW, empty, RED, [TD], "lower", tolerance),
-        "RED's queue runs empty more often, not less: it is shorter. What it gains is less sent in vain, not better "
-        "use of the buffer.",
+        f"RED's queue is shorter, and the nearer to empty: {mean_of(tcp, empty, (TD, RED), FEW['Exp5'])}. What is "
+        "sent in vain is judged with the goodput.",
     )
 
 
@@ -205,7 +210,7 @@ def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgemen
     shown="fig5 levels",
 )
 def testbed_levels(mixed: Runs) -> Judgement:
-    """Compare the levels with the axes of Fig. 5; eight connections a source were fitted to their middle."""
+    """Compare the levels with the axes of Fig. 5, to whose middle the sources are fitted."""
 
     def within(quantity: Quantity, least: float, most: float) -> list[Check]:
         return [
@@ -219,10 +224,12 @@ def testbed_levels(mixed: Runs) -> Judgement:
             for label in (TD, RED)
         ]
 
+    losses = [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (TD, RED) for at in MIXED.values()]
     return Judgement(
         within(UDP_LOSS, 29, 38),
-        "Our copy spreads over more than the printed axis: tail drop spares UDP more than there, and 400 sources "
-        'lose more than 200. Beside: TCP\'s goodput on the left axis, and the "about 8.7" of the text as that of all.',
+        f"UDP loses {extremes(losses)} %: the sources are fitted to the middle of the axes, not to the bars, of which "
+        "no numbers are printed. "
+        'Beside: TCP\'s goodput on the left axis, and the "about 8.7" of the text as that of all.',
         within(tcp_goodput(mixed), 7, 8.4) + within(GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
     )
 
@@ -278,8 +285,8 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
             Check.of(f"{name}: UDP loss, RED over tail drop", (red / td - 1) * 100, unit="%", least=5, most=12)
             for name, (red, td) in both.items()
         ],
-        "Our tail drop spares UDP more than the testbed's. The printed axis spans 9 points; ours are 8 to 10 points "
-        "apart. Bursts of UDP would bring the two together: ten packets at a time lose more with tail drop.",
+        f"The printed axis spans 9 points; ours are {extremes(red - td for red, td in both.values())} points apart. A "
+        "full buffer spares packets that come singly: UDP in bursts is in the sensitivity table.",
         [
             Check.of(f"{name}: UDP loss, RED minus tail drop", (red - td).called("", "points"), least=0, most=9)
             for name, (red, td) in both.items()
@@ -342,50 +349,52 @@ def red_gains_nothing(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) ->
     "The more goodput in sum, the more for the single user, on links of any round trip.",
     quote="the higher the aggregate goodput, the better the goodput of individual user",
     where="Section II-A",
-    tolerance=SAME,
+    tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
     shown="links",
 )
 def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of each link with RED, which has more in sum, with tail drop's."""
-    more = max((TD, RED), key=lambda label: links.per_seed(**GOODPUT, label=label).mean)
-    less = TD if more == RED else RED
-    checks = [
-        *(
-            check
-            for trip in (10, 74, 136, 200)
-            for check in versus(
-                links,
-                {"": None},
-                {"metric": f"classes.rtt{trip}.goodput", "unit": "Mbit/s", "name": f"goodput at {trip} ms"},
-                more,
-                [less],
-                "not lower",
-                tolerance,
-            )
-        )
+    """Correlate the goodput of each link with that of all, over the five disciplines."""
+    trips = (10, 74, 136, 200)
+    goodputs = [
+        [links.per_seed(metric, label) for label in PAPERS]
+        for metric in ("goodput", *(f"classes.rtt{trip}.goodput" for trip in trips))
     ]
+    found: dict[int, Array] = {
+        seed: np.corrcoef([[one.values[seed] or 0.0 for one in each] for each in goodputs])[0, 1:]
+        for seed in links.study.seeds
+    }
     return Judgement(
-        checks,
-        f"{more} has more in sum ({mean_of(links, GOODPUT, (more, less))}), and shares it otherwise: by the round "
-        "trip. With tail drop the long queue evens the round trips out, and beyond.",
+        [
+            Check.of(
+                f"correlation of the goodput at {trip} ms with that of all",
+                PerSeed.of({seed: float(one[place]) for seed, one in found.items()}),
+                least=tolerance.value,
+            )
+            for place, trip in enumerate(trips)
+        ],
+        f"The sums are {mean_of(links, GOODPUT, PAPERS)}: a full link leaves little to tell them apart, and how a "
+        "discipline shares it goes by the round trip. A long queue evens the round trips out.",
     )
 
 
 @claim(
     "The standard deviation over the repetitions was small.",
     quote="The standard deviation was smaller than",
-    where="Sections III-A.1 and IV, footnotes",
-    shown="levels",
+    where="Sections III-A.1 and IV, footnotes to Figs. 4 and 8",
+    shown="fig4 fig8",
 )
-def small_deviations(mixed: Runs) -> Judgement:
-    """Report the deviation: the bound is lost in our copy."""
-    each = (
-        mixed.per_seed(**tcp_goodput(mixed), label=label, at=at).summary for label in (TD, RED) for at in MIXED.values()
-    )
-    most = max(one.std or 0.0 for one in each)
-    swing = mixed.per_seed(**SWING, label=RED, at=MIXED["Exp6"])
+def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
+    """Report the deviations over the seeds of what Figs. 4 and 8 plot: their bounds are lost in our copy."""
+
+    def most(runs: Runs, quantity: Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
+        each = (runs.per_seed(**quantity, label=label, at=at).summary.std for label in labels for at in places.values())
+        found = max((std for std in each if std is not None), default=None)
+        return "unknown, of one run," if found is None else f"at most {found:.2g} {quantity['unit']}"
+
+    bars = (TD, RED, APPROXIMATED)
     return Judgement(
         [],
-        f"The bound is lost in our copy. Ours over the seeds is at most {most:.2g} Mbit/s of TCP goodput; the queue's "
-        f"own, in time, is {swing:.2g} packets with RED.",
+        f"The bounds are lost in our copy. Over {len(mixed.study.seeds)} runs of 10 minutes, where the paper has 10 or "
+        f"more, ours are {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)} in Fig. 4, and in Fig. 8 "
+        f"{most(mixed, tcp_goodput(mixed), bars, MIXED)} and {most(mixed, UDP_LOSS, bars, MIXED)} of UDP's loss.",
     )

@@ -44,8 +44,8 @@ def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     others = simulation.others_than(hero)
     return Judgement(
         versus(simulation, {"": None}, quantity, hero, others, "higher", tolerance),
-        "It is as good as any (beside), and no better: on a link that is never idle TCP gets what UDP loses, minus "
-        "what is sent in vain.",
+        "On a link that is never idle TCP gets what UDP loses, minus what is sent in vain. Beside: whether it is as "
+        "good as any.",
         versus(simulation, {"": None}, quantity, hero, others, "not lower", tolerance),
     )
 
@@ -61,8 +61,7 @@ def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the goodput of TCP with GRED-I and with gentle RED."""
     return Judgement(
         versus(simulation, GREEDY, tcp_goodput(simulation), HERO, GREDS, "higher", tolerance),
-        "GRED-I has a little more where GRED's queue swings until it is empty, with 200 sources: no difference that "
-        "the paper itself would call one.",
+        "Only a queue that swings until it is empty costs goodput. Beside: whether GRED-I is as good.",
         versus(simulation, GREEDY, tcp_goodput(simulation), HERO, GREDS, "not lower", tolerance),
     )
 
@@ -113,8 +112,7 @@ def gred_i_steady(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     others = [label for label in simulation.labels if label != TD]
     return Judgement(
         versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance),
-        "GRED-I judges every arrival by the queue that it finds: its signal is never late. Tail drop's queue, which "
-        "the end of the buffer holds, swings still less.",
+        "GRED-I judges every arrival by the queue that it finds: its signal is never late.",
     )
 
 
@@ -134,8 +132,7 @@ def gred_i_half_the_delay(simulation: Runs, *, tolerance: Tolerance) -> Judgemen
     return Judgement(
         [saved.pop("Exp7")],
         "Tail drop holds a full buffer; GRED-I the queue at which its line gives the loss that TCP needs, a fifth of "
-        "the way up. It saves more than half, and the more the lighter the load. The figure is of 200 sources and "
-        "10 % of UDP; the other loads are beside.",
+        "the way up or so. The figure is of 200 sources and 10 % of UDP; the other loads are beside.",
         list(saved.values()),
     )
 
@@ -171,7 +168,7 @@ def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I makes slightly more consecutive losses than tail drop.",
+    "GRED-I still makes more consecutive losses than tail drop.",
     quote="the number of consecutive losses is still higher with GRED-I, than with TD",
     where="Section V, Fig. 11 right",
     tolerance=Tolerance(0.1, "orders of magnitude", '"slightly": by a quarter, a line\'s width'),
@@ -262,6 +259,6 @@ def recommended(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
             for one in metrics
             for check in versus(simulation, {"": None}, one, hero, others, "not higher", tolerance)
         ],
-        "Its queue is the steadiest and its losses and goodput are as good as any. Delay goes by the length of queue "
-        f"that a discipline holds, which is its parameters' doing: {mean_of(simulation, DELAY, (hero, *others))}.",
+        "Delay goes by the length of queue that a discipline holds, which is its parameters' doing: "
+        f"{mean_of(simulation, DELAY, (hero, *others))}.",
     )

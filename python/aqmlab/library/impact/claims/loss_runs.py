@@ -96,10 +96,11 @@ def longest_runs(split: Runs) -> Judgement:
         for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0})):
             most = max(longest(split, label, {"traffic.udp.count": flows}).known)
             checks.append(Check.exact(f"UDP flows: {flows:g}; longest run, {label}", most, unit="packets", **bound))
+    chance = split.per_seed("classes.udp.loss_ratio", TD)
     return Judgement(
         checks,
-        "The longer one looks the longer the longest. RED's exceeds 15 where UDP is one flow. Tail drop's exceeds 7: "
-        "at a loss of a third seven in a row come by chance.",
+        f"The longer one looks the longer the longest: with tail drop UDP loses {chance}, of which eight in a row come "
+        "by chance too.",
     )
 
 
@@ -195,6 +196,6 @@ def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))
     return Judgement(
         [check for one, other in pairs for check in in_a_row(corners, one, [other], "higher", tolerance)],
-        "Each matters, and together they multiply. The spacing of drops, which the paper leaves out, matters as much: "
-        "with ns-2's no two drops of a line are ever consecutive (see the table of runs).",
+        "The spacing of drops, which the paper leaves out, matters too: with ns-2's no two drops of a line are ever "
+        "consecutive (see the table of runs).",
     )

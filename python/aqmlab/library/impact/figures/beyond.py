@@ -222,7 +222,12 @@ ITEMS = (
         _simulated,
         caption="Compare with Exp7 of the table of metrics.",
     ),
-    listed("short", "short", "RED beside tail drop with a buffer of max_th", _simulated),
+    listed(
+        "short",
+        "short",
+        "RED, with and without its average and its edge, beside tail drop with a buffer of max_th",
+        _simulated,
+    ),
     listed(
         "corners",
         "corners",
@@ -245,7 +250,7 @@ ITEMS = (
             *(of_class(f"classes.rtt{trip}.goodput", "Mbit/s", f"{trip} ms") for trip in (10, 74, 136, 200)),
             of_class("jain", "", "Jain's index"),
         ],
-        caption="16 greedy flows behind each link. The flows of a link share alike: their index is 0.97 and more.",
+        caption="16 greedy flows behind each link.",
     ),
     listed(
         "isolation",
@@ -262,7 +267,7 @@ ITEMS = (
             Panel("right", "Drops since then", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Drops (packets)", 0)),
         ],
         curves=failure,
-        caption=f"The link is used to 61 % before {FAILS} s. The paper argues it without a figure.",
+        caption=f"545 web clients use some 60 % of the link before {FAILS} s. The paper argues it without a figure.",
         beyond=True,
     ),
     Figure(

@@ -21,7 +21,6 @@ SETTLED = 20.0
     where="Section 1",
     tolerance=Tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2"),
     shown="fig2",
-    sensitive=False,
 )
 def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the means of p and of its estimate."""
@@ -72,7 +71,6 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 3, Fig. 2b",
     tolerance=Tolerance(0.5, "%", "half of the last digit of 0.12"),
     shown="fig2",
-    sensitive=False,
 )
 def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the estimates of four seconds."""
@@ -100,7 +98,6 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 3",
     tolerance=Tolerance(50, "%", "closer to: most of the variance of p is to be the queue's"),
     shown="fig2",
-    sensitive=False,
 )
 def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the share of p's variance that the queue explains."""

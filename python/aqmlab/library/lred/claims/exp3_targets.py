@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars
 
-from aqmlab.library.lred.measures import TARGET, points, rivals
+from aqmlab.library.lred.measures import FOUR, TARGET, points, rivals
 from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 _WHERE = "Section 6.1, Experiment 3, Fig. 7"
-_GOODPUT = Tolerance(0.05, "Mbit/s", "0.5 % of the link")
-_LOSS = Tolerance(0.5, "%", "a fortieth of an axis to 20 %")
-_PACKETS = Tolerance(5, "packets", "a fortieth of the buffer")
+_GOODPUT, _PACKETS, _DEVIATION, _LOSS = (tolerance for *_, tolerance in FOUR.values())
 _EACH = (TARGET, "q0 = {:g}")
 _FOLLOWING = ("LRED", "PI*", "REM")
 _OFF = (polars.col("queue_mean") - polars.col(TARGET)).alias("mean queue less its target")
@@ -127,7 +125,7 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     "LRED, PI* and REM have almost the same loss ratio.",
     quote="have almost the same packet loss ratio",
     where=_WHERE,
-    tolerance=Tolerance(1, "%", "a twentieth of an axis to 20 %"),
+    tolerance=_LOSS,
     shown="fig7",
 )
 def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -135,10 +133,11 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = [
         check
         for at in _printed(exp3)
+        for one, others in (("LRED", ("PI*", "REM")), ("PI*", ("REM",)))
         for check in exp3.compare(
             "loss_ratio",
-            "LRED",
-            ["PI*", "REM"],
+            one,
+            others,
             better="equal",
             tolerance=tolerance,
             at=at,
@@ -152,7 +151,7 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     "Below a target of 60 packets LRED has a higher goodput than PI* and REM.",
     quote="LRED has a higher goodput when q0 is smaller than 60",
     where=_WHERE,
-    tolerance=Tolerance(0.02, "Mbit/s", "0.2 % of the link: a difference that an axis of 1 Mbit/s shows"),
+    tolerance=_GOODPUT,
     shown="fig7",
 )
 def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -190,7 +189,7 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     "LRED has the smallest queue deviation.",
     quote="LRED has the smallest queue deviation",
     where=_WHERE,
-    tolerance=Tolerance(1, "packets", "a hundredth of an axis to 100"),
+    tolerance=_DEVIATION,
     shown="fig7",
     comparative=True,
 )

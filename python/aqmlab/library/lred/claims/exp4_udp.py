@@ -82,7 +82,7 @@ def _densest(measure: str) -> Claim:
     return judge
 
 
-DENSEST = [_densest(measure) for measure in ("goodput", "deviation")]
+DENSEST = [_densest(measure) for measure in FOUR]
 
 
 def _rem(measure: str) -> Claim:
@@ -104,6 +104,11 @@ def _rem(measure: str) -> Claim:
     return judge
 
 
+def _drawn(exp4: Runs) -> list[float]:
+    """Return UDP's rates at the densities of figure 10."""
+    return [rate for rate in exp4.points(UDP_RATE) if density(rate) in (0.5, 0.9)]
+
+
 REM_OVER_PI = [_rem(measure) for measure in FOUR]
 
 
@@ -115,20 +120,27 @@ REM_OVER_PI = [_rem(measure) for measure in FOUR]
     shown="fig10",
 )
 def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the seconds in the buffer's first or last tenth after 50 s, at the highest density."""
-    at = {UDP_RATE: max(exp4.points(UDP_RATE))}
-    stuck = {
-        label: exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), at, unit="s")
-        for label in exp4.labels
-    }
+    """Compare the seconds in the buffer's first or last tenth after 50 s, at the densities of the figure."""
+
+    def stuck(label: str, rate: float) -> PerSeed:
+        return exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), {UDP_RATE: rate}, unit="s")
+
     parts = [
         Check.better(
-            f"seconds with a full or empty buffer, {label} minus LRED", stuck[label], stuck["LRED"], "higher", tolerance
+            f"seconds with a full or empty buffer, {label} minus LRED, density {density(rate):g}",
+            stuck(label, rate),
+            stuck("LRED", rate),
+            "higher",
+            tolerance,
         )
+        for rate in _drawn(exp4)
         for label in ("PI", "PI*", "REM")
     ]
     # Two response times to a load step: the estimate takes 4 s to forget the previous load.
-    beside = [Check.of("seconds with a full or empty buffer, LRED", stuck["LRED"], most=8)]
+    beside = [
+        Check.of(f"seconds with a full or empty buffer, LRED, density {density(rate):g}", stuck("LRED", rate), most=8)
+        for rate in _drawn(exp4)
+    ]
     return Judgement(
         parts, "With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.", beside
     )
@@ -150,8 +162,7 @@ def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
     parts = [
         check
-        for rate in exp4.points(UDP_RATE)
-        if density(rate) in (0.5, 0.9)
+        for rate in _drawn(exp4)
         for check in lower(
             f"|queue - q0| in the 20 s after a step, density {density(rate):g}",
             partial(shot, rate=rate),

@@ -176,7 +176,6 @@ AGAINST_AVQ = [_against_avq(measure, q0) for q0 in (20, 10) for measure in ("goo
     where="Section 6.2, Experiment 5, Fig. 14",
     tolerance=Tolerance(10, "% of it", "insignificant: a tenth, a line's width in the figure"),
     shown="fig14",
-    sensitive=False,
 )
 def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare mean queues from 50 s to 150 s, which the figure shows, for each shape and discipline."""
@@ -212,7 +211,6 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
     where="Section 6.2, Experiment 5, Fig. 14",
     tolerance=_STEP,
     shown="fig14",
-    sensitive=False,
 )
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the queue's distance from its target in the 20 s after the flows come, for each shape."""

@@ -16,7 +16,6 @@ _GOODPUT = Tolerance(0.05, "Mbit/s", "0.5 % of the link")
     where="Section 3, (3)",
     tolerance=_GOODPUT,
     shown="laws",
-    sensitive=False,
 )
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare goodputs at the loads whose loss is above that at which the gains agree."""
@@ -68,7 +67,6 @@ def root_gain() -> Judgement:
     where="Sections 1 and 7",
     tolerance=Tolerance(2, "packets", "a hundredth of the buffer"),
     shown="laws",
-    sensitive=False,
 )
 def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the mean distance of the queue from its target, by bias and deviation, at every load."""
@@ -105,7 +103,6 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 3",
     tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
     shown="sizes",
-    sensitive=False,
 )
 def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare Jain's index of all flows."""

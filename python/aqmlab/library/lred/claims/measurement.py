@@ -48,7 +48,6 @@ def _slower(runs: Runs, path: str, usual: float, values: list[float], tolerance:
     where="Sections 5.2 and 6.4",
     tolerance=_HOLD,
     shown="period",
-    sensitive=False,
 )
 def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times of longer periods with those of 1 s, at each load."""
@@ -65,7 +64,6 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 6.4",
     tolerance=Tolerance(50, "% of it", "inaccurate: half more error than with 1 s"),
     shown="period",
-    sensitive=False,
 )
 def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the estimate's relative standard deviation with a period of 0.1 s and of 1 s, at each load."""
@@ -89,7 +87,6 @@ def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 6.4",
     tolerance=_HOLD,
     shown="period",
-    sensitive=False,
 )
 def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times of the largest weight with those of 0.1, at each load."""
@@ -105,7 +102,6 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 6.4",
     tolerance=_HOLD,
     shown="period",
-    sensitive=False,
 )
 def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare response times with those of each other choice, at each load."""
@@ -151,7 +147,6 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 6.4, Fig. 17",
     tolerance=Tolerance(90, "%", "nearly always: nine arrivals of ten"),
     shown="fig17",
-    sensitive=False,
 )
 def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the arrivals whose p is 0 or 1, in bins with one or two of them."""
@@ -174,7 +169,6 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section 6.4, Fig. 17",
     tolerance=Tolerance(1, "packets", "the packet that an arrival at q0 may add"),
     shown="fig17",
-    sensitive=False,
 )
 def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
     """Measure the longest queue from 20 s on; compare with a drop-tail buffer of 100 packets."""

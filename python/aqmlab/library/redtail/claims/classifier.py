@@ -52,7 +52,6 @@ def printed_room(table: Rows) -> float:
     where="Section III",
     tolerance=Tolerance(0.005, "%", "half a unit of the last digit of 0.02, in percent of 2"),
     shown="alarms",
-    sensitive=False,
 )
 def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Count the web's connections that come to the long queue, for every N."""

@@ -49,7 +49,6 @@ def hurst(counts: NDArray[np.float64], step: float) -> float:
     where="Section VII",
     tolerance=Tolerance(0.1, "", "independent counts have 0.5; the estimate from 200 s is accurate to about a tenth"),
     shown="forecast",
-    sensitive=False,
 )
 def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """Estimate the Hurst parameter of what comes to the short queue."""
@@ -74,7 +73,6 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section VII",
     tolerance=Tolerance(0, "%", "better than no prediction at all"),
     shown="forecast",
-    beyond=True,
 )
 def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the prediction's squared error with those of the mean and of the last interval."""

@@ -43,7 +43,6 @@ DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of i
     where="Section II, Fig. 1",
     tolerance=IN_REGION,
     shown="fig1",
-    sensitive=False,
 )
 def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge Adaptive RED's queue while only long flows send."""
@@ -61,7 +60,6 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section II, Fig. 1",
     tolerance=Tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time"),
     shown="fig1",
-    sensitive=False,
 )
 def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the time that Adaptive RED's queue is outside its region beside web traffic."""
@@ -92,7 +90,6 @@ GREAT_VARIATION = claim(
     where="Section II, Fig. 1",
     tolerance=DOUBLED,
     shown="fig1",
-    sensitive=False,
     name="great-variation",
     runs="time",
 )(doubled(Q, "the queue", " packets"))
@@ -102,7 +99,6 @@ OVER_REACTION = claim(
     where="Section II",
     tolerance=DOUBLED,
     shown="fig1",
-    sensitive=False,
     name="over-reaction",
     runs="time",
 )(doubled(P, "p", ": p follows the averaged queue, which the bursts move"))
@@ -114,7 +110,6 @@ OVER_REACTION = claim(
     where="Section IV",
     tolerance=Tolerance(10, "% of it", "less is not prevented"),
     shown="fig4",
-    sensitive=False,
 )
 def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the swings of the drop probabilities for every N."""
@@ -141,7 +136,6 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
     where="Section IV, Fig. 4",
     tolerance=IN_REGION,
     shown="fig4",
-    sensitive=False,
 )
 def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Judge the queue of long flows beside web traffic for every N."""
@@ -164,7 +158,6 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Abstract, Sections I and IV, Figs. 1 and 4",
     tolerance=Tolerance(1, "packets", "what a figure with an axis of 160 packets resolves"),
     shown="fig4 fig1 over-n",
-    sensitive=False,
 )
 def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the standard deviations of the queues for every N."""
@@ -190,7 +183,6 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     where="Section III",
     tolerance=Tolerance(10, "%", "a window halved by a loss in a tenth of the flows would be 5 %"),
     shown="fig8",
-    sensitive=False,
 )
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare what FTP has outstanding while bursts leave it less than half of its rate with its mean."""
