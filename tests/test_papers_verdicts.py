@@ -11,8 +11,9 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
-from aqmlab.papers.describe.check import LEVEL, LOOKS, Better
+from aqmlab.papers.describe.check import LEVEL, Better
 from aqmlab.papers.describe.verdict import verdict
+from aqmlab.papers.run.sweep import Effort
 from aqmlab.papers.show.texts import certainty
 
 NUMBER = some.floats(-1e6, 1e6)
@@ -104,8 +105,9 @@ def test_a_verdict_says_how_sure_it_is() -> None:
     assert sure(Verdict.UNDECIDED, 1.0, None) == "with 5 seeds"
     assert sure(Verdict.UNDECIDED, 1.0, seeds=1) == "with 1 seed"
     assert sure(Verdict.UNDECIDED, None, None) == "no run gives a number"
-    assert sure(Verdict.NOT_TESTABLE, seeds=None) == sure(Verdict.PARTLY, 1.0) == ""
-    assert sure(Verdict.PARTLY, 1.0, tentative=True) == "tentative"
+    assert sure(Verdict.NOT_TESTABLE, seeds=None) == sure(Verdict.NOT_TESTABLE) == ""
+    assert sure(Verdict.PARTLY, 1.0, seeds=20) == "with 20 seeds"
+    assert sure(Verdict.PARTLY, 1.0, seeds=1, tentative=True) == "tentative, with 1 seed"
     assert sure(Verdict.REPRODUCED, 1.0, arithmetic=True) == "arithmetic"
 
 
@@ -151,11 +153,12 @@ def test_a_decided_verdict_counts_the_parts_that_hold(
 
 def test_three_looks_err_in_five_percent_of_cases() -> None:
     # The number lies on the bound, where a false decision is most likely: half of them to either side.
-    drawn = np.random.default_rng(1).normal(size=(40_000, 200))
-    looks = [50 * 2**look for look in range(LOOKS)]
-    bound = stats.norm.ppf(0.5 + LEVEL / 2)
-    sure = [abs(drawn[:, :n].mean(axis=1)) * math.sqrt(n) > bound for n in looks]
-    assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.005)
+    looks = Effort().looks
+    assert looks == [5, 10, 20]
+    drawn = np.random.default_rng(1).normal(size=(400_000, looks[-1]))
+    t = [abs(stats.ttest_1samp(drawn[:, :n], 0, axis=1).statistic) for n in looks]
+    sure = [found > stats.t.ppf(0.5 + LEVEL / 2, n - 1) for found, n in zip(t, looks, strict=True)]
+    assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.001)
 
 
 TWO = Tolerance(2, "ms", "a line's width")
@@ -182,13 +185,43 @@ def test_an_effect_below_the_tolerance_is_none(better: Better, difference: float
 
 
 def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
-    other = PerSeed.of([10.0, 20.0], "ms")
+    other = PerSeed.of([10.0, 10.4, 9.6], "ms")
     tenth = Tolerance(10, "% of it", "the precision in print")
     check = Check.better("wait", other * 0.85, other, "lower", tenth)
     assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
     assert Check.better("wait", other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
     assert Check.near("wait", PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
     assert Check.near("wait", PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
+
+
+def test_a_part_of_scattered_values_is_tested_as_the_difference_is() -> None:
+    one, other = PerSeed.of([1.0, 6.0, 2.0, 0.0, None]), PerSeed.of([4.0, 0.0, 7.0, 9.0, 1.0])
+    tenth = Tolerance(10, "% of it", "the precision in print")
+    for better, part in (("lower", 0.9), ("higher", 1.1), ("not lower", 0.9), ("not higher", 1.1)):
+        check = Check.better("loss", one, other, better, tenth)  # type: ignore[arg-type]
+        left = Check.of("loss", one - other * part, most=0)
+        assert check.value == pytest.approx(100 * (9 / 20 - 1))
+        assert check.half is not None
+        assert left.half is not None
+        assert (check.value - 100 * (part - 1)) / check.half == pytest.approx(left.value / left.half)
+    same, again = PerSeed.of([1.0, 9.0]), PerSeed.of([9.0, 1.0])
+    assert (same.excess(again).mean, again.excess(same).mean) == (0, 0), "by the ratios each exceeds the other"
+    assert Check.better("loss", one, other * 0, "lower", tenth).outcome == Outcome.OPEN
+
+
+def test_equal_numbers_are_neither_lower_nor_higher() -> None:
+    one = PerSeed.of([0.0, 0.0], "ms")
+    nothing = Tolerance(0, "ms", "none")
+    for better in ("lower", "higher"):
+        with pytest.raises(ValueError, match="wait: .*: state the smallest difference that counts"):
+            Check.better("wait", one, one, better, nothing)  # type: ignore[arg-type]
+    assert Check.better("wait", one, one, "equal", nothing).outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
+def test_a_tolerance_is_a_size(value: float) -> None:
+    with pytest.raises(ValueError, match="must be 0 or more"):
+        Tolerance(value, "ms", "none")
 
 
 def test_a_tolerance_in_another_unit_is_refused() -> None:

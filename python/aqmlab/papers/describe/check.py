@@ -15,8 +15,13 @@ from aqmlab.results.summary import Summary
 LOOKS = 3
 """The number of times that a claim may be judged, each time with twice as many seeds, until it is decided."""
 
-LEVEL = 0.9779
-"""The confidence of each interval, with which `LOOKS` looks err in 5 % of cases (Pocock 1977)."""
+LEVEL = 0.9805
+"""The confidence of each interval, with which the looks at 5, 10 and 20 seeds together err in 5 % of cases.
+
+Pocock (1977) has 0.9779 for three looks at equal distances and a normal distribution. Looks whose seeds double depend
+less on each other, and Student's intervals of few seeds too: with 0.9779 they would err in 5.6 % of cases. The looks
+err together, so that a verdict may rest on any of them, whatever made it the last.
+"""
 
 RELATIVE = "% of it"
 """The unit of a tolerance in percent of the number to which another is compared."""
@@ -50,6 +55,10 @@ class Tolerance:
     value: float
     unit: str
     reason: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value < math.inf:
+            raise ValueError(f"a tolerance of {self.value:g} {self.unit}: must be 0 or more, and finite")
 
     @property
     def relative(self) -> bool:
@@ -240,16 +249,26 @@ class Check:
             ``lower`` or ``higher``: by at least the tolerance; ``not lower`` or ``not higher``: by at most the
             tolerance; ``equal``: the difference is within the tolerance.
         tolerance : Tolerance
-            The tolerance, in the unit of the quantities or in percent of the second.
+            The tolerance, in the unit of the quantities or in percent of the mean of the second.
 
         Returns
         -------
         Check
-            The check of the difference, in percent of the second quantity if the tolerance is.
+            The check of the difference, in percent of the mean of the second quantity if the tolerance is.
+
+        Raises
+        ------
+        ValueError
+            If the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
         """
+        if not tolerance.value and better in ("lower", "higher"):
+            raise ValueError(f"{effect}: {better} by at least 0: state the smallest difference that counts")
         least, most = tolerance.bounds(better)
         if tolerance.relative:
-            return cls.of(effect, (one / other - 1.0) * 100.0, unit="%", least=least, most=most)
+            excess = 100.0 * one.excess(other).mean
+            nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
+            values = one.excess(other, nearest / 100.0) * 100.0
+            return cls.of(effect, values, unit="%", least=least, most=most)
         _require(effect, tolerance, one.unit)
         return cls.of(effect, one - other, least=least, most=most)
 

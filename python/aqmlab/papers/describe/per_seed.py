@@ -125,6 +125,32 @@ class PerSeed:
         """
         return replace(self, name=name, unit=self.unit if unit is None else unit)
 
+    def excess(self, other: PerSeed, claimed: float = 0.0) -> PerSeed:
+        """Return the difference from another quantity, as a part of that quantity's mean.
+
+        The mean of the ratios of each seed would be above the ratio of the means: of two quantities with the same
+        scattered values, each would exceed the other. The values returned have the ratio of the means, less 1, as their
+        mean, and the scatter of x - (1 + claimed) y: Student's interval excludes the claimed excess if and only if it
+        excludes 0 for this difference (Fieller 1954).
+
+        Parameters
+        ----------
+        other : PerSeed
+            The quantity that is compared with.
+        claimed : float
+            The excess that the result is tested against, as a part.
+
+        Returns
+        -------
+        PerSeed
+            Its values for the seeds that both have; None where either side has none, or if the mean is 0.
+        """
+        one, other = self + other * 0.0, other + self * 0.0  # None where either is
+        if not other.mean:
+            return replace(one * math.nan, unit="")
+        left = one - other * (1.0 + claimed)
+        return replace((left - left.mean + one.mean - other.mean) * (1 / abs(other.mean)), unit="")
+
     @staticmethod
     def average(quantities: Iterable[PerSeed]) -> PerSeed:
         """Average several quantities for each seed, over those that have a value.
