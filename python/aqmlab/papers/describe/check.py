@@ -168,7 +168,7 @@ class Check:
         -------
         Check
             The mean and Student's interval; NaN if no run has a value. If only some runs have one, the effect reports
-            how many; a single value among several runs gets an infinite interval and decides nothing.
+            how many, and the interval is infinite: what the others lack, such as an end, need not be like the rest.
         """
         every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
         if unit is None:
@@ -180,7 +180,7 @@ class Check:
             half = quantile(LEVEL, summary.n - 1) * summary.std / math.sqrt(summary.n)
         if 0 < summary.n < len(every):
             effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
-            half = math.inf if half is None else half
+            half = math.inf
         return cls(effect=effect, value=mean, half=half, unit=unit, least=least, most=most)
 
     @classmethod

@@ -153,7 +153,7 @@ class PerSeed:
 
     @staticmethod
     def average(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Average several quantities for each seed, over those that have a value.
+        """Average several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -163,13 +163,13 @@ class PerSeed:
         Returns
         -------
         PerSeed
-            The mean of each seed that all have, with the unit and name of the first quantity.
+            The mean of each seed, None if one lacks a value, with the unit and name of the first quantity.
         """
         return _merged(quantities, lambda known: math.fsum(known) / len(known))
 
     @staticmethod
     def least(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the least of several quantities for each seed, among those that have a value.
+        """Take the least of several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class PerSeed:
 
     @staticmethod
     def most(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the greatest of several quantities for each seed, among those that have a value.
+        """Take the greatest of several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ def _known(value: float | None) -> float | None:
 
 
 def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]) -> PerSeed:
-    """Merge the values of each seed that all quantities have; raise `ValueError` if there is no quantity."""
+    """Merge the values of each seed, None if one lacks a value; raise `ValueError` if there is no quantity."""
     every = list(quantities)
     if not every:
         raise ValueError("there are no quantities to merge")
@@ -262,7 +262,7 @@ def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]
     found: dict[int, float | None] = {}
     for seed in sorted(seeds):
         known = [value for one in every if (value := one.values[seed]) is not None]
-        found[seed] = merge(known) if known else None
+        found[seed] = merge(known) if len(known) == len(every) else None
     return replace(every[0], values=found)
 
 

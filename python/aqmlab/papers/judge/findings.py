@@ -175,8 +175,8 @@ def rule(claim: Claim, evidence: Evidence) -> Ruling:
 def undecided(findings: Findings) -> frozenset[str]:
     """List the experiments whose runs leave claims of the paper's own setting undecided.
 
-    A claim whose open parts have no number is left out, as more seeds would not decide it; so is one that cannot be
-    judged: `assess` reports its error.
+    A claim is left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot
+    be judged: `assess` reports its error.
     """
     main = findings.evidence["paper"]
     found: set[str] = set()
@@ -184,10 +184,14 @@ def undecided(findings: Findings) -> frozenset[str]:
         if claim.reads and main.suffices(claim):
             with suppress(Exception):  # raised by the paper's code
                 ruling = rule(claim, main)
-                parts = [check for check in ruling.judgement.checks if check.outcome == Outcome.OPEN]
-                if ruling.verdict == Verdict.UNDECIDED and any(math.isfinite(part.value) for part in parts):
+                if ruling.verdict == Verdict.UNDECIDED and any(map(_narrows, ruling.judgement.checks)):
                     found.update(claim.reads)
     return frozenset(found)
+
+
+def _narrows(check: Check) -> bool:
+    """Check whether a check is open for the width of its interval, and not for a lack of values."""
+    return check.outcome == Outcome.OPEN and math.isfinite(check.value) and check.half != math.inf
 
 
 def drawn(item: Item, evidence: Evidence) -> Drawn:
