@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,7 @@ from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
 from aqmlab.papers.describe.check import LEVEL, Better
 from aqmlab.papers.describe.verdict import verdict
 from aqmlab.papers.run.sweep import Effort
-from aqmlab.papers.show.texts import certainty
+from aqmlab.papers.show.texts import certainty, decisive, depends
 
 NUMBER = some.floats(-1e6, 1e6)
 HALF = some.floats(0, 1e6)
@@ -236,3 +237,22 @@ def test_a_tolerance_in_another_unit_is_refused() -> None:
 def test_a_check_says_what_it_is() -> None:
     check = Check(effect="goodput", value=8.12345, half=0.0123, unit="Mbit/s", least=8, most=9)
     assert str(check) == "goodput: 8.123 ± 0.012 Mbit/s (claimed: 8 to 9 Mbit/s): holds"
+
+
+def test_a_verdict_depends_on_the_setting_if_two_settings_decide_it_differently() -> None:
+    yes, no, undecided = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.UNDECIDED
+    assert depends([yes, undecided, no, None]) is True
+    assert depends([yes, yes]) is False
+    assert depends([yes, undecided]) is depends([yes, None]) is depends([undecided, undecided]) is depends([]) is None
+
+
+def test_the_check_that_is_told_is_one_that_decides_the_verdict() -> None:
+    def told(verdict: Verdict, *values: float) -> str:
+        checks = [Check(effect=f"{value:g}", value=value, half=1.0, least=0) for value in values]
+        shown = [asdict(check) | {"outcome": check.outcome, "wanted": check.wanted} for check in checks]
+        return decisive({"verdict": verdict, "checks": shown})
+
+    assert told(Verdict.REPRODUCED, -9, 8, 9) == "8: 8 ± 1, claimed >= 0 (2 of 3 checks hold)"
+    assert told(Verdict.PARTLY, 9, -9) == "-9: -9 ± 1, claimed >= 0 (1 of 2 checks fail)"
+    assert told(Verdict.UNDECIDED, -9, 0.5) == "0.5: 0.5 ± 1, claimed >= 0 (1 of 2 checks are open)"
+    assert told(Verdict.NOT_TESTABLE) == ""

@@ -121,10 +121,16 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
 
 
 def test_signs_of_markdown_are_taken_as_they_are(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
-    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel drops as long as")
+    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel, `a*|<b>` &amp; more | drops as long as")
+    change(bloat, '"as in RFC 6298"', '"`min_rto` | RFC 6298"')
     quick_cli("reproduce", bloat, "--quick", "--out", "out")
     pages.write(tmp_path / "out", tmp_path / "docs")
-    assert r"PI\* and PI\* \< CoDel drops" in (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    assert r"PI\* and PI\* \< CoDel, `a*|<b>` \&amp; more | drops" in page
+    assert r"| 1 s | `min_rto` \| RFC 6298 |" in page
+    html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "PI* and PI* &lt; CoDel, <code>a*|&lt;b&gt;</code> &amp;amp; more | drops" in html
+    assert "<code>min_rto</code> | RFC 6298" in html
 
 
 def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
@@ -182,6 +188,30 @@ def test_an_interrupted_reproduction_goes_on(
     again = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert (again.returncode, len(calls)) == (0, 4 + 1)
     assert "1 claim of the paper: 1 reproduced" in again.stdout
+
+
+def test_ctrl_c_at_a_later_look_keeps_the_verdicts_of_the_look_before(
+    bloat: Path, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(bloat, "return Judgement(checks,", f"return Judgement({WIDE.format(least=3)},")
+    change(bloat, "from aqmlab.papers.run.sketch", "from dataclasses import replace\nfrom aqmlab.papers.run.sketch")
+    change(bloat, "50,100..200 packets", "200 packets")
+    simulate, calls = threads.simulate, []
+
+    def stopped(one: Task, watch: Callable[[float], bool] | None = None) -> Done | None:
+        calls.append(one)
+        if len(calls) == 12 + 2:
+            raise KeyboardInterrupt
+        return simulate(one, watch)
+
+    command = ("reproduce", bloat, "--seeds", "2", "--most-seeds", "4", "--jobs", "1", "--json")
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "simulate", stopped)
+        done = quick_cli(*command)
+    assert done.returncode == 130
+    assert [(one["verdict"], one["seeds"]) for one in json.loads(done.stdout)["claims"]] == [("undecided", 2)]
+    found = json.loads(quick_cli(*command).stdout)
+    assert [(one["verdict"], one["seeds"]) for one in found["claims"]] == [("reproduced", 4)]
 
 
 def test_ctrl_c_while_it_draws_keeps_the_runs(

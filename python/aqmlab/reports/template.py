@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from aqmlab.figures import browser
 
@@ -30,6 +31,11 @@ def in_script(data: Any) -> Markup:
     return Markup(json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--"))
 
 
+def marked_up(text: str) -> Markup:
+    """Return a text as HTML in which what stands between backticks is code, as it is in Markdown."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -45,4 +51,5 @@ def _environment() -> Environment:
         "figure_script": lambda: Markup(browser.script()),
     }
     environment.filters["json"] = in_script
+    environment.filters["marked_up"] = marked_up
     return environment

@@ -18,9 +18,9 @@ LOOKS = 3
 LEVEL = 0.9805
 """The confidence of each interval, with which the looks at 5, 10 and 20 seeds together err in 5 % of cases.
 
-Pocock (1977) has 0.9779 for three looks at equal distances and a normal distribution. Looks whose seeds double depend
-less on each other, and Student's intervals of few seeds too: with 0.9779 they would err in 5.6 % of cases. The looks
-err together, so that a verdict may rest on any of them, whatever made it the last.
+Pocock (1977) has 0.9779 for three looks at equal distances and a normal distribution. Looks whose seeds double, and
+Student's intervals of few seeds, depend less on each other: with 0.9779 they would err in 5.6 % of cases. The 5 % are
+those in which any of the intervals errs, so that a verdict may rest on each of them, whatever made it the last.
 """
 
 RELATIVE = "% of it"

@@ -77,9 +77,12 @@ def _copied(item: Document, folder: Path, to: Path) -> str:
 
 
 def _escaped(found: Any) -> Any:
-    """Escape the characters that Markdown would interpret: two ``PI*`` in a line must not start and end emphasis."""
+    """Escape the characters that Markdown would interpret: two ``PI*`` in a line must not start and end emphasis.
+
+    What stands between backticks is code, in which Markdown interprets nothing.
+    """
     if isinstance(found, str):
-        return re.sub(r"[*<~]", r"\\\g<0>", found)
+        return re.sub(r"(`[^`\n]+`)|([*<~\\]|&(?=#?\w+;))", lambda one: one[1] or f"\\{one[2]}", found)
     if isinstance(found, Mapping):
         return {key: _escaped(value) for key, value in found.items()}
     return [_escaped(value) for value in found] if isinstance(found, list) else found
