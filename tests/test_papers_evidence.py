@@ -71,9 +71,9 @@ def test_values_are_means_over_points_for_each_seed() -> None:
     assert (runs.labels, runs.others, runs.points("n")) == (("ours", "theirs"), ("theirs",), [1, 2])
 
 
-def test_a_run_without_a_value_is_left_out_or_filled_in() -> None:
+def test_a_seed_with_a_run_without_a_value_has_none_unless_it_is_filled_in() -> None:
     runs = runs_of(FRAME, ["n"])
-    assert runs.per_seed("m", "ours").values == {1: 2.0, 2: 2.0}
+    assert runs.per_seed("m", "ours").values == {1: 2.0, 2: None}
     assert runs.per_seed("m", "ours", fill=10).values == {1: 2.0, 2: 6.0}
     assert runs.per_seed("m", "ours", {"n": 2}).values == {1: 3.0, 2: None}
 

@@ -42,11 +42,11 @@ def test_a_ratio_of_like_units_has_none_and_a_difference_keeps_its_own() -> None
     assert (one - other).name == "wait"
 
 
-def test_quantities_are_merged_for_each_seed_over_the_values_that_exist() -> None:
+def test_quantities_are_merged_for_each_seed_that_all_have() -> None:
     three = [PerSeed.of([1.0, 4.0, None]), PerSeed.of([3.0, None, None]), PerSeed.of([5.0, 1.0, None, 7.0])]
-    assert PerSeed.average(three).values == {1: 3.0, 2: 2.5, 3: None}
-    assert PerSeed.least(three).values == {1: 1.0, 2: 1.0, 3: None}
-    assert PerSeed.most(iter(three)).values == {1: 5.0, 2: 4.0, 3: None}
+    assert PerSeed.average(three).values == {1: 3.0, 2: None, 3: None}
+    assert PerSeed.least(three).values == {1: 1.0, 2: None, 3: None}
+    assert PerSeed.most(iter(three)).values == {1: 5.0, 2: None, 3: None}
     with pytest.raises(ValueError, match="no quantities"):
         PerSeed.average([])
 

@@ -34,7 +34,7 @@ from aqmlab.papers import (
     Variant,
 )
 from aqmlab.papers.judge.findings import Assessment, Drawn, assess
-from aqmlab.papers.run.sweep import Effort, Findings, run
+from aqmlab.papers.run.sweep import CONTROL, Effort, Findings, run
 from aqmlab.papers.show import folder as writing
 from aqmlab.papers.show import layout, overview, report
 from aqmlab.papers.show.document import document, toml
@@ -340,7 +340,7 @@ def test_what_is_not_finite_is_null_in_the_findings(folder: Path) -> None:
     checks = [check for one in found["later"]["claims"] for check in one["checks"]]
     assert [check["most"] for check in checks if check["effect"] == "PIE less LRED"] == [None]
     assert found["later"]["rivals"] == ["PIE"]
-    assert [one["variant"] for one in found["sensitivity"]] == ["smaller <buffer>"]
+    assert [one["variant"] for one in found["sensitivity"]] == [CONTROL, "smaller <buffer>"]
 
 
 def test_the_resolved_scenario_is_a_scenario(small: Scenario) -> None:

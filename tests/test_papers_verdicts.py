@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -11,9 +12,10 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
-from aqmlab.papers.describe.check import LEVEL, LOOKS, Better
+from aqmlab.papers.describe.check import LEVEL, Better
 from aqmlab.papers.describe.verdict import verdict
-from aqmlab.papers.show.texts import certainty
+from aqmlab.papers.run.sweep import Effort
+from aqmlab.papers.show.texts import certainty, decisive, depends
 
 NUMBER = some.floats(-1e6, 1e6)
 HALF = some.floats(0, 1e6)
@@ -54,7 +56,7 @@ def test_a_number_on_the_edge_holds() -> None:
 
 def test_the_interval_of_a_check_is_students() -> None:
     values = [1.0, 2.0, 4.0, 8.0]
-    check = Check.of("x", [*values, None], least=0)
+    check = Check.of("x", values, least=0)
     assert check.value == pytest.approx(3.75)
     assert check.half == pytest.approx(stats.sem(values) * stats.t.ppf(0.5 + LEVEL / 2, 3))
 
@@ -76,10 +78,11 @@ def test_what_is_no_number_never_holds(number: float, seeds: int) -> None:
         assert Check.exact("x", number, **bounds).outcome == Outcome.OPEN
 
 
-def test_one_seed_among_several_decides_nothing() -> None:
+def test_seeds_of_which_one_has_no_value_decide_nothing() -> None:
     check = Check.of("x", [None, 5.0, None], least=0)
     assert (check.effect, check.value, check.outcome) == ("x (1 of 3 seeds have it)", 5.0, Outcome.OPEN)
-    assert Check.of("x", [5.0, 5.0, None], least=0).effect == "x (2 of 3 seeds have it)"
+    most = Check.of("x", [5.0, 5.0, None], least=0)
+    assert (most.effect, most.outcome) == ("x (2 of 3 seeds have it)", Outcome.OPEN)
     assert Check.of("x", [5.0, 5.0], least=0).effect == "x"
 
 
@@ -104,8 +107,9 @@ def test_a_verdict_says_how_sure_it_is() -> None:
     assert sure(Verdict.UNDECIDED, 1.0, None) == "with 5 seeds"
     assert sure(Verdict.UNDECIDED, 1.0, seeds=1) == "with 1 seed"
     assert sure(Verdict.UNDECIDED, None, None) == "no run gives a number"
-    assert sure(Verdict.NOT_TESTABLE, seeds=None) == sure(Verdict.PARTLY, 1.0) == ""
-    assert sure(Verdict.PARTLY, 1.0, tentative=True) == "tentative"
+    assert sure(Verdict.NOT_TESTABLE, seeds=None) == sure(Verdict.NOT_TESTABLE) == ""
+    assert sure(Verdict.PARTLY, 1.0, seeds=20) == "with 20 seeds"
+    assert sure(Verdict.PARTLY, 1.0, seeds=1, tentative=True) == "tentative, with 1 seed"
     assert sure(Verdict.REPRODUCED, 1.0, arithmetic=True) == "arithmetic"
 
 
@@ -151,11 +155,12 @@ def test_a_decided_verdict_counts_the_parts_that_hold(
 
 def test_three_looks_err_in_five_percent_of_cases() -> None:
     # The number lies on the bound, where a false decision is most likely: half of them to either side.
-    drawn = np.random.default_rng(1).normal(size=(40_000, 200))
-    looks = [50 * 2**look for look in range(LOOKS)]
-    bound = stats.norm.ppf(0.5 + LEVEL / 2)
-    sure = [abs(drawn[:, :n].mean(axis=1)) * math.sqrt(n) > bound for n in looks]
-    assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.005)
+    looks = Effort().looks
+    assert looks == [5, 10, 20]
+    drawn = np.random.default_rng(1).normal(size=(400_000, looks[-1]))
+    t = [abs(stats.ttest_1samp(drawn[:, :n], 0, axis=1).statistic) for n in looks]
+    sure = [found > stats.t.ppf(0.5 + LEVEL / 2, n - 1) for found, n in zip(t, looks, strict=True)]
+    assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.001)
 
 
 TWO = Tolerance(2, "ms", "a line's width")
@@ -182,13 +187,43 @@ def test_an_effect_below_the_tolerance_is_none(better: Better, difference: float
 
 
 def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
-    other = PerSeed.of([10.0, 20.0], "ms")
+    other = PerSeed.of([10.0, 10.4, 9.6], "ms")
     tenth = Tolerance(10, "% of it", "the precision in print")
     check = Check.better("wait", other * 0.85, other, "lower", tenth)
     assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
     assert Check.better("wait", other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
     assert Check.near("wait", PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
     assert Check.near("wait", PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
+
+
+def test_a_part_of_scattered_values_is_tested_as_the_difference_is() -> None:
+    one, other = PerSeed.of([1.0, 6.0, 2.0, 0.0, None]), PerSeed.of([4.0, 0.0, 7.0, 9.0, 1.0])
+    tenth = Tolerance(10, "% of it", "the precision in print")
+    for better, part in (("lower", 0.9), ("higher", 1.1), ("not lower", 0.9), ("not higher", 1.1)):
+        check = Check.better("loss", one, other, better, tenth)  # type: ignore[arg-type]
+        left = Check.of("loss", one - other * part, most=0)
+        assert check.value == pytest.approx(100 * (9 / 20 - 1))
+        assert check.half is not None
+        assert left.half is not None
+        assert (check.value - 100 * (part - 1)) / check.half == pytest.approx(left.value / left.half)
+    same, again = PerSeed.of([1.0, 9.0]), PerSeed.of([9.0, 1.0])
+    assert (same.excess(again).mean, again.excess(same).mean) == (0, 0), "by the ratios each exceeds the other"
+    assert Check.better("loss", one, other * 0, "lower", tenth).outcome == Outcome.OPEN
+
+
+def test_equal_numbers_are_neither_lower_nor_higher() -> None:
+    one = PerSeed.of([0.0, 0.0], "ms")
+    nothing = Tolerance(0, "ms", "none")
+    for better in ("lower", "higher"):
+        with pytest.raises(ValueError, match="wait: .*: state the smallest difference that counts"):
+            Check.better("wait", one, one, better, nothing)  # type: ignore[arg-type]
+    assert Check.better("wait", one, one, "equal", nothing).outcome == Outcome.HOLDS
+
+
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
+def test_a_tolerance_is_a_size(value: float) -> None:
+    with pytest.raises(ValueError, match="must be 0 or more"):
+        Tolerance(value, "ms", "none")
 
 
 def test_a_tolerance_in_another_unit_is_refused() -> None:
@@ -202,3 +237,22 @@ def test_a_tolerance_in_another_unit_is_refused() -> None:
 def test_a_check_says_what_it_is() -> None:
     check = Check(effect="goodput", value=8.12345, half=0.0123, unit="Mbit/s", least=8, most=9)
     assert str(check) == "goodput: 8.123 ± 0.012 Mbit/s (claimed: 8 to 9 Mbit/s): holds"
+
+
+def test_a_verdict_depends_on_the_setting_if_two_settings_decide_it_differently() -> None:
+    yes, no, undecided = Verdict.REPRODUCED, Verdict.PARTLY, Verdict.UNDECIDED
+    assert depends([yes, undecided, no, None]) is True
+    assert depends([yes, yes]) is False
+    assert depends([yes, undecided]) is depends([yes, None]) is depends([undecided, undecided]) is depends([]) is None
+
+
+def test_the_check_that_is_told_is_one_that_decides_the_verdict() -> None:
+    def told(verdict: Verdict, *values: float) -> str:
+        checks = [Check(effect=f"{value:g}", value=value, half=1.0, least=0) for value in values]
+        shown = [asdict(check) | {"outcome": check.outcome, "wanted": check.wanted} for check in checks]
+        return decisive({"verdict": verdict, "checks": shown})
+
+    assert told(Verdict.REPRODUCED, -9, 8, 9) == "8: 8 ± 1, claimed >= 0 (2 of 3 checks hold)"
+    assert told(Verdict.PARTLY, 9, -9) == "-9: -9 ± 1, claimed >= 0 (1 of 2 checks fail)"
+    assert told(Verdict.UNDECIDED, -9, 0.5) == "0.5: 0.5 ± 1, claimed >= 0 (1 of 2 checks are open)"
+    assert told(Verdict.NOT_TESTABLE) == ""

@@ -55,7 +55,7 @@ def test_the_example_of_a_new_paper_works_to_the_letter(
     done = quick_cli("reproduce", bloat, "--quick")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(simulated) == 2 + 2, "the paper's, and PIE and DualPI2 beside CoDel"
-    found = r"^shorter +reproduced +tentative: one-way delay of CoDel minus that of drop tail, 200 packets: -\d+"
+    found = r"^shorter +reproduced +tentative, with 1 seed: one-way delay of CoDel minus that of drop tail, 2"
     assert re.search(found, done.stdout, re.M)
     assert "1 claim of the paper: 1 reproduced\n4 runs, simulated in " in done.stdout
     assert "written to out/reproduce/bloat: report.html, findings.json, 1 figure\n" in done.stdout
@@ -94,7 +94,7 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
     assert len(simulated) == 24 + 6 + 6, "four buffers; two later disciplines; the variant"
     assert (document["wanted"], document["done"], document["seeds"]) == (36, 36, [1, 2, 3])
     assert document["later"]["rivals"] == ["PIE", "DualPI2"]
-    assert [one["variant"] for one in document["sensitivity"]] == ["minimum RTO 200 ms"]
+    assert [one["variant"] for one in document["sensitivity"]] == [sweep.CONTROL, "minimum RTO 200 ms"]
     simulated.clear()
     part = quick_cli("reproduce", bloat, "--seeds", "3", "--out", "part", "--store", "all/store", "--only", "fig1")
     assert part.returncode == 0
@@ -104,11 +104,11 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
     assert (
-        "| shorter | Section 2, Fig. 1 | **reproduced** | one-way delay of CoDel minus that of drop tail, 50 packets: "
+        "| shorter | Section 2, Fig. 1 | **reproduced**: with 3 seeds | one-way delay of CoDel minus that of drop tail, 50 packets: "
         in page
     )
     assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
-    assert "\n| as chosen | reproduced |\n| minimum RTO 200 ms | " in page
+    assert "\n| as chosen | reproduced |\n| as chosen, fewest points | reproduced |\n| minimum RTO 200 ms | " in page
     assert "\n| minimum RTO | nothing | 1 s | as in RFC 6298 |\n" in page
     assert r"claimed \<= -5 ms" in page
     assert "Effect size 5 ms: the width of a line in Fig. 1." in page
@@ -121,10 +121,16 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
 
 
 def test_signs_of_markdown_are_taken_as_they_are(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
-    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel drops as long as")
+    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel, `a*|<b>` &amp; more | drops as long as")
+    change(bloat, '"as in RFC 6298"', '"`min_rto` | RFC 6298"')
     quick_cli("reproduce", bloat, "--quick", "--out", "out")
     pages.write(tmp_path / "out", tmp_path / "docs")
-    assert r"PI\* and PI\* \< CoDel drops" in (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    assert r"PI\* and PI\* \< CoDel, `a*|<b>` \&amp; more | drops" in page
+    assert r"| 1 s | `min_rto` \| RFC 6298 |" in page
+    html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "PI* and PI* &lt; CoDel, <code>a*|&lt;b&gt;</code> &amp;amp; more | drops" in html
+    assert "<code>min_rto</code> | RFC 6298" in html
 
 
 def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
@@ -182,6 +188,30 @@ def test_an_interrupted_reproduction_goes_on(
     again = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert (again.returncode, len(calls)) == (0, 4 + 1)
     assert "1 claim of the paper: 1 reproduced" in again.stdout
+
+
+def test_ctrl_c_at_a_later_look_keeps_the_verdicts_of_the_look_before(
+    bloat: Path, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(bloat, "return Judgement(checks,", f"return Judgement({WIDE.format(least=3)},")
+    change(bloat, "from aqmlab.papers.run.sketch", "from dataclasses import replace\nfrom aqmlab.papers.run.sketch")
+    change(bloat, "50,100..200 packets", "200 packets")
+    simulate, calls = threads.simulate, []
+
+    def stopped(one: Task, watch: Callable[[float], bool] | None = None) -> Done | None:
+        calls.append(one)
+        if len(calls) == 12 + 2:
+            raise KeyboardInterrupt
+        return simulate(one, watch)
+
+    command = ("reproduce", bloat, "--seeds", "2", "--most-seeds", "4", "--jobs", "1", "--json")
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "simulate", stopped)
+        done = quick_cli(*command)
+    assert done.returncode == 130
+    assert [(one["verdict"], one["seeds"]) for one in json.loads(done.stdout)["claims"]] == [("undecided", 2)]
+    found = json.loads(quick_cli(*command).stdout)
+    assert [(one["verdict"], one["seeds"]) for one in found["claims"]] == [("reproduced", 4)]
 
 
 def test_ctrl_c_while_it_draws_keeps_the_runs(
@@ -289,12 +319,12 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
         "from dataclasses import replace\nfrom aqmlab.papers.run.sketch",
     )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
-    assert re.search(r"^shorter +undecided +with 2 seeds: one-way delay of CoDel minus", done.stdout, re.M)
+    assert re.search(r"^shorter +undecided +tentative, with 2 seeds: one-way delay of CoDel minus", done.stdout, re.M)
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert html.count('undecided</span><br><span class="small">with 2 seeds</span>') == 3
+    assert html.count('undecided</span><br><span class="small">tentative, with 2 seeds</span>') == 3
     pages.write(tmp_path / "out", tmp_path / "docs")
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "| **undecided**: with 2 seeds | one-way delay of CoDel minus" in page
+    assert "| **undecided**: tentative, with 2 seeds | one-way delay of CoDel minus" in page
     assert "## What stays undecided" in page
 
 

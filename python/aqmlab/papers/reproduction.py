@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.papers.describe.paper import Paper
 from aqmlab.papers.judge.findings import Watch, assess, undecided
+from aqmlab.papers.run.complexity import RECORD
 from aqmlab.papers.run.sweep import Effort, Findings, run
 from aqmlab.papers.show.texts import FINDINGS
 from aqmlab.sealed import unsealed
@@ -76,8 +77,7 @@ def reproduce(
         return Reproduction(findings, known, True, {}, time.monotonic() - began, time.process_time() - worked)
 
     def rerun(more: Mapping[str, int]) -> Findings:
-        again = run(paper, effort, store, jobs, cluster, progress, more)
-        return replace(again, simulated=findings.simulated + again.simulated)
+        return run(paper, effort, store, jobs, cluster, progress, more).after(findings)
 
     if more and not findings.interrupted:
         findings, more = rerun({}), {}
@@ -146,7 +146,10 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
 
 
 def _code(sources: Path | None) -> Iterator[Path]:
+    """Yield the files whose content enters a report, but for the scenarios, on which the keys of the runs depend."""
     package = Path(__file__).parents[1]
     yield from (file for file in sorted(package.rglob("*.py")) if not file.is_relative_to(package / "library"))
+    yield from (file for file in sorted((package / "reports" / "templates").rglob("*")) if file.is_file())
+    yield RECORD
     if sources:
         yield from sorted(sources.rglob("*.py"))

@@ -31,9 +31,9 @@ def in_script(data: Any) -> Markup:
     return Markup(json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--"))
 
 
-def prose(text: str) -> Markup:
-    """Return escaped text whose names between backticks are set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+def marked_up(text: str) -> Markup:
+    """Return a text as HTML in which what stands between backticks is code, as it is in Markdown."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 @cache
@@ -50,5 +50,6 @@ def _environment() -> Environment:
         "figure_style": lambda: Markup(browser.style()),
         "figure_script": lambda: Markup(browser.script()),
     }
-    environment.filters |= {"json": in_script, "prose": prose}
+    environment.filters["json"] = in_script
+    environment.filters["marked_up"] = marked_up
     return environment

@@ -125,9 +125,35 @@ class PerSeed:
         """
         return replace(self, name=name, unit=self.unit if unit is None else unit)
 
+    def excess(self, other: PerSeed, claimed: float = 0.0) -> PerSeed:
+        """Return the difference from another quantity, as a part of that quantity's mean.
+
+        The mean of the ratios of each seed would be above the ratio of the means: of two quantities with the same
+        scattered values, each would exceed the other. The values returned have the ratio of the means, less 1, as their
+        mean, and the scatter of x - (1 + claimed) y: Student's interval excludes the claimed excess if and only if it
+        excludes 0 for this difference (Fieller 1954).
+
+        Parameters
+        ----------
+        other : PerSeed
+            The quantity that is compared with.
+        claimed : float
+            The excess that the result is tested against, as a part.
+
+        Returns
+        -------
+        PerSeed
+            Its values for the seeds that both have; None where either side has none, or if the mean is 0.
+        """
+        one, other = self + other * 0.0, other + self * 0.0  # None where either is
+        if not other.mean:
+            return replace(one * math.nan, unit="")
+        left = one - other * (1.0 + claimed)
+        return replace((left - left.mean + one.mean - other.mean) * (1 / abs(other.mean)), unit="")
+
     @staticmethod
     def average(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Average several quantities for each seed, over those that have a value.
+        """Average several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -137,13 +163,13 @@ class PerSeed:
         Returns
         -------
         PerSeed
-            The mean of each seed that all have, with the unit and name of the first quantity.
+            The mean of each seed, None if one lacks a value, with the unit and name of the first quantity.
         """
         return _merged(quantities, lambda known: math.fsum(known) / len(known))
 
     @staticmethod
     def least(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the least of several quantities for each seed, among those that have a value.
+        """Take the least of several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -159,7 +185,7 @@ class PerSeed:
 
     @staticmethod
     def most(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the greatest of several quantities for each seed, among those that have a value.
+        """Take the greatest of several quantities for each seed that all have.
 
         Parameters
         ----------
@@ -228,7 +254,7 @@ def _known(value: float | None) -> float | None:
 
 
 def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]) -> PerSeed:
-    """Merge the values of each seed that all quantities have; raise `ValueError` if there is no quantity."""
+    """Merge the values of each seed, None if one lacks a value; raise `ValueError` if there is no quantity."""
     every = list(quantities)
     if not every:
         raise ValueError("there are no quantities to merge")
@@ -236,7 +262,7 @@ def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]
     found: dict[int, float | None] = {}
     for seed in sorted(seeds):
         known = [value for one in every if (value := one.values[seed]) is not None]
-        found[seed] = merge(known) if known else None
+        found[seed] = merge(known) if len(known) == len(every) else None
     return replace(every[0], values=found)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from aqmlab.papers.describe.calibration import SHIPPED, Calibration
 from aqmlab.papers.describe.per_seed import PerSeed
 from aqmlab.papers.run.evidence import Evidence
-from aqmlab.papers.run.sweep import CALIBRATION, Findings
+from aqmlab.papers.run.sweep import CALIBRATION, CONTROL, Findings
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Tried:
     """A setting that was tried.
 
     ``ours`` has our value of each printed number, None for one that the setting does not have; ``distance`` is the root
-    mean square of ln(ours / printed) over the others, NaN if there are none.
+    mean square of ln(ours / printed) over the others: infinite if one of ours is 0 or has no value, NaN without others.
     """
 
     name: str
@@ -39,7 +39,7 @@ def calibrated(findings: Findings) -> Calibrated | None:
     if calibration is None:
         return None
     settings: Mapping[str, Evidence | None] = {
-        SHIPPED: findings.evidence["paper"],
+        SHIPPED: findings.evidence.get(CONTROL),
         **{one.name: findings.evidence.get(CALIBRATION + one.name) for one in calibration.tried},
     }
     tried = [_tried(calibration, name, evidence) for name, evidence in settings.items() if evidence is not None]
@@ -52,9 +52,9 @@ def _tried(calibration: Calibration, name: str, evidence: Evidence) -> Tried:
         one.read(evidence[one.experiment]) if evidence.has([one.experiment]) else None for one in calibration.printed
     ]
     logs = [
-        math.log(found.mean / one.value)
+        math.log(found.mean / one.value) if found.mean > 0 else math.inf
         for one, found in zip(calibration.printed, ours, strict=True)
-        if found is not None and found.mean > 0
+        if found is not None
     ]
     distance = math.sqrt(math.fsum(log**2 for log in logs) / len(logs)) if logs else math.nan
     return Tried(name, ours, distance)

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.papers.describe.check import Check
+from aqmlab.papers.describe.check import Check, Outcome
 from aqmlab.papers.describe.claim import Claim, Judgement
 from aqmlab.papers.describe.paper import Curve, Figure, Item, Table
 from aqmlab.papers.describe.verdict import Verdict, verdict
 from aqmlab.papers.judge.calibration import Calibrated, calibrated
 from aqmlab.papers.run.evidence import Evidence
-from aqmlab.papers.run.sweep import Findings
+from aqmlab.papers.run.sweep import CONTROL, Findings
 
 if TYPE_CHECKING:
     import polars
@@ -87,7 +87,7 @@ class Assessment:
     """The contents of a paper's report.
 
     ``rulings`` are the claims in the paper's own setting, ``later`` the comparative claims against later disciplines,
-    and ``variants`` the claims of the sensitivity table by the name of the variant. ``calibrated`` has the distances of
+    and ``variants`` the claims of the sensitivity table by the name of the variant, `CONTROL` first. ``calibrated`` has the distances of
     the settings that were tried from the printed numbers. ``errors`` maps what could not be drawn or judged, although
     its runs exist, to the error.
     """
@@ -121,7 +121,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     paper, effort = findings.paper, findings.effort
     main, later = findings.evidence["paper"], findings.evidence.get("later")
     items, claims = effort.items(paper), effort.claims(paper)
-    varied = {variant.name for variant in paper.variants}
+    varied = {CONTROL, *(variant.name for variant in paper.variants)} if paper.variants else set()
     total = len(items) + len(findings.evidence) * len(claims) + 1
     errors: dict[str, str] = {}
     begun = 0
@@ -175,16 +175,23 @@ def rule(claim: Claim, evidence: Evidence) -> Ruling:
 def undecided(findings: Findings) -> frozenset[str]:
     """List the experiments whose runs leave claims of the paper's own setting undecided.
 
-    A claim that cannot be judged is left out: `assess` reports its error.
+    A claim is left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot
+    be judged: `assess` reports its error.
     """
     main = findings.evidence["paper"]
     found: set[str] = set()
     for claim in findings.effort.claims(findings.paper):
         if claim.reads and main.suffices(claim):
             with suppress(Exception):  # raised by the paper's code
-                if rule(claim, main).verdict == Verdict.UNDECIDED:
+                ruling = rule(claim, main)
+                if ruling.verdict == Verdict.UNDECIDED and any(map(_narrows, ruling.judgement.checks)):
                     found.update(claim.reads)
     return frozenset(found)
+
+
+def _narrows(check: Check) -> bool:
+    """Check whether a check is open for the width of its interval, and not for a lack of values."""
+    return check.outcome == Outcome.OPEN and math.isfinite(check.value) and check.half != math.inf
 
 
 def drawn(item: Item, evidence: Evidence) -> Drawn:

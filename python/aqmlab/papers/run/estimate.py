@@ -25,7 +25,8 @@ class Estimate:
 
     ``runs`` is the number of runs in all and ``missing`` the number not yet in the store; a run shared by several
     experiments counts once. Times are seconds of one core: ``seconds`` for all missing runs, ``items`` for each figure
-    or table alone with the claims that it shows, ``claims`` for the experiments by which each claim is judged.
+    or table alone with the claims that it shows, ``claims`` for the experiments by which each claim is judged. The
+    further seeds of claims that stay undecided are not included: how many there are is known only by the runs.
     """
 
     paper: Paper
@@ -72,7 +73,7 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
         shown = {
             item.name: {
                 *item.needs,
-                *(name for claim in paper.claims if item.name in claim.shown for name in claim.needs),
+                *(name for claim in paper.claims if item.name in claim.shown for name in claim.reads),
             }
             for item in effort.items(paper)
         }
@@ -85,7 +86,7 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
             len(union),
             sum(union.values()) / speed,
             {name: seconds(needs) for name, needs in shown.items()},
-            {claim.name: seconds(claim.needs) for claim in effort.claims(paper)},
+            {claim.name: seconds(claim.reads) for claim in effort.claims(paper)},
         )
 
     return [estimate(paper, planned) for paper, planned in zip(papers, plans, strict=True)]

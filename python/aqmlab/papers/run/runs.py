@@ -157,7 +157,7 @@ class Runs:
             The points; by default all.
         fill : float
             The value to use for runs without one, in the metric's own unit, such as the duration for a queue that never
-            settled; by default such runs are left out.
+            settled; by default a seed with such a run has no value: the other points alone have another mean.
         unit : str
             The unit; by default the one in which people read the metric: ms, %, Mbit/s. An expression is not converted.
         name : str
@@ -166,15 +166,17 @@ class Runs:
         Returns
         -------
         PerSeed
-            One value for each seed; None for a seed if none of its runs has one.
+            One value for each seed; None if one of its runs has none.
         """
         import polars
 
         expression, read_unit, scale, read_name = reading(metric)
         if fill is not None:
             expression = expression.fill_null(fill)
-        found = self.of(label, at).group_by("seed").agg((expression * scale).mean().alias("value")).sort("seed")
-        values = PerSeed.of(dict(found.select("seed", polars.col("value").cast(polars.Float64)).iter_rows()))
+        scaled = expression.cast(polars.Float64).fill_nan(None) * scale
+        mean = polars.when(scaled.is_not_null().all()).then(scaled.mean())
+        found = self.of(label, at).group_by("seed").agg(mean.alias("value")).sort("seed")
+        values = PerSeed.of(dict(found.select("seed", "value").iter_rows()))
         if isinstance(metric, str):
             return values.called(name or read_name, read_unit).to(read_unit if unit is None else unit)
         return values.called(name or read_name, unit or "")

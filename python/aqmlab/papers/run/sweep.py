@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from aqmlab.sweeps.study import Study, study
 
 FEW_SEEDS = 5
 """The most seeds for calibration, sensitivity table and later disciplines: each repeats the runs of a paper."""
+
+CONTROL = "as chosen, fewest points"
+"""The name of the paper's own setting with the seeds and points of the others, which are compared with it."""
 
 CALIBRATION = "calibration: "
 """The beginning of the names of the settings that were tried for the calibration."""
@@ -67,8 +70,8 @@ class Effort:
 class Setting:
     """A setting in which a paper's experiments are run.
 
-    ``name`` is ``paper``, ``later``, the name of the variant, or that of a setting of the calibration. ``needs`` names
-    the experiments. With ``later`` the paper's discipline is run with later ones in place of those of the paper.
+    ``name`` is ``paper``, ``later``, `CONTROL`, the name of the variant, or that of a setting of the calibration.
+    ``needs`` names the experiments. With ``later`` the paper's discipline is run with later ones in place of those of the paper.
     ``more`` has larger numbers of seeds, by experiment.
     """
 
@@ -126,7 +129,7 @@ def spread(settings: Settings, base: Scenario) -> Settings:
 def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[Setting]:
     """List the settings in which to run a paper: its own, later disciplines, and unless quick variants and calibration.
 
-    With ``only``, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
+    Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     read = frozenset(name for item in items for name in item.needs)
@@ -139,12 +142,13 @@ def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None
         found.append(Setting("later", True, few, compared, later=True))
     if effort.quick:
         return found
-    if sensitive := _read(claim for claim in claims if claim.sensitive):
-        found += [Setting(variant.name, True, few, sensitive, variant) for variant in paper.variants]
-    if paper.calibration:
-        printed = frozenset(one.experiment for one in paper.calibration.printed)
-        found += [Setting(CALIBRATION + one.name, True, few, printed, one) for one in paper.calibration.tried]
-    return found
+    sensitive = _read(claim for claim in claims if claim.sensitive) if paper.variants else frozenset()
+    tried = paper.calibration.tried if paper.calibration else ()
+    printed = frozenset(one.experiment for one in paper.calibration.printed) if paper.calibration else frozenset()
+    if sensitive | printed:
+        found.append(Setting(CONTROL, True, few, sensitive | printed))
+    found += [Setting(variant.name, True, few, sensitive, variant) for variant in paper.variants if sensitive]
+    return found + [Setting(CALIBRATION + one.name, True, few, printed, one) for one in tried]
 
 
 def _read(claims: Iterable[Claim]) -> frozenset[str]:
@@ -184,6 +188,16 @@ class Findings:
     failures: Sequence[Failure]
     interrupted: bool
     damage: Mapping[str, int] = field(default_factory=dict)
+
+    def after(self, earlier: Findings) -> Findings:
+        """Return these findings with the earlier runs of experiments that lack some of their new ones."""
+        own, before = self.evidence["paper"], earlier.evidence["paper"]
+        runs = {name: one if one.whole else before.get(name, one) for name, one in own.items()}
+        return replace(
+            self,
+            evidence={**self.evidence, "paper": Evidence(runs, own.hero, own.quick)},
+            simulated=earlier.simulated + self.simulated,
+        )
 
 
 def run(

@@ -30,7 +30,7 @@ def document(
     ``items`` are the figures and tables, each with title, caption, files, the claims that it shows, and the rows of a
     table; ``left_out`` are those that lack runs or raised an error. ``claims`` are as from `Ruling.document`, each with
     the figures that show it; ``not_judged`` are the others. ``sensitivity`` and ``later`` have the verdicts in other
-    settings. ``calibration`` has the settings that were tried, empty if none were. ``experiments`` has all parameters.
+    settings, `CONTROL` first in ``sensitivity``. ``calibration`` has the settings that were tried, empty if none were. ``experiments`` has all parameters.
     ``errors`` has what could not be drawn or judged.
 
     ``sheets`` has the sheets of the figures by name; ``command`` is the command line for the reader to repeat;
@@ -163,6 +163,7 @@ def _calibration(found: Calibrated | None) -> Document:
                 "name": one.name,
                 "values": [None if each is None else each.mean for each in one.ours],
                 "halves": [None if each is None else each.summary.ci95 for each in one.ours],
+                "has": [each is not None for each in one.ours],
                 "distance": one.distance,
                 "chosen": one.name == calibration.chosen,
             }

@@ -8,8 +8,7 @@ from pathlib import Path
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.terminal import decisive
-from aqmlab.papers.show.texts import certainty, lasted
+from aqmlab.papers.show.texts import certainty, decisive, lasted, repeated
 from aqmlab.reports.template import rendered
 
 
@@ -39,8 +38,7 @@ def text(found: Mapping[str, Document], command: str, seconds: float | None = No
 
 def _made(papers: Sequence[Document], seconds: float | None) -> str:
     """Describe the origin of the page."""
-    seeds = sorted({len(one["seeds"]) for one in papers})
-    parts = [f"{len(papers)} papers", f"{' or '.join(map(str, seeds))} seed{'s' if seeds != [1] else ''}"]
+    parts = [f"{len(papers)} papers", " or ".join(sorted({repeated(one) for one in papers}))]
     parts += ["quick"] * any(one["quick"] for one in papers)
     parts.append(f"{sum(one['done'] for one in papers)} runs")
     parts += [] if seconds is None else [lasted(seconds)]
@@ -60,8 +58,7 @@ def _paper(folder: str, one: Document) -> Document:
 
 def _claim(one: Document) -> Document:
     """Add the state of a claim, and the check that decides it."""
-    sure = certainty(one)
-    return {**one, "certainty": sure, "decisive": decisive(one["checks"])}
+    return {**one, "certainty": certainty(one), "decisive": decisive(one)}
 
 
 def _beyond(papers: Sequence[Document]) -> str:

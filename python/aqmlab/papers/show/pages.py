@@ -14,8 +14,8 @@ from PIL import Image
 from aqmlab.files import replacing, write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show import texts
-from aqmlab.papers.show.terminal import counted, decisive
-from aqmlab.papers.show.texts import FINDINGS
+from aqmlab.papers.show.terminal import counted
+from aqmlab.papers.show.texts import FINDINGS, decisive
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
 from aqmlab.text import span
@@ -77,9 +77,12 @@ def _copied(item: Document, folder: Path, to: Path) -> str:
 
 
 def _escaped(found: Any) -> Any:
-    """Escape the characters that Markdown would interpret: two ``PI*`` in a line must not start and end emphasis."""
+    """Escape the characters that Markdown would interpret: two ``PI*`` in a line must not start and end emphasis.
+
+    What stands between backticks is code, in which Markdown interprets nothing.
+    """
     if isinstance(found, str):
-        return re.sub(r"[*<~]", r"\\\g<0>", found)
+        return re.sub(r"(`[^`\n]+`)|([*<~\\]|&(?=#?\w+;))", lambda one: one[1] or f"\\{one[2]}", found)
     if isinstance(found, Mapping):
         return {key: _escaped(value) for key, value in found.items()}
     return [_escaped(value) for value in found] if isinstance(found, list) else found
@@ -121,11 +124,10 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     """Write the page on a paper, as Markdown; ``images`` maps the names of figures to links from the page."""
     document = _escaped(document)
     claims = document["claims"]
-    seeds = span(tuple(document["seeds"]))
+    quick = ", quick: fewest points" if document["quick"] else ""
     parts = [
         f"# {document['title']}",
-        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, seed"
-        f"{'s' if len(document['seeds']) > 1 else ''} {seeds}{', quick: fewest points' if document['quick'] else ''}.*",
+        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, {texts.repeated(document)}{quick}.*",
         document["source"],
         document["about"],
         f"`aqmlab reproduce {document['paper']}` makes all figures, tables and verdicts. {counted(claims)}. "
@@ -133,7 +135,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
         table(
             ["claim", "where", "verdict", "what decides it"],
             [
-                [_ours(claim), claim["where"], _ruled(claim), decisive(claim["checks"]) or "no number"]
+                [_ours(claim), claim["where"], _ruled(claim), decisive(claim) or "no number"]
                 for claim in claims
             ],
         ),
@@ -204,13 +206,14 @@ def _settings(document: Document) -> list[str]:
         parts += [
             "## Sensitivity",
             "The same claims with other values of parameters that the paper does not state. "
-            f"{_extent(varied[0])} The first row is that of all runs.",
+            f"{_extent(varied[0])} The first row is that of all runs; the others are compared with the second, which has "
+            "the same seeds and points as they.",
             table(["", *names], rows),
-            _moved(rows, names),
+            _moved(rows[1:], names),
         ]
     later = document["later"]
     if later["claims"]:
-        rows = [[claim["claim"], _ruled(claim), decisive(claim["checks"])] for claim in later["claims"]]
+        rows = [[claim["claim"], _ruled(claim), decisive(claim)] for claim in later["claims"]]
         parts += [
             "## Later disciplines",
             f"The claims that compare, with {', '.join(later['rivals'])} in place of those that the paper compares "
@@ -236,7 +239,7 @@ def _calibration(found: Document) -> list[str]:
             texts.number(value, 3) + (f" ± {texts.number(half, 2)}" if half else "")
             for value, half in zip(one["values"], one["halves"], strict=True)
         ]
-        rows.append([f"**{one['name']}**" if one["chosen"] else one["name"], *values, texts.number(one["distance"], 3)])
+        rows.append([f"**{one['name']}**" if one["chosen"] else one["name"], *values, texts.distance(one)])
     return [
         "## Calibration",
         f"The distance is the root mean square of ln(ours / printed). {found['why']}",
@@ -245,12 +248,18 @@ def _calibration(found: Document) -> list[str]:
 
 
 def _moved(rows: Sequence[Sequence[str]], names: Iterable[str]) -> str:
-    """Name the claims with the same verdict in every setting, and those whose verdict changes."""
-    columns = {name: {row[place] for row in rows} for place, name in enumerate(names, 1)}
-    steady = [name for name, verdicts in columns.items() if len(verdicts) == 1]
-    moved = [name for name, verdicts in columns.items() if len(verdicts - {_UNJUDGED}) > 1]
-    text = f"The same verdict everywhere: {', '.join(steady)}." if steady else ""
-    return " ".join(part for part in (text, f"It depends on the setting: {', '.join(moved)}." if moved else "") if part)
+    """Name the claims with the same verdict in every setting, those whose verdict changes, and the others."""
+    columns = {
+        name: texts.depends([None if row[place] == _UNJUDGED else row[place] for row in rows])
+        for place, name in enumerate(names, 1)
+    }
+    kinds = {
+        False: "The same verdict everywhere",
+        True: "It depends on the setting",
+        None: "Undecided or not judged in some settings, and not seen to depend on them",
+    }
+    told = {text: ", ".join(name for name, found in columns.items() if found is kind) for kind, text in kinds.items()}
+    return " ".join(f"{text}: {names}." for text, names in told.items() if names)
 
 
 def _extent(setting: Document) -> str:

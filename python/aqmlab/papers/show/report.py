@@ -11,7 +11,19 @@ from aqmlab.figures.model import Figure
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.texts import MEANING, PRINTED, certainty, check_line, estimate, lasted, number, table
+from aqmlab.papers.show.texts import (
+    MEANING,
+    PRINTED,
+    certainty,
+    check_line,
+    depends,
+    distance,
+    estimate,
+    lasted,
+    number,
+    repeated,
+    table,
+)
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.text import span
@@ -29,6 +41,9 @@ _SECTIONS = {
     "elsewhere": "Left to the live engine",
 }
 """The titles of the sections; the template of each is ``paper/NAME.html``."""
+
+_DEPENDS = {True: "yes", False: "no", None: "not known"}
+"""The words for whether a verdict depends on the values of parameters that the paper does not state."""
 
 _MOST_VALUES = 40
 """The largest number of values listed for a parameter that varies."""
@@ -98,7 +113,8 @@ def _made(found: Document) -> str:
     source = f"{found['source']}. " if found["source"] else ""
     quick = ", quick" if found["quick"] else ""
     time = f", {lasted(found['seconds'])}" if found["seconds"] is not None else ""
-    return f"{source}{_seeds(found['seeds'])}{quick}; {found['done']} runs{time}; aqmlab {found['version']}"
+    seeds = repeated(found)
+    return f"{source}{seeds[0].upper()}{seeds[1:]}{quick}; {found['done']} runs{time}; aqmlab {found['version']}"
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -141,13 +157,13 @@ def _matrix(found: Document) -> Document:
     """Tabulate the verdicts on each claim in each setting; None stands for a claim that was not judged in it."""
     settings = [("As chosen", found["claims"]), ("Later disciplines", found["later"]["claims"])]
     settings += [(variant["variant"], variant["claims"]) for variant in found["sensitivity"]]
+    varied = [{one["claim"]: one["verdict"] for one in variant["claims"]} for variant in found["sensitivity"]]
     shown = [(name, {one["claim"]: one for one in claims}) for name, claims in settings if claims]
     rows = []
     for claim in found["claims"]:
         name = claim["claim"]
         cells = [_claim(one[name]) | {"tip": _tip(one[name])} if name in one else None for _, one in shown]
-        verdicts = {one["verdict"] for one in cells if one is not None}
-        rows.append({**claim, "cells": cells, "depends": "yes" if len(verdicts) > 1 else "no"})
+        rows.append({**claim, "cells": cells, "depends": _DEPENDS[depends([one.get(name) for one in varied])]})
     others = [one for one in (found["later"], *found["sensitivity"]) if one["claims"]]
     return {
         "settings": [name for name, _ in shown],
@@ -165,7 +181,7 @@ def _calibration(found: Document) -> Document:
         {
             "name": one["name"],
             "chosen": one["chosen"],
-            "distance": number(one["distance"], 3),
+            "distance": distance(one),
             "values": [
                 number(value, 3) + (f" ± {number(half, 2)}" if half else "")
                 for value, half in zip(one["values"], one["halves"], strict=True)

@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.papers.describe.check import Outcome
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.estimate import Estimate
-from aqmlab.papers.show.texts import certainty, estimate, lasted
+from aqmlab.papers.show.texts import certainty, decisive, lasted
 
 if TYPE_CHECKING:
     from aqmlab.papers.reproduction import Reproduction
@@ -72,27 +71,9 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for claim in claims:
         name = claim["claim"] + ("*" if claim["beyond"] else "")
-        text = ": ".join(part for part in (certainty(claim), decisive(claim["checks"])) if part)
+        text = ": ".join(part for part in (certainty(claim), decisive(claim)) if part)
         rows.append((name, claim["verdict"], text or claim["why"]))
     return "\n".join(_laid(rows))
-
-
-def decisive(checks: Sequence[Mapping[str, Any]]) -> str:
-    """Describe the check that decides a claim: the first that fails; if none does, the first open one, else the first.
-
-    The text has the number with half its interval, the bounds, and the number of checks with the same outcome; it
-    is empty if there are no checks.
-    """
-    for outcome in (Outcome.FAILS, Outcome.OPEN, Outcome.HOLDS):
-        alike = [check for check in checks if check["outcome"] == outcome]
-        if alike:
-            one = alike[0]
-            many = f" ({len(alike)} of {len(checks)} checks {_SAID[outcome]})" if len(checks) > 1 else ""
-            return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
-    return ""
-
-
-_SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
 
 
 def counted(claims: Iterable[Mapping[str, Any]]) -> str:

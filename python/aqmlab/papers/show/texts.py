@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aqmlab.papers.describe.check import LEVEL, LOOKS
+from aqmlab.papers.describe.check import LEVEL, LOOKS, Outcome
 from aqmlab.papers.describe.paper import Item, Table
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.evidence import Evidence
@@ -23,9 +23,11 @@ MEANING = (
     "all its parts hold (or the share that the paper's words ask for), contradicted if none does, and partly "
     "reproduced if only some do. It is undecided while open parts could change that: its runs are then repeated with "
     "twice as many seeds, and once more. A claim without a number is not testable. Differences are taken seed by seed, "
-    f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.1f} %, with "
-    f"which {LOOKS} looks err in 5 % of cases. A verdict from one seed or from the fewest points is tentative; a claim "
-    "that no run could contradict is arithmetic, and not counted."
+    f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.2f} %, with "
+    f"which {LOOKS} looks at a part, at 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up for a claim "
+    "of which all parts must hold or fail; that a true claim of many parts is called partly reproduced is more likely. "
+    "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
+    "from the fewest points is tentative; a claim that no run could contradict is arithmetic, and not counted."
 )
 """What the verdicts mean."""
 
@@ -77,18 +79,64 @@ def check_line(check: Mapping[str, Any]) -> str:
 
 
 def certainty(claim: Mapping[str, Any]) -> str:
-    """Describe how sure a verdict is: ``with 20 seeds`` if undecided, ``tentative``, ``arithmetic``, or nothing.
+    """Describe how sure a verdict is: ``with 20 seeds``, ``tentative, with 1 seed``, ``arithmetic``, or nothing.
 
     The claim is as in `aqmlab.papers.show.document.document`.
     """
     if claim["arithmetic"]:
         return "arithmetic"
-    if claim["verdict"] == Verdict.UNDECIDED:
-        if all(check["value"] is None for check in claim["checks"]):
-            return "no run gives a number"
-        count = claim["seeds"]
-        return f"with {count} seed{'s' if count != 1 else ''}" if count else ""
-    return "tentative" if claim["tentative"] else ""
+    if claim["verdict"] == Verdict.UNDECIDED and all(check["value"] is None for check in claim["checks"]):
+        return "no run gives a number"
+    count = claim["seeds"] if claim["checks"] else None
+    parts = ["tentative"] * claim["tentative"] + ([f"with {count} seed{'s' if count != 1 else ''}"] if count else [])
+    return ", ".join(parts)
+
+
+def decisive(claim: Mapping[str, Any]) -> str:
+    """Describe a check on which the verdict rests: the first that fails, is open or holds, whichever decides it.
+
+    The text has the number with half its interval, the bounds, and the number of checks with the same outcome; it
+    is empty if there are no checks. The claim is as in `aqmlab.papers.show.document.document`.
+    """
+    checks = claim["checks"]
+    decides = {Verdict.REPRODUCED: Outcome.HOLDS, Verdict.UNDECIDED: Outcome.OPEN}.get(claim["verdict"], Outcome.FAILS)
+    alike = [check for check in checks if check["outcome"] == decides]
+    if not alike:
+        return ""
+    one = alike[0]
+    many = f" ({len(alike)} of {len(checks)} checks {_SAID[decides]})" if len(checks) > 1 else ""
+    return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
+
+
+_SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
+
+
+def depends(verdicts: Sequence[str | None]) -> bool | None:
+    """Decide whether a verdict depends on the setting; None if that is not known.
+
+    An undecided verdict differs from no other; None stands for a setting in which the claim was not judged.
+    """
+    decided = {verdict for verdict in verdicts if verdict is not None and verdict != Verdict.UNDECIDED}
+    if len(decided) > 1:
+        return True
+    return False if decided and decided.issuperset(verdicts) else None
+
+
+def repeated(found: Mapping[str, Any]) -> str:
+    """Describe the seeds of a document: ``seeds 1 to 5``, ``seeds 1 to 5, where undecided to 20``."""
+    every, first = found["seeds"], found["effort"]["seeds"]
+    if not every:
+        return "nothing drawn by chance"
+    text = f"seed{'s' if len(every[:first]) > 1 else ''} {span(tuple(every[:first]))}"
+    return text + (f", where undecided to {every[-1]}" if len(every) > first else "")
+
+
+def distance(one: Mapping[str, Any]) -> str:
+    """Format the distance of a setting of the calibration, with the number of printed numbers that the setting has."""
+    values = one["values"]
+    known = sum(has for has in one["has"])
+    text = "\N{INFINITY}" if one["distance"] is None else number(one["distance"], 3)
+    return text + (f" ({known} of {len(values)})" if known < len(values) else "")
 
 
 def lasted(seconds: float) -> str:
