@@ -7,7 +7,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from aqmlab.reports import template
-from aqmlab.reports.template import asset, in_script, prose, rendered
+from aqmlab.reports.template import asset, in_script, marked_up, rendered
 
 TEMPLATES = Path(template.__file__).parent / "templates"
 TEXTS = {"title": "<b>", "made": "\"'&", "command": "</code>"}
@@ -47,4 +47,4 @@ def test_each_variable_is_declared() -> None:
 
 
 def test_names_between_backticks_are_code_and_all_else_is_text() -> None:
-    assert prose("`a < b` is `c`; one ` alone") == "<code>a &lt; b</code> is <code>c</code>; one ` alone"
+    assert marked_up("`a < b` is `c`; one ` alone") == "<code>a &lt; b</code> is <code>c</code>; one ` alone"
