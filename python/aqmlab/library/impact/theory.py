@@ -12,6 +12,8 @@ from aqmlab.theory.drops.trials import curve
 
 LOAD = 1.2
 """Offered load of the model, lost in our copy: that of our simulated experiment 6, in which 18 to 20 % are lost."""
+LOADS = (1.1, LOAD, 1.5, 2.0)
+"""Loads for a claim that must not hang on the one that is lost."""
 FLOWS = 50
 """Number of flows in the model of a single flow's losses."""
 NORMAL = 2.29
@@ -21,23 +23,36 @@ MODELLED = {RED: "RED", APPROXIMATED: "GRED", GENTLE: "gentle RED", HERO: "GRED-
 
 
 @lru_cache
-def modelled(label: str, flows: float) -> tuple[Array, Array]:
+def modelled(label: str, flows: float, load: float = LOAD) -> tuple[Array, Array]:
     """Return P(run >= n) and its standard error by the open-loop model for a discipline, each of shape (`LONGEST`,).
 
     ``flows`` is the number of flows among which packets are distributed; 1 counts losses of all flows.
     """
-    return curve(LOAD, POLICIES[MODELLED[label]], BUFFER, LONGEST, flows)
+    return curve(load, POLICIES[MODELLED[label]], BUFFER, LONGEST, flows)
 
 
 def in_model(
-    effect: str, one: str, other: str, n: int, flows: float, *, least: float = -math.inf, most: float = math.inf
+    effect: str,
+    one: str,
+    other: str,
+    n: int,
+    flows: float,
+    *,
+    other_flows: float | None = None,
+    load: float = LOAD,
+    least: float = -math.inf,
+    most: float = math.inf,
 ) -> Check:
     """Compare the frequency of loss runs of at least ``n`` packets in the open-loop model.
 
     The value is log10 of the ratio of P(run >= n), claimed to be within ``least`` and ``most``. Its interval is that of
-    the model's simulation. ``flows`` as in `modelled`.
+    the model's simulation. ``flows`` and ``load`` as in `modelled`; ``other_flows`` are those of the other, if not the
+    same.
     """
-    (p, error), (q, other_error) = ((float(curve[n - 1]) for curve in modelled(label, flows)) for label in (one, other))
+    pair = ((one, flows), (other, flows if other_flows is None else other_flows))
+    (p, error), (q, other_error) = (
+        (float(curve[n - 1]) for curve in modelled(label, count, load)) for label, count in pair
+    )
     half = NORMAL * math.hypot(error / p, other_error / q) / math.log(10)
     return Check(effect=effect, value=math.log10(p / q), half=half, unit="orders of magnitude", least=least, most=most)
 

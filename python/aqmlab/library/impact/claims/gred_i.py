@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from aqmlab.library.impact.measures import (
     APPROXIMATED,
+    AVERAGE_GONE,
     BUFFERS,
     DELAY,
     GREDS,
     GREEDY,
     HERO,
+    RED,
     SAME,
     SIGNIFICANT,
+    SLOPE_ALONE,
     SWING,
     TD,
     TENTH,
@@ -106,12 +109,18 @@ def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement
     shown="fig11 metrics",
     comparative=True,
 )
-def gred_i_steady(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how much the queue swings with GRED-I and with the disciplines that average."""
+def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Compare how much the queue swings with GRED-I and with those that average, and by the average alone."""
     hero = simulation.hero
     others = [label for label in simulation.labels if label != TD]
+    alone = {} if corners is None else {hero: SLOPE_ALONE, AVERAGE_GONE: RED}
     return Judgement(
-        versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance),
+        versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance)
+        + [
+            check
+            for one, other in alone.items()
+            for check in versus(corners, {"the average alone": None}, SWING, one, [other], "lower", tolerance)
+        ],
         "GRED-I judges every arrival by the queue that it finds: its signal is never late.",
     )
 
