@@ -113,14 +113,12 @@ def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: T
     """Compare how much the queue swings with GRED-I and with those that average, and by the average alone."""
     hero = simulation.hero
     others = [label for label in simulation.labels if label != TD]
-    alone = {} if corners is None else {hero: SLOPE_ALONE, AVERAGE_GONE: RED}
+    checks = versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance)
+    if corners is not None:
+        for one, other in ((hero, SLOPE_ALONE), (AVERAGE_GONE, RED)):
+            checks += versus(corners, {"the average alone": None}, SWING, one, [other], "lower", tolerance)
     return Judgement(
-        versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance)
-        + [
-            check
-            for one, other in alone.items()
-            for check in versus(corners, {"the average alone": None}, SWING, one, [other], "lower", tolerance)
-        ],
+        checks,
         "GRED-I judges every arrival by the queue that it finds: its signal is never late.",
     )
 

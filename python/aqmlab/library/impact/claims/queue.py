@@ -101,7 +101,9 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             Check.of(f"time until {near:g} packets wait", queue.from_series(TD, filled, unit="s"), most=WINDOW),
-            Check.of(f"time from then on in which {near:g} and more wait", queue.from_series(TD, remains, unit="%"), least=95),
+            Check.of(
+                f"time from then on in which {near:g} and more wait", queue.from_series(TD, remains, unit="%"), least=95
+            ),
         ],
         "200 greedy flows fill such a buffer: what one takes back others use at once. Quickly is within the "
         f"{WINDOW} s that the figure shows, and it remains full if it is for 95 % of the time.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 from aqmlab.library.raqm import measures
 from aqmlab.library.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
@@ -220,17 +221,23 @@ CASE_2 = _of_case(
     shown="fig5 rem-forms",
 )
 def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare REM's deviation with that of a queue that is anywhere in the buffer, and with the others'."""
+    """Compare each deviation with that of a queue that is anywhere in the buffer, beside it REM's with the others'."""
     few, anywhere = at(case2.points(FLOWS)[0]), 100 / 12**0.5
-    rem = case2.per_seed("queue_std", "REM", few)
     checks = [
-        Check.of("standard deviation of REM's queue, 40 flows", rem, least=anywhere),
-        *case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=tolerance, at=few),
+        Check.of(
+            f"standard deviation of {label}'s queue, 40 flows",
+            case2.per_seed("queue_std", label, few),
+            least=least,
+            most=most,
+        )
+        for label, least, most in (("REM", anywhere, inf), ("RAQM", 0.0, anywhere), ("PI", 0.0, anywhere))
     ]
     return Judgement(
         checks,
-        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets. The price counts every packet "
-        "that arrives, late by a round trip; what RAQM's queue is here claim `idle` says.",
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets: who has more is out of control. "
+        "REM's price counts every packet that arrives, late by a round trip; what RAQM's queue is here claim `idle` "
+        "says.",
+        case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=tolerance, at=few),
     )
 
 

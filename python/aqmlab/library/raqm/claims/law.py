@@ -69,8 +69,12 @@ def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
     late, soon = (reached(static, "static", where) for where in (small, middle))
     wide, narrow = (static.from_series("static", spread_of_p, where) for where in (big, middle))
     checks = [
-        # What the precision of the rate makes of ln p_k in a period.
-        Check.of(f"deviation of ln p_k, alpha r0 = {gains[-1]:g} minus 2", wide - narrow, least=gains[-1] * STEP.value),
+        # A law that only passes on the noise of the rate makes as many times more of it as alpha is greater.
+        Check.of(
+            f"deviation of ln p_k, alpha r0 = {gains[-1]:g} over 2: more than in proportion to alpha",
+            wide / narrow,
+            least=gains[-1] / 2,
+        ),
         Check.better(
             f"time of p_k half way to its rest, alpha r0 = {gains[0]:g} minus 2", late, soon, "higher", tolerance
         ),

@@ -22,6 +22,12 @@ from aqmlab.library.redtail.measures import (
 from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 TRAFFIC = {"CBR": of("CBR", DELAY), "WEB": of("WEB", DELAY), "the short queue": SHORT + DELAY}
+_UNSTATED = "The paper does not print C1max: both the calibrated one and C, which its analysis has, are judged."
+
+
+def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
+    """Return the runs that may be those of Fig. 16, by the words for their C1max."""
+    return {"": maxth1, ", C1max = C": equation_1}
 
 
 @claim(
@@ -121,17 +127,17 @@ def middle_over_rate(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(50, "% of it", "very small: a deviation of less than half of FTP's"),
     shown="fig16",
 )
-def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the standard deviations of the delays of CBR and FTP, at every max_th1."""
-    points = maxth1.points(MAX_TH1)
+def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the standard deviations of the delays of CBR and FTP, at every max_th1, for both values of C1max."""
     checks = [
         versus(
-            f"deviation of the delay of CBR over FTP's, max_th1 = {size / 1e3:g} kB",
-            (deviation(maxth1, owner, HERO, {MAX_TH1: size}) for owner in ("CBR", "FTP")),
+            f"deviation of the delay of CBR over FTP's, max_th1 = {size / 1e3:g} kB{where}",
+            (deviation(runs, owner, HERO, {MAX_TH1: size}) for owner in ("CBR", "FTP")),
             "lower",
             tolerance,
         )
-        for size in points
+        for where, runs in _figure_16(maxth1, equation_1).items()
+        for size in runs.points(MAX_TH1)
     ]
 
     def tail(metric: str, size: float) -> PerSeed:
@@ -147,12 +153,12 @@ def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
             tolerance,
         )
         for name in ("the short queue", "WEB")
-        for size in points
+        for size in maxth1.points(MAX_TH1)
     ]
     return Judgement(
         checks,
-        "The longer the short queue, the faster it is served, but only up to C1max: beyond it the delay grows with the "
-        "burst. WEB's packets of long files wait with FTP.",
+        f"{_UNSTATED} The longer the short queue, the faster it is served, but only up to C1max: beyond it the delay "
+        "grows with the burst. WEB's packets of long files wait with FTP.",
         beside,
     )
 
@@ -164,21 +170,24 @@ def short_varies_little(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=Tolerance(5, "%", "less is no increase; more than half is not slight"),
     shown="fig16",
 )
-def long_varies_more(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the deviations of FTP's delay at the ends of max_th1."""
-    points = maxth1.points(MAX_TH1)
-    small, great = (deviation(maxth1, "FTP", HERO, {MAX_TH1: size}) for size in (points[0], points[-1]))
-    return Judgement(
-        [
+def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the deviations of FTP's delay at the ends of max_th1, for both values of C1max."""
+    checks, found = [], []
+    for where, runs in _figure_16(maxth1, equation_1).items():
+        points = runs.points(MAX_TH1)
+        small, great = (deviation(runs, "FTP", HERO, {MAX_TH1: size}).to("ms") for size in (points[0], points[-1]))
+        checks.append(
             Check.of(
-                "deviation of FTP's delay at the least max_th1 over that at the greatest",
+                f"deviation of FTP's delay at the least max_th1 over that at the greatest{where}",
                 100 * (small / great - 1),
                 unit="%",
                 least=tolerance.value,
                 most=50,
             )
-        ],
-        f"{small} and {great}: a small max_th1 lets the short queue take more of the rate at once.",
+        )
+        found.append(f"{small} and {great}{where}")
+    return Judgement(
+        checks, f"{_UNSTATED} {'; '.join(found)}: a small max_th1 lets the short queue take more of the rate at once."
     )
 
 
