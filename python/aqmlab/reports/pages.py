@@ -161,9 +161,9 @@ slow.toml: valid: droptail, 20 s, about 4e+04 packets and 2.8 MB
 `extends`, at the top of a file, is the path of another file, from the folder of this one. The other file is read first,
 and may itself extend one; the keys of this file are laid over it:
 
-* A value or a list of values replaces what is there. A key that is not mentioned stays as it is, even `title`.
+* A value or a list of values replaces the old one. A key that is not mentioned stays as it is, even `title`.
 * A table is merged key by key. So is a `[[traffic]]` or `[[link]]` with the name of an entry there; with a new name it
-  follows the others. None can be left out.
+  follows the others. No entry can be removed.
 * An algorithm of the same name, or with no name, is merged; one of another name replaces the algorithm and keeps its
   target queue length, as `--aqm` does. So does one with a `preset`.
 * A `tcp` as a table is merged, a `tcp` as a text replaces.
