@@ -8,7 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, PerSeed, Runs, Tolerance
+from aqmlab.papers import At, Check, PerSeed, Runs, Tolerance
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -63,6 +63,14 @@ def lost(runs: Runs, reading: str, label: str, at: At | None = None) -> PerSeed:
 def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:
     """Return the mean backlog (kB)."""
     return runs.per_seed(BACKLOG, label, at, unit="kB", name="backlog")
+
+
+def range_of(losses: list[PerSeed], where: str, tolerance: Tolerance) -> Check:
+    """Check that the greatest of several losses exceeds the least, which may be 0, by a tolerance in percent of it."""
+    ratio = PerSeed.least(losses) / PerSeed.most(losses)
+    return Check.of(
+        f"least loss of TCP packets over the greatest, {where}", ratio, most=1 / (1 + tolerance.value / 100)
+    )
 
 
 def intervals(frame: polars.DataFrame, value: polars.Expr, width: float = BIN) -> NDArray[np.float64]:

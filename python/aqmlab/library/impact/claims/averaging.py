@@ -28,7 +28,6 @@ from aqmlab.library.impact.measures import (
     drops,
     first_drop,
     lag,
-    mean_of,
     tcp_goodput,
     versus,
 )
@@ -222,8 +221,8 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
             for quantity in (tcp_goodput(short), DELAY, UDP_LOSS, SWING)
             for check in versus(short, {"": None}, quantity, AVERAGE_GONE, [SHORT], "equal", tolerance)
         ],
-        f"With {mean_of(short, LOSS, [AVERAGE_GONE])} to lose the queue stands at the edge, which without an average "
-        "is the end of a buffer.",
+        f"With {short.per_seed(**LOSS, label=AVERAGE_GONE)} to lose the queue stands at the edge, which without an "
+        "average is the end of a buffer.",
     )
 
 

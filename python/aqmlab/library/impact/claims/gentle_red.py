@@ -108,8 +108,8 @@ def gred_synchronises(simulation: Runs) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"In the same 0.3 s lose {mean_of(simulation, HIT, (*GREDS, RED), at)}: the queue can swing with the sum of "
-        "the flows, though each loses at another time.",
+        f"A loss event of 0.3 s hits {mean_of(simulation, HIT, (*GREDS, RED), at)} of the flows: the queue can swing "
+        "with their sum, though each loses at another time.",
         versus(simulation, {"Exp7": at}, HIT, APPROXIMATED, [TD, RED], "higher", SIGNIFICANT),
     )
 

@@ -389,12 +389,12 @@ def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
     def most(runs: Runs, quantity: Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
         each = (runs.per_seed(**quantity, label=label, at=at).summary.std for label in labels for at in places.values())
         found = max((std for std in each if std is not None), default=None)
-        return "unknown, of one run," if found is None else f"at most {found:.2g} {quantity['unit']}"
+        return "unknown" if found is None else f"at most {found:.2g} {quantity['unit']}"
 
     bars = (TD, RED, APPROXIMATED)
     return Judgement(
         [],
-        f"The bounds are lost in our copy. Over {len(mixed.study.seeds)} runs of 10 minutes, where the paper has 10 or "
-        f"more, ours are {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)} in Fig. 4, and in Fig. 8 "
-        f"{most(mixed, tcp_goodput(mixed), bars, MIXED)} and {most(mixed, UDP_LOSS, bars, MIXED)} of UDP's loss.",
+        f"The bounds are lost in our copy. The paper has 10 runs or more of a point. Ours, {len(mixed.study.seeds)}, "
+        f"deviate by {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)} in Fig. 4; in Fig. 8 by "
+        f"{most(mixed, tcp_goodput(mixed), bars, MIXED)}, and of UDP's loss by {most(mixed, UDP_LOSS, bars, MIXED)}.",
     )

@@ -6,8 +6,18 @@ import numpy as np
 import polars
 
 from aqmlab.library.survey import measures, theory
-from aqmlab.library.survey.measures import BACKLOG_NOW, LINE_C, LOST, READINGS, backlog, between, intervals, lost
-from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.library.survey.measures import (
+    BACKLOG_NOW,
+    LINE_C,
+    LOST,
+    READINGS,
+    backlog,
+    between,
+    intervals,
+    lost,
+    range_of,
+)
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.theory import pi
 
 NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b, a hundredth of its axis")
@@ -103,21 +113,13 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
 )
 def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the greatest with the least loss over PI's gains, targets and frequencies."""
-
-    def spread(losses: list[PerSeed]) -> PerSeed:
-        return PerSeed.most(losses) / PerSeed.least(losses)
-
     of = {
         name: [configuration.per_seed(LOST, label) for label in configuration.labels if label == "PI" or part in label]
         for name, part in (("Q_ref from 20 to 85 kB", "PI, Q_ref"), ("frequency from 16 to 500 Hz", " Hz"))
     }
     of["gains of its rule for 60 to 360 ms"] = [gains.per_seed(LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")]
-    checks = [
-        Check.of(f"greatest loss of TCP packets over the least, {name}", spread(one), least=1 + tolerance.value / 100)
-        for name, one in of.items()
-    ]
     return Judgement(
-        checks,
+        [range_of(losses, name, tolerance) for name, losses in of.items()],
         "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster "
         "the fewer losses. A lower target adds to the error that is integrated.",
     )

@@ -264,6 +264,7 @@ def full_at_certainty(frame: polars.DataFrame) -> float | None:
     where="Section 4.2",
     tolerance=LINE_A,
     shown="load conditions",
+    sensitive=False,  # it varies the conditions itself
 )
 def red_range(load: Runs, conditions: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare RED's utilisation with drop tail's over loads, round trips, shares of UDP and rates."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars
 
 from aqmlab.library.survey.experiments import CONFIGURATIONS
-from aqmlab.library.survey.measures import LOST
-from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.library.survey.measures import LOST, range_of
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 from aqmlab.papers.run.complexity import complexity
 
 EARLY = polars.col("drops_early") + polars.col("marks")
@@ -141,13 +141,10 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the greatest with the least loss of each discipline over its parameters."""
-    checks = []
-    for name, labels in CONFIGURATIONS.items():
-        losses = [configuration.per_seed(LOST, label) for label in labels]
-        found = PerSeed.most(losses) / PerSeed.least(losses)
-        checks.append(
-            Check.of(f"greatest loss of TCP packets over the least, {name}", found, least=1 + tolerance.value / 100)
-        )
+    checks = [
+        range_of([configuration.per_seed(LOST, label) for label in labels], name, tolerance)
+        for name, labels in CONFIGURATIONS.items()
+    ]
     return Judgement(checks, "One parameter at a time, others as printed.")
 
 
