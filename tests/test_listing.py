@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aqmlab import catalogue, disciplines, shipped
+from aqmlab import Scenario, catalogue, disciplines, shipped
 from aqmlab.reports import listing, pages
 
 KINDS = ["aqms", "tcps", "traffic", "scenarios"]

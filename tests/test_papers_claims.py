@@ -1,13 +1,30 @@
 """Claims: what they read follows from their parameters, and they are collected in their order."""
 
+import math
 from types import ModuleType
 from typing import Any, cast
 
 import pytest
 
-from aqmlab.papers import Check, Claim, Evidence, Figure, Judgement, Panel, Runs, Tolerance, claim, claims
+from aqmlab.papers import (
+    Calibration,
+    Check,
+    Claim,
+    Evidence,
+    Figure,
+    Judgement,
+    Panel,
+    PerSeed,
+    Printed,
+    Runs,
+    Tolerance,
+    claim,
+    claims,
+)
 from aqmlab.papers.describe.paper import Axis
 from aqmlab.papers.describe.reader import reader
+from aqmlab.papers.judge.calibration import _tried
+from aqmlab.papers.show.texts import distance
 
 EXACT = Tolerance(0, "", "an exact statement")
 
@@ -107,3 +124,19 @@ def test_a_figure_needs_the_experiments_that_its_function_reads() -> None:
     assert list(figure.curves(evidence(exp1_time=True))) == ["exp1_time"]
     stated = Figure(name="fig1", title="x", panels=[panel], needs=["b"], curves=lambda evidence: [*evidence])
     assert stated.needs == ["b"]
+
+
+def test_a_setting_without_losses_is_far_from_a_paper_that_prints_some() -> None:
+    def printed(experiment: str, *ours: float | None) -> Printed:
+        return Printed("loss", 2.0, "%", "Section 1", experiment, lambda _: PerSeed.of(ours))
+
+    def tried(*numbers: Printed) -> tuple[float, str]:
+        found = _tried(Calibration(printed=numbers, tried=[], why=""), "a setting", evidence(exp1=True))
+        far = found.distance if math.isfinite(found.distance) else None
+        return found.distance, distance({"distance": far, "has": [one is not None for one in found.ours]})
+
+    near = printed("exp1", 2.0 * math.e, 2.0 * math.e)
+    assert tried(near) == (pytest.approx(1.0), "1")
+    assert tried(near, printed("exp2", 2.0)) == (pytest.approx(1.0), "1 (1 of 2)"), "it has no runs of the other"
+    for nothing in (printed("exp1", 0.0, 0.0), printed("exp1", None, None)):
+        assert tried(near, nothing) == (math.inf, "\N{INFINITY}")

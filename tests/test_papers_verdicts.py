@@ -215,7 +215,7 @@ def test_equal_numbers_are_neither_lower_nor_higher() -> None:
     one = PerSeed.of([0.0, 0.0], "ms")
     nothing = Tolerance(0, "ms", "none")
     for better in ("lower", "higher"):
-        with pytest.raises(ValueError, match="wait: .*: state the smallest difference that counts"):
+        with pytest.raises(ValueError, match=r"wait: .*: state the smallest difference that counts"):
             Check.better("wait", one, one, better, nothing)  # type: ignore[arg-type]
     assert Check.better("wait", one, one, "equal", nothing).outcome == Outcome.HOLDS
 

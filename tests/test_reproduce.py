@@ -104,8 +104,8 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
     assert (
-        "| shorter | Section 2, Fig. 1 | **reproduced**: with 3 seeds | one-way delay of CoDel minus that of drop tail, 50 packets: "
-        in page
+        "| shorter | Section 2, Fig. 1 | **reproduced**: with 3 seeds | "
+        "one-way delay of CoDel minus that of drop tail, 50 packets: " in page
     )
     assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
     assert "\n| as chosen | reproduced |\n| as chosen, fewest points | reproduced |\n| minimum RTO 200 ms | " in page

@@ -1,6 +1,7 @@
 """The Python interface of a scenario."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest

@@ -251,7 +251,7 @@ fn kind_only(kind: &str) -> Json {
     json!({ "properties": others.map(|(key, _)| (key.to_owned(), json!(false))).collect::<Map<_, _>>() })
 }
 
-/// The kind of an entry that names none.
+/// The kind of an entry without `kind`.
 fn default_kind() -> String {
     let Value::Text(default) = KindName::Ftp.value() else { unreachable!("kinds are names") };
     default

@@ -146,7 +146,7 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
 
 
 def _code(sources: Path | None) -> Iterator[Path]:
-    """Yield the files whose content enters a report, but for the scenarios, on which the keys of the runs depend."""
+    """Yield the files whose content enters a report, except scenarios: the keys of runs depend on them."""
     package = Path(__file__).parents[1]
     yield from (file for file in sorted(package.rglob("*.py")) if not file.is_relative_to(package / "library"))
     yield from (file for file in sorted((package / "reports" / "templates").rglob("*")) if file.is_file())

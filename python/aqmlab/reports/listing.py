@@ -55,8 +55,8 @@ def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
 def page(name: str) -> str:
     """Describe a queue discipline, a TCP (``tcp:NAME``), a kind of traffic, or a scenario, by name.
 
-    The page has its parameters and signals; for a scenario it is the file, whole. Raises `KeyError` for an unknown name, with
-    a suggestion.
+    The page has its parameters and signals; for a scenario it is the whole file. Raises `KeyError` for an unknown name,
+    with a suggestion.
     """
     listed = catalogue()
     aqms = {entry["name"]: entry for entry in listed["aqms"]}

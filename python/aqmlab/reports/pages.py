@@ -117,8 +117,8 @@ start = "uniform(0 s, 1 s)"
 
 ## `extends`
 
-A file may be written as another one with changes. Here `slow.toml` is `first.toml` with a slower link, one flow
-less, and a call:
+A file may be written as another one with changes. Here `slow.toml` is `first.toml` with a slower link, one flow less,
+and a call:
 
 <!-- file: first.toml -->
 ```toml
@@ -148,20 +148,30 @@ name = "calls"
 kind = "voip"
 ```
 
-`extends`, at the top of a file, is the path of the extended file from the folder of the extending one. The extended file
-is read first, and may extend another; the keys of the extending file are laid over it:
+```console
+$ aqmlab validate slow.toml
+slow.toml: valid: droptail, 20 s, about 4e+04 packets and 2.8 MB
+  extends first.toml
+    dumbbell.rate = "5 Mbit/s" (it was "10 Mbit/s")
+    traffic.flows.count = 9 (it was 10)
+    traffic.calls.name = "calls" (new)
+    traffic.calls.kind = "voip" (new)
+```
 
-* A value or a list of values replaces what is there. A key that is not mentioned stays as it is, `title` too.
+`extends`, at the top of a file, is the path of another file, from the folder of this one. The other file is read first,
+and may itself extend one; the keys of this file are laid over it:
+
+* A value or a list of values replaces the old one. A key that is not mentioned stays as it is, even `title`.
 * A table is merged key by key. So is a `[[traffic]]` or `[[link]]` with the name of an entry there; with a new name it
-  follows the others. None can be left out.
+  follows the others. No entry can be removed.
 * An algorithm of the same name, or with no name, is merged; one of another name replaces the algorithm and keeps its
   target queue length, as `--aqm` does. So does one with a `preset`.
 * A `tcp` as a table is merged, a `tcp` as a text replaces.
-* Each parameter of `[sweep.vary]` has the values of the extending file.
+* A parameter of `[sweep.vary]` has the values of this file, even where they are a table.
 * A trace's `file` is looked for in the folder of the file that names it.
 
-`aqmlab validate` says what a file extends and what it changes there; `aqmlab show` prints a shipped scenario whole. Results,
-stores and reports have the whole as well, and depend on no other file. An error names the file in which the value stands.
+`aqmlab show` prints the whole of a shipped scenario. Results, stores and reports have the whole as well, and depend on
+no other file. An error names the file in which the value stands.
 
 ## Top
 

@@ -6,7 +6,7 @@ use crate::source::tree::{Data, Node, Table, labels};
 use std::collections::HashMap;
 
 /// The keys of a file over those of the file that it extends. Tables are merged key by key, algorithms as `--aqm` does
-/// it, entries of lists by their names; all else replaces what is there. Each value keeps the place where it was
+/// it, entries of lists by their names; all else replaces the old value. Each value keeps the place where it was
 /// written.
 pub(super) fn over(base: Table, own: Table) -> Table {
     base.overlaid(own, &|key, old, new| match key {
@@ -76,9 +76,9 @@ fn swept(key: &str, old: &Node, new: Node) -> Node {
 pub struct Change {
     /// Its dotted path.
     pub path: String,
-    /// What it was; `None` if there was none.
+    /// The old value; `None` if there was none.
     pub old: Option<String>,
-    /// What it is now; `None` if there is none.
+    /// The new value; `None` if there is none.
     pub new: Option<String>,
 }
 

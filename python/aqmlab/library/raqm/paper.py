@@ -15,7 +15,7 @@ PAPER = Paper(
     about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of "
     "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain "
     "by a Lyapunov function and compares RAQM with PI and REM in four cases. As printed the law cannot regulate its "
-    "queue: the target vanishes from its equations (claim `target-cancels`). Its rate law does work (`mode-rate`).",
+    "queue: the target vanishes from its equations (claim `target-cancels`). `mode-rate` judges its rate law alone.",
     hero="RAQM",
     experiments=EXPERIMENTS,
     items=ITEMS,

@@ -87,9 +87,9 @@ class Assessment:
     """The contents of a paper's report.
 
     ``rulings`` are the claims in the paper's own setting, ``later`` the comparative claims against later disciplines,
-    and ``variants`` the claims of the sensitivity table by the name of the variant, `CONTROL` first. ``calibrated`` has the distances of
-    the settings that were tried from the printed numbers. ``errors`` maps what could not be drawn or judged, although
-    its runs exist, to the error.
+    and ``variants`` the claims of the sensitivity table by the name of the variant, `CONTROL` first. ``calibrated`` has
+    the distances of the settings that were tried from the printed numbers. ``errors`` maps what could not be drawn or
+    judged, although its runs exist, to the error.
     """
 
     findings: Findings

@@ -71,8 +71,8 @@ class Setting:
     """A setting in which a paper's experiments are run.
 
     ``name`` is ``paper``, ``later``, `CONTROL`, the name of the variant, or that of a setting of the calibration.
-    ``needs`` names the experiments. With ``later`` the paper's discipline is run with later ones in place of those of the paper.
-    ``more`` has larger numbers of seeds, by experiment.
+    ``needs`` names the experiments. With ``later`` the paper's discipline is run with later ones in place of those of
+    the paper. ``more`` has larger numbers of seeds, by experiment.
     """
 
     name: str
@@ -129,7 +129,8 @@ def spread(settings: Settings, base: Scenario) -> Settings:
 def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[Setting]:
     """List the settings in which to run a paper: its own, later disciplines, and unless quick variants and calibration.
 
-    Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
+    Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``,
+    the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     read = frozenset(name for item in items for name in item.needs)

@@ -30,8 +30,8 @@ def document(
     ``items`` are the figures and tables, each with title, caption, files, the claims that it shows, and the rows of a
     table; ``left_out`` are those that lack runs or raised an error. ``claims`` are as from `Ruling.document`, each with
     the figures that show it; ``not_judged`` are the others. ``sensitivity`` and ``later`` have the verdicts in other
-    settings, `CONTROL` first in ``sensitivity``. ``calibration`` has the settings that were tried, empty if none were. ``experiments`` has all parameters.
-    ``errors`` has what could not be drawn or judged.
+    settings, `CONTROL` first in ``sensitivity``. ``calibration`` has the settings that were tried, empty if none were.
+    ``experiments`` has all parameters. ``errors`` has what could not be drawn or judged.
 
     ``sheets`` has the sheets of the figures by name; ``command`` is the command line for the reader to repeat;
     ``seconds`` is the time that the runs took, or None if it was not measured.

@@ -127,17 +127,15 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     quick = ", quick: fewest points" if document["quick"] else ""
     parts = [
         f"# {document['title']}",
-        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, {texts.repeated(document)}{quick}.*",
+        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, "
+        f"{texts.repeated(document)}{quick}.*",
         document["source"],
         document["about"],
         f"`aqmlab reproduce {document['paper']}` makes all figures, tables and verdicts. {counted(claims)}. "
         "[What the verdicts mean](README.md).",
         table(
             ["claim", "where", "verdict", "what decides it"],
-            [
-                [_ours(claim), claim["where"], _ruled(claim), decisive(claim) or "no number"]
-                for claim in claims
-            ],
+            [[_ours(claim), claim["where"], _ruled(claim), decisive(claim) or "no number"] for claim in claims],
         ),
     ]
     for verdict, heading in _MEANS.items():
@@ -206,8 +204,8 @@ def _settings(document: Document) -> list[str]:
         parts += [
             "## Sensitivity",
             "The same claims with other values of parameters that the paper does not state. "
-            f"{_extent(varied[0])} The first row is that of all runs; the others are compared with the second, which has "
-            "the same seeds and points as they.",
+            f"{_extent(varied[0])} The first row is that of all runs; the others are compared with the second, which "
+            "has the same seeds and points as they.",
             table(["", *names], rows),
             _moved(rows[1:], names),
         ]

@@ -24,8 +24,8 @@ MEANING = (
     "reproduced if only some do. It is undecided while open parts could change that: its runs are then repeated with "
     "twice as many seeds, and once more. A claim without a number is not testable. Differences are taken seed by seed, "
     f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.2f} %, with "
-    f"which {LOOKS} looks at a part, at 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up for a claim "
-    "of which all parts must hold or fail; that a true claim of many parts is called partly reproduced is more likely. "
+    f"which {LOOKS} looks at a part, with 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up where "
+    "all parts must hold or all fail; that a true claim of many parts is called partly reproduced is more likely. "
     "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
     "from the fewest points is tentative; a claim that no run could contradict is arithmetic, and not counted."
 )
@@ -133,10 +133,9 @@ def repeated(found: Mapping[str, Any]) -> str:
 
 def distance(one: Mapping[str, Any]) -> str:
     """Format the distance of a setting of the calibration, with the number of printed numbers that the setting has."""
-    values = one["values"]
-    known = sum(has for has in one["has"])
+    known = sum(one["has"])
     text = "\N{INFINITY}" if one["distance"] is None else number(one["distance"], 3)
-    return text + (f" ({known} of {len(values)})" if known < len(values) else "")
+    return text + (f" ({known} of {len(one['has'])})" if known < len(one["has"]) else "")
 
 
 def lasted(seconds: float) -> str:
