@@ -251,7 +251,7 @@ def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tol
     hero = simulation.hero
     others = [label for label in simulation.others_than(hero) if label != TD]
     return Judgement(
-        versus(simulation, {"": None}, tcp_goodput(simulation), hero, others, "not lower", tolerance)
+        versus(simulation, {"": None}, tcp_goodput(simulation), hero, others, "not lower", SAME)
         + [
             check
             for one in (UDP_LOSS, DELAY, SWING)

@@ -141,7 +141,6 @@ def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
         parts,
         f"BLUE has no target; what may be expected of it is its mean over the loads, {usual}. It waits for overflows "
         "and an idle link, and its queue goes from one to the other.",
-        [_range(related, label, tolerance) for label in ("BLUE", "LRED")],
     )
 
 

@@ -207,7 +207,7 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
-    """Create a reading of the change (%) of a value from its mean, where the short queue has nearly its greatest rate."""
+    """Create a reading of the change (%) of a value from its mean, where the short queue has its greatest rate."""
 
     def reading(frame: polars.DataFrame) -> float:
         import polars
