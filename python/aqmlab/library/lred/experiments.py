@@ -243,7 +243,7 @@ EXPERIMENTS = (
         "beta10-fine",
         "LRED with beta = 10, arrival by arrival",
         {"LRED": "lred:beta=10"},
-        settings={"duration": "30 s", "record.step": "500 us"},
+        settings={"duration": "30 s", "record.step": "100 us"},
         series=True,
     ),
     _run(

@@ -76,6 +76,12 @@ CHOICES = [
     ),
     Choice("UDP while on", "40 kbit/s on average", "80 kbit/s", "The on and off times have the same length."),
     Choice(
+        "Losses in the same event",
+        "",
+        "within a round trip with the target queue: 70 ms, or 250 ms on average",
+        "Flows are in step if they lose in the same round trip.",
+    ),
+    Choice(
         "Response time, overshoot",
         "",
         "four means of 5 s within 20 % of q0; how long such means are above that band",

@@ -29,6 +29,8 @@ FORMS = {"REM, its paper's form": "rem:q0=50", "REM, ns-2's with 1000-byte packe
 # The network is the same in the three cases but for the delays of the clients.
 TITLES = {1: "short round trips", 2: "long round trips", 3: "diverse round trips", 4: "hybrid traffic"}
 BUFFER = "dumbbell.buffer"
+# A loss event is a round trip with the target queue; of the diverse ones, the mean.
+EVENTS = {1: "70 ms", 2: "250 ms", 3: "250 ms", 4: "250 ms"}
 LOADS = {1: "40,400", 2: "40,400", 3: "40,400", 4: "40,100,400"}
 QUICK = {4: {FLOWS: "100"}}
 
@@ -43,7 +45,8 @@ def _cases(
             title=f"Case {case}: {TITLES[case]}{about}",
             scenario=f"raqm/case{case}",
             aqms=aqms,
-            settings={"response.target": 50},  # also for disciplines without a target, or with a delay for one
+            # The target also for disciplines without one, or with a delay for one.
+            settings={"response.target": 50, "record.loss_event": EVENTS[case]},
             vary={FLOWS: LOADS[case]},
             quick=QUICK.get(case, {}),
             series=True,

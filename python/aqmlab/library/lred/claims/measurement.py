@@ -149,12 +149,15 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig17",
 )
 def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the arrivals whose p is 0 or 1, in bins with one or two of them."""
+    """Count the arrivals whose p is 0 or 1, of those alone in their bin with none in the next."""
 
     def share(frame: polars.DataFrame) -> float:
-        late = frame.filter((polars.col("t") >= 20) & (polars.col("arrivals") > 0)).drop_nulls("p.min")
-        extreme = late.filter(polars.col("p.min").is_in([0.0, 1.0]) & polars.col("p.max").is_in([0.0, 1.0]))
-        return 100 * float(extreme["arrivals"].sum()) / float(late["arrivals"].sum())
+        # A bin begins with the p of the arrival before: the next one has that of this arrival alone.
+        arrivals = polars.col("arrivals")
+        lone = frame.with_columns(p=polars.col("p.min").shift(-1)).filter(
+            (polars.col("t") >= 20) & (arrivals == 1) & (arrivals.shift(-1) == 0)
+        )
+        return 100 * float(lone["p"].is_in([0.0, 1.0]).mean())  # type: ignore[arg-type]
 
     found = beta10_fine.from_series("LRED", share, unit="%")
     return Judgement(

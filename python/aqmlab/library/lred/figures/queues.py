@@ -129,7 +129,7 @@ FIGURE_17 = Figure(
     ],
     curves=_virtual_drop_tail,
     caption="Experiment 1 with 400 flows: the paper does not state the number. In (b) the highest and the lowest p of "
-    "each half millisecond.",
+    "each 100 us.",
 )
 
 STEPS = _queues(

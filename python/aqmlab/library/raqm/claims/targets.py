@@ -88,9 +88,7 @@ EQUAL_QUEUE = [
         "higher goodput and lower packet drop ratio simultaneously at the cost of the same average queue length",
     ),
     best_at_equal_queue("loss_ratio", "Section 3.3, Fig. 7b", "lower packet drop ratio simultaneously"),
-    best_at_equal_queue(
-        "utilisation", "Abstract, Section 4", "better tradeoff between link utilization and queuing delay"
-    ),
+    best_at_equal_queue("utilisation", "Abstract", "better tradeoff between link utilization and queuing delay"),
 ]
 
 

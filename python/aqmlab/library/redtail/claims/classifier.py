@@ -54,20 +54,28 @@ def printed_room(table: Rows) -> float:
     shown="alarms",
 )
 def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the web's connections that come to the long queue, for every N."""
+    """Count the web's pairs that turn long, for every N; beside, false alarms by the law of the files' sizes."""
+    points, most = n.points(AFTER), 2 + tolerance.value
+    laws = {after: [100 * one for one in (taken_for_long(after, 10.0), falsely(after, 10.0))] for after in points}
+    every = ", ".join(f"{of_all:.2g}" for of_all, _ in laws.values())
     return Judgement(
         [
-            Check.of(
-                f"connections with a packet in the long queue, N = {after}",
-                counted_long(n, after),
-                most=2 + tolerance.value,
-            )
-            for after in n.points(AFTER)
+            Check.of(f"pairs that turn long, of the connections, N = {after}", counted_long(n, after), most=most)
+            for after in points
         ],
-        "Files of more than N packets count too. From the law of their sizes and thoughts shorter than T "
-        + ", ".join(f"{100 * taken_for_long(after, 10.0):.2g}" for after in n.points(AFTER))
-        + " % are to be expected.",
+        "The count has pairs that turn long for a file of more than N packets, which is no false alarm, and lacks the "
+        f"files that such a pair fetches within T. By the law of the sizes {every} % of the connections have a packet "
+        "in the long queue. Beside: those of them whose own file is not that long.",
+        [
+            Check.exact(f"false alarms by the law, N = {after}", false, unit="%", most=most)
+            for after, (_, false) in laws.items()
+        ],
     )
+
+
+def falsely(n: int, silence: float) -> float:
+    """Compute the part of `taken_for_long` whose own file has no more than ``n`` packets."""
+    return taken_for_long(n, silence) - float(redtail.longer_than(max(PAYLOAD * (n - REQUEST_ACKS), SMALLEST)))
 
 
 def counted_long(runs: Runs, after: int) -> PerSeed:
