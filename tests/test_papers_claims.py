@@ -46,11 +46,13 @@ def held(*_: object) -> Judgement:
 
 
 def test_a_claim_is_named_after_its_judge_and_reads_the_experiments_that_its_parameters_name() -> None:
-    @claim("It is fast.", where="Section 1", quote="fast", tolerance=EXACT, shown="fig1 table2")
+    @claim(where="Section 1", quote="fast", tolerance=EXACT, shown="fig1 table2")
     def as_fast(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+        """It is fast."""
         return Judgement([Check.exact(f"{exp1.name} {exp1_pistar and exp1_pistar.name}", 1, least=tolerance.value)])
 
     assert (as_fast.name, as_fast.shown, as_fast.quote) == ("as-fast", ["fig1", "table2"], "fast")
+    assert as_fast.text == "It is fast."
     assert (list(as_fast.needs), list(as_fast.optional), as_fast.reads) == (
         ["exp1"],
         ["exp1-pistar"],
@@ -70,7 +72,8 @@ def test_a_judge_serves_several_claims() -> None:
         return Judgement([Check.exact(runs.name, 1, least=0)])
 
     cases = [
-        claim("It is held.", where="Section 2", name=f"{case}-held", runs=case)(regulated) for case in ("one", "two")
+        claim(text="It is held.", where="Section 2", name=f"{case}-held", runs=case)(regulated)
+        for case in ("one", "two")
     ]
     module = ModuleType("cases")
     vars(module)["CASES"] = cases
@@ -79,18 +82,18 @@ def test_a_judge_serves_several_claims() -> None:
 
 
 def test_claims_are_collected_in_their_order_and_ours_come_last() -> None:
-    def made(name: str, beyond: bool = False) -> Claim:
-        return claim("So.", where="ours", name=name, beyond=beyond)(held)
+    def made(name: str, quote: str = "so") -> Claim:
+        return claim(text="So.", where="1", name=name, quote=quote)(held)
 
     first, second = ModuleType("first"), ModuleType("second")
-    vars(first).update(a=made("z"), b=made("ours", beyond=True), c=7)
+    vars(first).update(a=made("z"), b=made("ours", quote=""), c=7)
     vars(second).update(d=made("a"))
     assert [one.name for one in claims(first, second)] == ["z", "a", "ours"]
 
 
 @pytest.mark.parametrize(
     ("options", "sensitive"),
-    [({}, True), ({"beyond": True}, False), ({"arithmetic": True}, False), ({"sensitive": False}, False)],
+    [({}, True), ({"quote": ""}, False), ({"arithmetic": True}, False), ({"sensitive": False}, False)],
 )
 def test_each_claim_of_the_paper_that_reads_runs_is_judged_in_every_setting(
     options: dict[str, Any], sensitive: bool
@@ -98,8 +101,8 @@ def test_each_claim_of_the_paper_that_reads_runs_is_judged_in_every_setting(
     def judge(exp1: Runs) -> Judgement:
         return held(exp1)
 
-    assert claim("So.", where="1", **options)(judge).sensitive == sensitive
-    assert not claim("So.", where="1")(held).sensitive, "it reads no runs"
+    assert claim(text="So.", where="1", **{"quote": "so", **options})(judge).sensitive == sensitive
+    assert not claim(text="So.", where="1", quote="so")(held).sensitive, "it reads no runs"
 
 
 def test_a_function_can_read_all_evidence() -> None:

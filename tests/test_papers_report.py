@@ -91,7 +91,7 @@ def judge(*limits: tuple[float, float]) -> object:
 
 
 def claim(name: str, *limits: tuple[float, float], **more: object) -> Claim:
-    head = {"text": f"It {EVIL}", "where": "Section 1, Fig. 7", "needs": ["tiny"], "shown": ["fig7"]}
+    head = {"text": f"It {EVIL}", "where": "Section 1, Fig. 7", "quote": "so", "needs": ["tiny"], "shown": ["fig7"]}
     return Claim(name=name, judge=judge(*limits), **{**head, **more})  # type: ignore[arg-type]
 
 
@@ -143,7 +143,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Paper:
             claim("holds-partly", always, never),
             claim("fails", never),
             claim("untold"),
-            claim("ours", always, beyond=True, shown=["more"]),
+            claim("ours", always, quote="", shown=["more"]),
         ],
         choices=[Choice("buffer", "", "50 packets", "it <must> be something")],
         variants=[Variant("smaller <buffer>", {"dumbbell.buffer": "20 packets"})],

@@ -52,7 +52,7 @@ class Claim:
     judge : callable
         Takes the evidence and returns a `Judgement`.
     quote : str
-        The clause of the paper that it tests, or what its figure or table shows; empty if it is ours.
+        The clause of the paper that it tests, or what its figure or table shows; empty if the claim is ours.
     tolerance : Tolerance or None
         The effect size below which nothing is claimed; None for an exact statement.
     needs : sequence of str
@@ -66,8 +66,6 @@ class Claim:
         paper does not state.
     comparative : bool
         Whether it claims that the paper's discipline is better than others; it is then judged against later ones too.
-    beyond : bool
-        Whether it is ours and not the paper's.
     arithmetic : bool
         Whether it follows from definitions, so that no run could contradict it; it is then not counted.
     """
@@ -83,8 +81,12 @@ class Claim:
     shown: Sequence[str] = ()
     sensitive: bool = False
     comparative: bool = False
-    beyond: bool = False
     arithmetic: bool = False
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it is ours and not the paper's: a claim of the paper has a quote."""
+        return not self.quote
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -93,9 +95,9 @@ class Claim:
 
 
 def claim(
-    text: str,
     *,
     where: str,
+    text: str = "",
     quote: str = "",
     tolerance: Tolerance | None = None,
     shown: str = "",
@@ -103,19 +105,18 @@ def claim(
     runs: str | Sequence[str] | None = None,
     sensitive: bool | None = None,
     comparative: bool = False,
-    beyond: bool = False,
     arithmetic: bool = False,
 ) -> Callable[[Callable[..., Judgement]], Claim]:
     """Make a claim of the function that judges it.
 
     Parameters
     ----------
-    text : str
-        The claim, in our words.
     where : str
         Its place in the paper.
+    text : str
+        The claim, in our words; by default the function's docstring.
     quote : str
-        The clause of the paper that it tests.
+        The clause of the paper that it tests; without one the claim is ours.
     tolerance : Tolerance
         The effect size below which nothing is claimed; passed to a function with the keyword-only parameter
         ``tolerance``.
@@ -129,8 +130,6 @@ def claim(
         Whether it has a row in the sensitivity table; by default each claim of the paper that reads runs has one.
     comparative : bool
         Whether it is judged against later disciplines too.
-    beyond : bool
-        Whether it is ours.
     arithmetic : bool
         Whether no run could contradict it.
 
@@ -144,7 +143,7 @@ def claim(
         judge = reader(function, runs, {"tolerance": tolerance})
         return Claim(
             name=name or function.__name__.replace("_", "-"),
-            text=text,
+            text=text or " ".join((function.__doc__ or "").split()),
             where=where,
             judge=judge,
             quote=quote,
@@ -152,9 +151,8 @@ def claim(
             needs=judge.needs,
             optional=judge.optional,
             shown=shown.split(),
-            sensitive=bool(judge.needs) and not beyond and not arithmetic if sensitive is None else sensitive,
+            sensitive=bool(judge.needs and quote) and not arithmetic if sensitive is None else sensitive,
             comparative=comparative,
-            beyond=beyond,
             arithmetic=arithmetic,
         )
 

@@ -66,14 +66,13 @@ def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETU
 
 
 @claim(
-    "If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost.",
     quote="using the average queue size instead of the instantaneous queue size could be harmful",
     where="Section III-B",
     tolerance=NOT_ONE,
     shown="failure",
 )
 def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED's drops when the load rises by a fifth with those of the two that look at the queue itself."""
+    """If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost."""
     checks = _lose_more(fifth, [RED], [TD, HERO], tolerance)
     beside = [
         Check.of(f"{name}: packets lost with {label}", lost(fifth, label, at), most=1 - tolerance.value)
@@ -105,7 +104,6 @@ def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance
 
 
 @claim(
-    "When the load doubles, the average is late.",
     quote="the operational link will suddenly double its load, and it will take some time to the averaging to reflect "
     "this change",
     where="Section III-B",
@@ -113,7 +111,7 @@ def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance
     shown="failure",
 )
 def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time to RED's first drop with that of GRED-I, which has the same min_th and no average."""
+    """When the load doubles, the average is late."""
     return Judgement(
         _first(double, RED, HERO, "higher", tolerance),
         "RED's average takes 500 arrivals, 0.4 s of a full link and more here, to follow by two thirds what GRED-I "
@@ -122,14 +120,13 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I reacts faster to congestion than what relies on the average.",
     quote="GRED-I offers a better and faster reaction to congestion",
     where="Section VI",
     tolerance=BIN,
     shown="failure",
 )
 def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the times from the failure to the first drop."""
+    """GRED-I reacts faster to congestion than what relies on the average."""
     return Judgement(
         [check for other in (RED, APPROXIMATED, GENTLE) for check in _first(double, HERO, other, "lower", tolerance)],
         "GRED-I looks at the queue itself. Whether faster is better shows in what is lost in the failure.",
@@ -151,7 +148,6 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
 
 
 @claim(
-    "No discipline but tail drop copes with the link failure.",
     quote="none of the AQM mechanisms (except Tail Drop) is smart enough to solve efficiently the carrier's problem "
     "with regards to link failure",
     where="Section VI",
@@ -159,7 +155,7 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
     shown="failure",
 )
 def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the packets lost from the failure until 5 s after the link's return."""
+    """No discipline but tail drop copes with the link failure."""
     return Judgement(
         _lose_more(double, double.others_than(TD), [TD], tolerance),
         "For a few seconds the buffer can store what comes in excess, and tail drop uses all of it. The others drop on "
@@ -177,14 +173,13 @@ def only_tail_drop_copes(double: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "After a peak RED goes on dropping though the queue is short again.",
     quote="RED will continue dropping packets even after the congestion",
     where="Section III-B; V",
     tolerance=NOT_ONE,
     shown="failure",
 )
 def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the drops from a queue below min_th in 2 s after the link's return."""
+    """After a peak RED goes on dropping though the queue is short again."""
     checks, beside = (
         [
             Check.of(
@@ -206,7 +201,6 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With w = 1 RED is like tail drop.",
     quote="then the averaging procedure will not filter out transient congestion ... That is when RED behaves like a "
     "Tail Drop router",
     where="Section III-B",
@@ -214,7 +208,7 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="short",
 )
 def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED of w = 1 with tail drop of max_th packets."""
+    """With w = 1 RED is like tail drop."""
     return Judgement(
         [
             check
@@ -227,7 +221,6 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With too small a w packets are lost by overflow.",
     quote="When [w] is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
     "dropped due to a buffer overflow",
     where="Section III-B",
@@ -235,7 +228,7 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig7",
 )
 def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the packets lost at a full buffer with the smallest w and with the next."""
+    """With too small a w packets are lost by overflow."""
     small, next_one = (
         averaging.per_seed("drops_overflow", RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
     )
@@ -251,14 +244,13 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "TCP's goodput hardly depends on RED's averaging weight.",
     quote="the TCP goodput is not very sensitive to the value of [w]",
     where="Section III-B, Fig. 7",
     tolerance=SAME,
     shown="fig7",
 )
 def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the dependence of TCP's goodput on the averaging."""
+    """TCP's goodput hardly depends on RED's averaging weight."""
     each = [averaging.per_seed(**tcp_goodput(averaging), label=RED, at={"aqm.w_q": w}) for w in weights(averaging)]
     span = Check.better(
         "largest over smallest TCP goodput", PerSeed.most(each), PerSeed.least(each), "equal", tolerance
@@ -267,14 +259,13 @@ def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "UDP loses the less the larger RED's averaging weight.",
     quote="the UDP loss probability is decreasing when [w] is getting larger",
     where="Section III-B, Fig. 7",
     tolerance=POINT,
     shown="fig7",
 )
 def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare UDP's loss at each weight with that at the next."""
+    """UDP loses the less the larger RED's averaging weight."""
     loss = udp_loss(averaging)
     checks = [
         Check.better(f"UDP loss, w = {two:g} minus w = {one:g}", loss[two], loss[one], "lower", tolerance)
@@ -288,14 +279,13 @@ def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    "UDP fares best if the queue is not averaged.",
     quote="The best UDP performance is realized when the instantaneous queue size is used",
     where="Section III-B, Fig. 7",
     tolerance=POINT,
     shown="fig7",
 )
 def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare UDP's loss at w = 1 with that at every other weight of the figure."""
+    """UDP fares best if the queue is not averaged."""
     loss = udp_loss(averaging)
     checks = [
         Check.better(f"UDP loss, w = 1 minus w = {w:g}", loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
@@ -304,14 +294,13 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Averaging avoids a bias against bursts.",
     quote="Averaging helps to avoid the bias against bursty flows",
     where="Section V",
     tolerance=TENTH,
     shown="bursts",
 )
 def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare what bursty UDP loses over what smooth UDP loses, with RED's average and without."""
+    """Averaging avoids a bias against bursts."""
     bias = {
         label: bursts.per_seed(**BURSTY, label=label) / bursts.per_seed(**UDP_LOSS, label=label)
         for label in bursts.labels
@@ -325,14 +314,13 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The average does not reflect the real state of the queue.",
     quote="the average queue size does not reflect the real state of the queue",
     where="Section V",
     tolerance=FINE_BIN,
     shown="fig6",
 )
 def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure by how much the average lags behind the queue."""
+    """The average does not reflect the real state of the queue."""
     checks = [
         Check.of(
             f"lag of the average behind the queue, {label}",

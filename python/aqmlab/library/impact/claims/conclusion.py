@@ -28,12 +28,11 @@ SHARE = 9.6 / 51
 
 
 @claim(
-    "GRED-I is easier to implement than what relies on the average.",
     quote="should be easier to implement than the schemes relying on the average queue size",
     where="Section VI; I",
 )
 def easier() -> Judgement:
-    """Report what the disciplines cost in our engine, whose GRED-I is RED of w = 1."""
+    """GRED-I is easier to implement than what relies on the average."""
     costs = complexity()
     each = ", ".join(f"{costs[name].instructions[100]:.0f} ({name})" for name in ("gredi", "red", "gred"))
     return Judgement(
@@ -44,14 +43,13 @@ def easier() -> Judgement:
 
 
 @claim(
-    "No discipline of one queue makes a fair network.",
     quote="We do not believe that any AQM scheme can efficiently match the requirements of a fair network",
     where="Section VI",
     tolerance=Tolerance(0.05, "", "a twentieth of Jain's index"),
     shown="links",
 )
 def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare Jain's index of flows of different round trips with that of fair queueing."""
+    """No discipline of one queue makes a fair network."""
     fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
     checks = [
         Check.better(
@@ -67,14 +65,13 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "No discipline of one queue isolates flows from one that misbehaves.",
     quote="AQM also does not provide flow isolation and protection from misbehaving flows",
     where="Section VI",
     tolerance=Tolerance(2, "fair shares", "twice its fair share, which would be isolation of a kind"),
     shown="isolation",
 )
 def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge what a flow of 5 Mbit/s that does not slow down gets beside 50 TCP flows."""
+    """No discipline of one queue isolates flows from one that misbehaves."""
 
     def shares(label: str) -> Check:
         got = (isolation.per_seed(**MISBEHAVED, label=label) / SHARE).called("", "fair shares")
@@ -89,14 +86,12 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "How long runs of losses are depends on how fast a flow is.",
     where="Beyond Section III-A.4",
     tolerance=Tolerance(0.7, "orders of magnitude", "ten times, give or take a factor of two"),
     shown="split",
-    beyond=True,
 )
 def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED with tail drop for UDP in one flow."""
+    """How long runs of losses are depends on how fast a flow is."""
     at = {"traffic.udp.count": min(split.points("traffic.udp.count"))}
     return Judgement(
         in_a_row(split, RED, [TD], "higher", tolerance, at=at, owner="udp"),
@@ -105,14 +100,12 @@ def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I's line moves its delay and nothing else.",
     where="Beyond Section V, which leaves it to later work",
     tolerance=TENTH,
     shown="line",
-    beyond=True,
 )
 def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the largest with the smallest value over thresholds, for each metric."""
+    """GRED-I's line moves its delay and nothing else."""
     places = [
         {"aqm.min_th": low, "aqm.max_th": high}
         for low in line.points("aqm.min_th")

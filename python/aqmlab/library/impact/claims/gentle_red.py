@@ -32,14 +32,13 @@ ABOUT_3 = Tolerance(2, "% of it", '"about 3 %", which the paper calls better, is
 
 
 @claim(
-    "UDP loses about 10 % less with GRED than with RED.",
     quote="the UDP loss probability with GRED is significantly lower than with RED (about 10% lower)",
     where="Section IV, Fig. 8",
     tolerance=Tolerance(5, "% of it", '"about 10 %" is read as 5 to 15 %'),
     shown="fig8",
 )
 def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of UDP with the testbed's GRED and with RED."""
+    """UDP loses about 10 % less with GRED than with RED."""
     checks = [
         Check.of(f"{name}: UDP loss, GRED (testbed) over RED", (one / other - 1) * 100, unit="%", least=-15, most=-5)
         for name, at in MIXED.items()
@@ -54,14 +53,13 @@ def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "TCP's goodput is about 3 % higher with RED than with GRED.",
     quote="the TCP performance is better with RED than with GRED (about 3% higher with RED)",
     where="Section IV, Fig. 8",
     tolerance=Tolerance(1, "% of it", '"about 3 %" is read as 2 to 4 %'),
     shown="fig8",
 )
 def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of TCP with the testbed's GRED and with RED."""
+    """TCP's goodput is about 3 % higher with RED than with GRED."""
     quantity = tcp_goodput(mixed)
     checks = [
         Check.of(f"{name}: TCP goodput, RED over GRED (testbed)", (one / other - 1) * 100, unit="%", least=2, most=4)
@@ -78,14 +76,13 @@ def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The queue oscillates heavily with GRED, in spite of different round trips.",
     quote="We observe heavy oscillation of the actual queue size with GRED",
     where="Section IV, Fig. 9 left",
     tolerance=TENTH,
     shown="fig9 metrics",
 )
 def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how much GRED's queue swings with tail drop's, which is drawn beside it, and with RED's."""
+    """The queue oscillates heavily with GRED, in spite of different round trips."""
     at = {"Exp7": GREEDY["Exp7"]}
     return Judgement(
         [check for label in GREDS for check in versus(simulation, at, SWING, label, [TD, RED], "higher", tolerance)],
@@ -95,14 +92,13 @@ def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED synchronises TCP flows.",
     quote='the "gentle" RED function leads obviously to a synchronization of the TCP flows',
     where="Section IV",
     tolerance=HALF,
     shown="fig9 metrics",
 )
 def gred_synchronises(simulation: Runs) -> Judgement:
-    """Judge how many flows a loss event hits."""
+    """GRED synchronises TCP flows."""
     at = GREEDY["Exp7"]
     checks = [
         Check.of(f"{HIT['name']}, {label}", simulation.per_seed(**HIT, label=label, at=at), least=HALF.value)
@@ -117,14 +113,13 @@ def gred_synchronises(simulation: Runs) -> Judgement:
 
 
 @claim(
-    "GRED makes more multiple drops than tail drop.",
     quote="GRED increases the probability to encounter multiple drops",
     where="Section IV, Fig. 9 right",
     tolerance=TWICE,
     shown="fig9 runs",
 )
 def gred_multiple_drops(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss runs with GRED and with tail drop in the model of the figure, at any load that it may have had."""
+    """GRED makes more multiple drops than tail drop."""
 
     def modelled(load: float, flows: float, whose: str) -> list[Check]:
         return [
@@ -151,14 +146,13 @@ def gred_multiple_drops(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED's drops explain why its queue oscillates.",
     quote="This indeed can explain the oscillating behavior of the GRED queue",
     where="Section IV",
     tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
     shown="fig9",
 )
 def drops_explain(queue: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Correlate the drops of 0.1 s with the change of the queue in the 0.3 s that follow."""
+    """GRED's drops explain why its queue oscillates."""
     found = {
         label: Check.of(
             f"correlation of drops and the queue's change, {label}",
@@ -176,7 +170,6 @@ def drops_explain(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED loses fewer packets in a row than RED.",
     quote="a smoother dropping function is not an improvement over RED for TCP traffic but is an improvement over RED "
     "performance with regard to consecutive losses",
     where="Section I",
@@ -184,7 +177,7 @@ def drops_explain(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig9 runs",
 )
 def gred_fewer_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss runs with gentle RED and with RED, all with independent drops."""
+    """GRED loses fewer packets in a row than RED."""
     return Judgement(
         [check for label in GREDS for check in in_a_row(corners, label, [RED], "lower", tolerance)],
         "Without a step there is no time in which all is dropped; what is left of long runs is chance.",
@@ -196,14 +189,13 @@ def gred_fewer_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED is no better end to end than tail drop and RED.",
     quote="does not improve the end to end performance compared to Tail Drop and RED",
     where="Section IV",
     tolerance=SAME,
     shown="fig8",
 )
 def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare both metrics of Fig. 8 with the testbed's GRED with those of tail drop and RED."""
+    """GRED is no better end to end than tail drop and RED."""
     return Judgement(
         versus(mixed, MIXED, tcp_goodput(mixed), APPROXIMATED, [TD, RED], "not higher", tolerance)
         + versus(mixed, MIXED, UDP_LOSS, APPROXIMATED, [TD, RED], "not lower", SIGNIFICANT),
@@ -213,14 +205,13 @@ def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED is no improvement on RED, which is better in all metrics.",
     quote="GRED is definitely not an improvement compared to RED (RED showed better results for all the metrics)",
     where="Section VI",
     tolerance=Tolerance(10, "% of it", "a tenth; of goodput 2 %, of loss 5 %, of runs a factor of two, as elsewhere"),
     shown="fig8 fig9 metrics runs",
 )
 def gred_no_better(mixed: Runs, simulation: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare each metric where Figs. 8 and 9 have it: RED better by more than each tolerance."""
+    """GRED is no improvement on RED, which is better in all metrics."""
     whole = {"": None}
     return Judgement(
         [

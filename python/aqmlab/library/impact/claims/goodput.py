@@ -42,14 +42,13 @@ FEW = {"Exp5": TCP_ONLY["Exp5"]}
 
 
 @claim(
-    "A max_p of 2 % was too little to make many TCP sources slow down.",
     quote="the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce",
     where="Section I",
     tolerance=TENTH,
     shown="flows",
 )
 def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge whether RED's average is pushed to max_th if its line ends at 2 %."""
+    """A max_p of 2 % was too little to make many TCP sources slow down."""
     least = 1 - tolerance.value / 100
     checks, beside = (
         [
@@ -72,14 +71,13 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With thousands of flows a few drops regulate nothing.",
     quote="a few packet discards could not regulate the traffic sources since at least one discard is needed per flow",
     where="Section I",
     tolerance=Tolerance(0, "%", "the loss that max_p allows is an exact bound"),
     shown="flows",
 )
 def thousands(flows: Runs) -> Judgement:
-    """Compare the loss that thousands of sources need with RED's largest early drop probability."""
+    """With thousands of flows a few drops regulate nothing."""
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
     found = {count: flows.per_seed("loss_ratio", "max_p = 10 %", at) for count, at in each.items()}
     checks = [Check.of(f"loss with max_p = 10 %, {count:g} sources", loss, least=10) for count, loss in found.items()]
@@ -91,14 +89,13 @@ def thousands(flows: Runs) -> Judgement:
 
 
 @claim(
-    "The router's load was above one, though TCP reacts.",
     quote="we measured a router load larger than one during our experiments",
     where="Section III-A.4, footnote",
     tolerance=Tolerance(0, "", "an exact statement"),
     shown="levels",
 )
 def load_above_one(mixed: Runs) -> Judgement:
-    """Judge the offered load: arriving bits over those that the link can send."""
+    """The router's load was above one, though TCP reacts."""
     checks = [
         Check.of(f"{name}: offered load, {label}", mixed.per_seed(**load(mixed), label=label, at=at), least=1)
         for name, at in MIXED.items()
@@ -108,14 +105,13 @@ def load_above_one(mixed: Runs) -> Judgement:
 
 
 @claim(
-    "In simulation RED does what it does on the testbed.",
     quote="our simulation has been designed to reproduce the behavior of RED observed in our experimental evaluation",
     where="Section II",
     tolerance=TENTH,
     shown="fig5 fig10",
 )
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare what RED changes of tail drop, in both metrics of Fig. 5, in simulation and on the testbed's copy."""
+    """In simulation RED does what it does on the testbed."""
     checks = []
     for quantity, same in ((lambda _: UDP_LOSS, tolerance), (tcp_goodput, SAME)):
         for name, at in MIXED.items():
@@ -134,14 +130,13 @@ def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Toleran
 
 
 @claim(
-    "With 32 and more TCP sources tail drop gives more goodput than RED.",
     quote="For all experiments except Exp5, Tail Drop provides a better goodput than RED",
     where="Section III-A.1, Fig. 4, Exp1 to Exp4",
     tolerance=TICK,
     shown="fig4",
 )
 def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of tail drop with RED's at 32 and more sources."""
+    """With 32 and more TCP sources tail drop gives more goodput than RED."""
     return Judgement(
         versus(tcp, MANY, tcp_goodput(tcp), TD, [RED], "higher", tolerance),
         f"The link is busy with either ({mean_of(tcp, BUSY, (TD, RED), MANY['Exp1'])} in Exp1), so that goodput is "
@@ -150,14 +145,13 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With 16 TCP sources RED gives more goodput than tail drop.",
     quote="RED performs better than Tail Drop when used with few TCP sources. Our experiments … support this",
     where="Section III-A.1, Fig. 4, Exp5",
     tolerance=TICK,
     shown="fig4",
 )
 def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of RED with tail drop's at 16 sources."""
+    """With 16 TCP sources RED gives more goodput than tail drop."""
     return Judgement(
         versus(tcp, FEW, tcp_goodput(tcp), RED, [TD], "higher", tolerance),
         f"Goodput is what keeps the link busy, {mean_of(tcp, BUSY, (TD, RED), FEW['Exp5'])}, and is not sent in "
@@ -167,7 +161,6 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With few sources RED makes better use of the buffer.",
     quote='the "random drops" with RED forced individual sources to back off early and allowed a better utilization '
     "of the buffer resources",
     where="Section III-A.1",
@@ -175,7 +168,7 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig4",
 )
 def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time in which nothing waits, at 16 sources."""
+    """With few sources RED makes better use of the buffer."""
     empty: Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
     return Judgement(
         versus(tcp, FEW, empty, RED, [TD], "lower", tolerance),
@@ -185,14 +178,13 @@ def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Thresholds and max_p have little influence on TCP's goodput, as long as the function has an edge.",
     quote="with a sharp dropping function has a limited influence on the TCP goodput",
     where="Section III",
     tolerance=SAME,
     shown="presets",
 )
 def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput with RED's other thresholds with that of 30 and 90, at each number of sources."""
+    """Thresholds and max_p have little influence on TCP's goodput, as long as the function has an edge."""
     quantity, (ours, *others) = tcp_goodput(presets), presets.labels
     checks = [
         check for other in others for check in versus(presets, TCP_ONLY, quantity, other, [ours], "equal", tolerance)
@@ -205,14 +197,13 @@ def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @claim(
-    "On the testbed UDP loses 29 to 38 %.",
     quote="right axis of Fig. 5, from 29 to 38",
     where="Section III-A.2, Fig. 5",
     tolerance=Tolerance(0, "%", "the printed axis, within which all bars are"),
     shown="fig5 levels",
 )
 def testbed_levels(mixed: Runs) -> Judgement:
-    """Compare the levels with the axes of Fig. 5, to whose middle the sources are fitted."""
+    """On the testbed UDP loses 29 to 38 %."""
 
     def within(quantity: Quantity, least: float, most: float) -> list[Check]:
         return [
@@ -237,14 +228,13 @@ def testbed_levels(mixed: Runs) -> Judgement:
 
 
 @claim(
-    "Beside UDP, TCP's goodput with RED is comparable with that with tail drop.",
     quote="the aggregate TCP performance with RED is comparable with the one realized with Tail Drop",
     where="Section III-A.2, Fig. 5",
     tolerance=SAME,
     shown="fig5",
 )
 def tcp_as_good(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of TCP beside UDP."""
+    """Beside UDP, TCP's goodput with RED is comparable with that with tail drop."""
     return Judgement(
         versus(mixed, MIXED, tcp_goodput(mixed), RED, [TD], "equal", tolerance),
         "The link is full with both; TCP has what UDP and useless retransmissions leave of it.",
@@ -253,14 +243,13 @@ def tcp_as_good(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judge
 
 
 @claim(
-    "UDP loses significantly more with RED than with tail drop.",
     quote="the drop probability of the UDP flows is significantly higher with RED than with Tail Drop",
     where="Section III-A.2, Fig. 5; III-C",
     tolerance=SIGNIFICANT,
     shown="fig5 fig10",
 )
 def red_drops_udp(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of UDP."""
+    """UDP loses significantly more with RED than with tail drop."""
     share = {
         label: (mixed.per_seed(**UDP_LOSS, label=label) / mixed.per_seed(**LOSS, label=label)) for label in (TD, RED)
     }
@@ -273,14 +262,13 @@ def red_drops_udp(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    "UDP loses 5 to 12 % more with RED than with tail drop.",
     quote="5% to 12% higher",
     where="Section III-A.2, Fig. 5",
     tolerance=Tolerance(0, "%", "the printed range"),
     shown="fig5",
 )
 def red_drops_udp_by(mixed: Runs) -> Judgement:
-    """Compare the excess of UDP's loss with the printed range."""
+    """UDP loses 5 to 12 % more with RED than with tail drop."""
     both = {name: [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (RED, TD)] for name, at in MIXED.items()}
     return Judgement(
         [
@@ -297,7 +285,6 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
 
 
 @claim(
-    "Telephony loses more with RED than with tail drop.",
     quote="the loss rate suffered by UDP/IP telephony applications (whether they are rate adaptive or not) will "
     "increase significantly",
     where="Section III-A.2",
@@ -305,7 +292,7 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
     shown="voice",
 )
 def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of telephone calls, a packet of 200 B every 20 ms, in experiment 6."""
+    """Telephony loses more with RED than with tail drop."""
     calls: Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
     return Judgement(
         versus(voice, {"Exp6": None}, calls, RED, [TD], "higher", tolerance),
@@ -315,14 +302,13 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "What TCP loses does not change much from tail drop to RED.",
     quote="the aggregate loss rate suffered by TCP connections when going from Tail Drop to RED does not change much",
     where="Section III-A.2",
     tolerance=SIGNIFICANT,
     shown="levels",
 )
 def tcp_loses_as_much(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of TCP."""
+    """What TCP loses does not change much from tail drop to RED."""
     return Judgement(
         versus(mixed, MIXED, tcp_loss(mixed), RED, [TD], "equal", tolerance),
         "At these losses TCP lives on time-outs, to which the length of the queue adds little. Greedy flows "
@@ -332,14 +318,13 @@ def tcp_loses_as_much(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "RED does not increase the goodput of the router's interface.",
     quote="does not increase the goodput of the router interface",
     where="Section III-C",
     tolerance=SAME,
     shown="fig5 fig10",
 )
 def red_gains_nothing(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the total goodput."""
+    """RED does not increase the goodput of the router's interface."""
     return Judgement(
         versus(mixed, MIXED, GOODPUT, RED, [TD], "not higher", tolerance)
         + versus(simulation, SIMULATED, GOODPUT, RED, [TD], "not higher", tolerance),
@@ -348,14 +333,13 @@ def red_gains_nothing(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "The more goodput in sum, the more for the single user, on links of any round trip.",
     quote="the higher the aggregate goodput, the better the goodput of individual user",
     where="Section II-A",
     tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
     shown="links",
 )
 def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Correlate the goodput of each link with that of all, over the five disciplines."""
+    """The more goodput in sum, the more for the single user, on links of any round trip."""
     trips = (10, 74, 136, 200)
     goodputs = [
         [links.per_seed(metric, label) for label in PAPERS]
@@ -380,13 +364,12 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The standard deviation over the repetitions was small.",
     quote="The standard deviation was smaller than",
     where="Sections III-A.1 and IV, footnotes to Figs. 4 and 8",
     shown="fig4 fig8",
 )
 def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
-    """Report the deviations over the seeds of what Figs. 4 and 8 plot: their bounds are lost in our copy."""
+    """The standard deviation over the repetitions was small."""
 
     def most(runs: Runs, quantity: Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
         each = (runs.per_seed(**quantity, label=label, at=at).summary.std for label in labels for at in places.values())

@@ -33,7 +33,6 @@ POINTS = Tolerance(10, "%", '"50 %", read off a curve: within ten points')
 
 
 @claim(
-    "GRED-I gives the best TCP goodput.",
     quote="In terms of TCP goodput, GRED-I performs best",
     where="Section V, Fig. 10",
     tolerance=SAME,
@@ -41,7 +40,7 @@ POINTS = Tolerance(10, "%", '"50 %", read off a curve: within ten points')
     comparative=True,
 )
 def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of TCP with GRED-I and with every other discipline."""
+    """GRED-I gives the best TCP goodput."""
     hero, quantity = simulation.hero, tcp_goodput(simulation)
     others = simulation.others_than(hero)
     return Judgement(
@@ -53,14 +52,13 @@ def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I gives more TCP goodput than GRED.",
     quote="GRED-I increases the TCP goodput ... compared to GRED",
     where="Section V, Fig. 10",
     tolerance=SAME,
     shown="fig10 metrics",
 )
 def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of TCP with GRED-I and with gentle RED."""
+    """GRED-I gives more TCP goodput than GRED."""
     return Judgement(
         versus(simulation, GREEDY, tcp_goodput(simulation), HERO, GREDS, "higher", tolerance),
         "Only a queue that swings until it is empty costs goodput. Beside: whether GRED-I is as good.",
@@ -69,14 +67,13 @@ def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "UDP loses less with GRED-I than with GRED.",
     quote="decreases the dropping probability of the UDP flows compared to GRED",
     where="Section V, Fig. 10",
     tolerance=SIGNIFICANT,
     shown="fig10 metrics",
 )
 def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of UDP with GRED-I and with gentle RED."""
+    """UDP loses less with GRED-I than with GRED."""
     return Judgement(
         versus(simulation, GREEDY, UDP_LOSS, HERO, GREDS, "lower", tolerance),
         "Loss goes by the length of the round trip, hence of the queue, and a queue that swings makes TCP lose more: "
@@ -85,14 +82,13 @@ def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Tail drop has the lowest UDP loss.",
     quote="only Tail Drop offers better results for the UDP drop probability",
     where="Section V, Fig. 10; VI",
     tolerance=SIGNIFICANT,
     shown="fig10 metrics",
 )
 def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of UDP with tail drop and with every other discipline."""
+    """Tail drop has the lowest UDP loss."""
     return Judgement(
         versus(simulation, GREEDY, UDP_LOSS, TD, simulation.labels, "lower", tolerance),
         "The longest queue makes the longest round trips and so the least loss, and a full buffer hits bursts of TCP "
@@ -101,7 +97,6 @@ def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    "To look at the queue itself reduces its oscillation.",
     quote="The use of the instantaneous queue size reduces the oscillations of the queue size",
     where="Section V, Fig. 11 left",
     tolerance=TENTH,
@@ -109,7 +104,7 @@ def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement
     comparative=True,
 )
 def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare how much the queue swings with GRED-I and with those that average, and by the average alone."""
+    """To look at the queue itself reduces its oscillation."""
     hero = simulation.hero
     others = [label for label in simulation.labels if label != TD]
     checks = versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance)
@@ -123,14 +118,13 @@ def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: T
 
 
 @claim(
-    "The mean delay with GRED-I is 50 % shorter than with tail drop.",
     quote="the average delay is 50% shorter with GRED-I than with TD",
     where="Section V, Fig. 11 left",
     tolerance=POINTS,
     shown="fig11 metrics",
 )
 def gred_i_half_the_delay(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delay with GRED-I and with tail drop."""
+    """The mean delay with GRED-I is 50 % shorter than with tail drop."""
     saved = {
         name: Check.near(f"{name}: delay saved", _saved(simulation, HERO, TD, at), 50, tolerance)
         for name, at in GREEDY.items()
@@ -150,14 +144,13 @@ def _saved(runs: Runs, hero: str, td: str, at: At | None = None) -> PerSeed:
 
 
 @claim(
-    "The share of delay that is saved is very sensitive to the buffer.",
     quote="this percentage is very sensitive to the buffer size and can significantly vary with it",
     where="Section V, footnote",
     tolerance=POINTS,
     shown="buffer",
 )
 def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the share saved at half and twice the buffer with that at 200 packets; max_th is the buffer."""
+    """The share of delay that is saved is very sensitive to the buffer."""
     saved = {size: _saved(buffer, of_buffer(HERO, size), of_buffer(TD, size)) for size in BUFFERS}
     checks = [
         Check.of(
@@ -174,14 +167,13 @@ def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I still makes more consecutive losses than tail drop.",
     quote="the number of consecutive losses is still higher with GRED-I, than with TD",
     where="Section V, Fig. 11 right",
     tolerance=Tolerance(0.1, "orders of magnitude", '"slightly": by a quarter, a line\'s width'),
     shown="fig11 runs",
 )
 def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss runs with GRED-I and tail drop, simulated with independent drops and by the model."""
+    """GRED-I still makes more consecutive losses than tail drop."""
     checks = [check for n in (2, 6) for check in in_a_row(corners, HERO, [TD], "higher", tolerance, n=n)]
     checks += [
         in_model(
@@ -203,14 +195,13 @@ def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "GRED-I makes far fewer consecutive losses than GRED.",
     quote="we can see a dramatic improvement compared to the results of GRED",
     where="Section V, Fig. 11 right",
     tolerance=TWICE,
     shown="fig11 runs",
 )
 def gred_i_fewer_than_gred(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss runs with GRED-I and GRED, all with independent drops."""
+    """GRED-I makes far fewer consecutive losses than GRED."""
     return Judgement(
         in_a_row(corners, HERO, GREDS, "lower", tolerance),
         "GRED's average swings above what TCP needs and drops much there; how much more that makes goes by its line. "
@@ -229,14 +220,13 @@ def gred_i_fewer_than_gred(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "What TCP gains from GRED-I is small.",
     quote="The gain from GRED-I is small",
     where="Section VI",
     tolerance=SAME,
     shown="fig10 metrics",
 )
 def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge how much TCP gains from GRED-I over tail drop."""
+    """What TCP gains from GRED-I is small."""
     jain: Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "Jain's index"}
     return Judgement(
         versus(simulation, GREEDY, tcp_goodput(simulation), HERO, [TD], "not higher", tolerance),
@@ -246,7 +236,6 @@ def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "If not tail drop, GRED-I is the discipline with the best performance.",
     quote="gentle RED with the instantaneous queue size is the system that exhibited the best performance",
     where="Section VI",
     tolerance=SIGNIFICANT,
@@ -254,7 +243,7 @@ def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare GRED-I with all but tail drop in every metric: none may be better by the tolerance, in runs by twice."""
+    """If not tail drop, GRED-I is the discipline with the best performance."""
     hero = simulation.hero
     others = [label for label in simulation.others_than(hero) if label != TD]
     return Judgement(

@@ -33,14 +33,13 @@ BURSTY: Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": 
 
 
 @claim(
-    "Tail drop is biased against bursts.",
     quote="the Tail Drop bias against bursty traffic",
     where="Section II-A",
     tolerance=TENTH,
     shown="bursts",
 )
 def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses of bursty and smooth UDP of the same rate."""
+    """Tail drop is biased against bursts."""
     bursty, smooth = (bursts.per_seed(**one, label=TD) for one in (BURSTY, UDP_LOSS))
     return Judgement(
         [Check.better("loss with tail drop, bursty over smooth UDP", bursty, smooth, "higher", tolerance)],
@@ -55,14 +54,13 @@ def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    "A UDP flow loses more than 5 packets in a row ten times as often with RED as with tail drop.",
     quote="the probability of loosing more than 5 packets in a row is one order of magnitude higher with RED",
     where="Section III-A.4, Fig. 6 right",
     tolerance=ORDER,
     shown="fig6 split",
 )
 def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how often a UDP flow loses more than 5 packets in a row, for each split of UDP into flows."""
+    """A UDP flow loses more than 5 packets in a row ten times as often with RED as with tail drop."""
     checks = [
         replace(check, effect=f"UDP flows: {flows:g}; {check.effect}")
         for flows in split.points("traffic.udp.count")
@@ -83,7 +81,6 @@ def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "More than 15 losses in a row occur with RED, never more than 7 with tail drop.",
     quote="While we measured more than 15 consecutive losses in one individual flow with RED, we never observed more "
     "than 7 consecutive drops with Tail Drop",
     where="Section III-A.4",
@@ -91,7 +88,7 @@ def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig6 split",
 )
 def longest_runs(split: Runs) -> Judgement:
-    """Judge the longest loss runs of a UDP flow over all seeds, for each split of UDP into flows."""
+    """More than 15 losses in a row occur with RED, never more than 7 with tail drop."""
     checks = []
     for flows in split.points("traffic.udp.count"):
         for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0})):
@@ -106,14 +103,13 @@ def longest_runs(split: Runs) -> Judgement:
 
 
 @claim(
-    "TCP and UDP flows lose in runs of the same lengths.",
     quote="every flow (TCP and UDP) will encounter a similar distribution of the consecutive losses",
     where="Section III-A.4",
     tolerance=TENTH,
     shown="fig6",
 )
 def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean runs of UDP with those of each kind of TCP source."""
+    """TCP and UDP flows lose in runs of the same lengths."""
     at = MIXED["Exp6"]
     checks = []
     for label in (TD, RED):
@@ -129,14 +125,13 @@ def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Of all packets more are lost in a row than of a flow.",
     quote="we find higher probabilities of consecutive losses when we examine the loss process of all aggregate flows",
     where="Section III-A.4",
     tolerance=TWICE,
     shown="runs",
 )
 def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss runs of all packets with a flow's: on the testbed, and in the model of Figs. 9 and 11."""
+    """Of all packets more are lost in a row than of a flow."""
     at = MIXED["Exp6"]
     checks = []
     for label in (TD, RED):
@@ -171,14 +166,13 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED drops more packets than tail drop.",
     quote="a RED gateway drops more packets than a Tail Drop gateway",
     where="Section III-A.4",
     tolerance=Tolerance(1, "% of it", "a hundredth of the loss, which no figure shows"),
     shown="levels metrics",
 )
 def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of all packets."""
+    """RED drops more packets than tail drop."""
     return Judgement(
         versus(mixed, MIXED, LOSS, RED, [TD], "higher", tolerance)
         + versus(simulation, SIMULATED, LOSS, RED, [TD], "higher", tolerance),
@@ -188,7 +182,6 @@ def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Ju
 
 
 @claim(
-    "Averaging with an edge makes consecutive losses.",
     quote="the average function in coexistence with the sharp dropping function will always perform badly in terms of "
     "the number of consecutive losses",
     where="Section III-A.4; abstract",
@@ -196,7 +189,7 @@ def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Ju
     shown="corners runs",
 )
 def averaging_lengthens(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how often all packets and a UDP flow lose more than 5 in a row with RED and with other corners."""
+    """Averaging with an edge makes consecutive losses."""
     return Judgement(
         in_a_row(corners, RED, [AVERAGE_GONE, SLOPE_ALONE, TD, HERO], "higher", tolerance),
         "Above max_th RED drops all that comes until its average has come down; without an average until one packet "
@@ -206,7 +199,6 @@ def averaging_lengthens(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Averaging and the slope are the two major influences on consecutive drops.",
     quote="queue size averaging and the slope of the dropping function as the two major parameters influencing "
     "consecutive drops",
     where="Abstract",
@@ -214,7 +206,7 @@ def averaging_lengthens(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="corners runs",
 )
 def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge what averaging and the slope each change with the other held fixed, in either direction."""
+    """Averaging and the slope are the two major influences on consecutive drops."""
     pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))
     return Judgement(
         [check for one, other in pairs for check in in_a_row(corners, one, [other], "higher", tolerance)],

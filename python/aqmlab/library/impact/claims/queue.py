@@ -39,14 +39,13 @@ WINDOW = 15
 
 
 @claim(
-    "RED spreads its drops out and so helps to break synchronisation.",
     quote="since RED spreads out packet drops, it will help break the synchronization pattern",
     where="Section II-A, as a claim of RED's designers",
     tolerance=SIGNIFICANT,
     shown="metrics equal",
 )
 def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how many flows a loss event hits with RED and with tail drop."""
+    """RED spreads its drops out and so helps to break synchronisation."""
     return Judgement(
         versus(simulation, GREEDY, HIT, RED, [TD], "lower", tolerance)
         + versus(equal, {"round trips of 165 to 175 ms": None}, HIT, RED, [TD], "lower", tolerance),
@@ -56,14 +55,13 @@ def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tole
 
 
 @claim(
-    "Round trips that differ too little synchronise flows in simulation.",
     quote="simulations with too small differences in the RTT tend to generate synchronization effects",
     where="Section II-C",
     tolerance=SIGNIFICANT,
     shown="equal",
 )
 def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how many flows a loss event hits with round trips of 165 to 175 ms and of 120 to 220 ms."""
+    """Round trips that differ too little synchronise flows in simulation."""
     pairs = {
         label: [runs.per_seed(**HIT, label=label, at=at) for runs, at in ((equal, None), (simulation, GREEDY["Exp7"]))]
         for label in equal.labels
@@ -80,14 +78,13 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "Tail drop's buffer fills quickly and stays close to full.",
     quote="the buffer occupancy quickly increases and then remains close to its maximum value",
     where="Section III-A.3, Fig. 6 left",
     tolerance=TENTH,
     shown="fig6",
 )
 def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge when tail drop's buffer is first nearly full, and for how much of the time it then is."""
+    """Tail drop's buffer fills quickly and stays close to full."""
     near = BUFFER * tolerance.around(1)[0]
 
     def filled(frame: polars.DataFrame) -> float:
@@ -112,14 +109,13 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With tail drop 200 flows of different round trips are not synchronised.",
     quote="we do not observe system-wide synchronization patterns",
     where="Section III-A.3",
     tolerance=HALF,
     shown="fig6 metrics",
 )
 def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
-    """Judge how many flows a loss event hits with tail drop."""
+    """With tail drop 200 flows of different round trips are not synchronised."""
     return Judgement(
         [
             Check.of(
@@ -132,14 +128,13 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 
 
 @claim(
-    "RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes.",
     quote="the average queue tends toward [max_th] and eventually exceeds it, and the cycle resumes",
     where="Section III-A.3, Fig. 6 left",
     tolerance=Tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows"),
     shown="fig6",
 )
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count how often RED's average rises to max_th."""
+    """RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes."""
     edge = max_th(queue, RED)
     rises = queue.from_series(RED, lambda frame: crossings(frame, edge), unit="per minute")
     above = queue.from_series(
@@ -153,14 +148,13 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED's average queue stays close to max_th.",
     quote="the average queue size stays close to [max_th]",
     where="Section III-A.3, Fig. 6 left; of any high load in III-A.4",
     tolerance=TENTH,
     shown="fig6 metrics",
 )
 def red_at_max_th(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge at what length RED's queue stays; the mean of the queue is that of its average."""
+    """RED's average queue stays close to max_th."""
     threshold = exactly(simulation, RED, "max_th")
     least, most = tolerance.around(1)
     return Judgement(
@@ -179,14 +173,13 @@ def red_at_max_th(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED behaves like tail drop with a buffer of max_th packets.",
     quote="the RED router behaves essentially like a Tail Drop router with buffer size [max_th]",
     where="Section III-A.3",
     tolerance=TENTH,
     shown="short",
 )
 def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED with tail drop at a buffer of max_th packets in goodput, delay and loss."""
+    """RED behaves like tail drop with a buffer of max_th packets."""
     return Judgement(
         [
             check
@@ -199,14 +192,13 @@ def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The queue varies more with RED than with tail drop.",
     quote="the instantaneous queue size varies heavily with time, more than a Tail Drop queue would do",
     where="Section III-A.3, Fig. 6 left; III-C",
     tolerance=TENTH,
     shown="fig6 metrics",
 )
 def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the variation of the queue."""
+    """The queue varies more with RED than with tail drop."""
     return Judgement(
         versus(simulation, GREEDY, SWING, RED, [TD], "higher", tolerance),
         "A full buffer cuts off what tail drop's queue could vary; RED's has room on both sides.",
@@ -214,7 +206,6 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Edge and averaging together make the queue oscillate.",
     quote="we suspect the sharp dropping function and the averaging function to interact in order to produce the delay "
     "oscillation",
     where="Section III-A.3",
@@ -222,7 +213,7 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="short corners",
 )
 def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the variation with both against that without the average and without the edge, as simulated in Fig. 6."""
+    """Edge and averaging together make the queue oscillate."""
     simulated, independent = (
         versus(runs, {place: None}, SWING, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", tolerance)
         for runs, place in ((short, ""), (corners, "400 sources, independent drops"))
@@ -235,14 +226,13 @@ def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    "RED adds jitter to the data path.",
     quote="adds heavy variations to the actual queue size and consequently add jitter in the data path",
     where="Section III-C; II-A",
     tolerance=TENTH,
     shown="metrics",
 )
 def red_jitters(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean difference of the delays of a UDP flow's consecutive packets."""
+    """RED adds jitter to the data path."""
     return Judgement(
         versus(simulation, GREEDY, JITTER, RED, [TD], "higher", tolerance),
         "A UDP flow's packets are 80 ms apart, in which RED's queue moves and a full one cannot.",

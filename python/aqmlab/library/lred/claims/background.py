@@ -16,7 +16,7 @@ _REDS = ("RED", "ARED", "S-RED")
 
 def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str) -> Claim:
     @claim(
-        text,
+        text=text,
         name=f"buffer-{name}",
         quote="a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
         "link utilization, and vice versa",
@@ -72,14 +72,13 @@ BUFFERS = [
 
 
 @claim(
-    "Drop-tail's losses synchronise the flows.",
     quote='strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
     where="Section 1",
     tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
     shown="buffers",
 )
 def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the share of the flows that an event of loss hits with LRED's, at the same loss, at each buffer."""
+    """Drop-tail's losses synchronise the flows."""
     return Judgement(
         buffers.compare(
             "loss_synchronisation",
@@ -95,14 +94,13 @@ def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED's queue depends on the load, whether its parameters adapt or not.",
     quote="the optimal parameter configuration for RED remains a daunting task",
     where="Section 2",
     tolerance=Tolerance(10, "packets", "what counts as on target"),
     shown="related",
 )
 def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the range of mean queues over the loads."""
+    """RED's queue depends on the load, whether its parameters adapt or not."""
     parts = [_range(related, label, tolerance) for label in _REDS]
     return Judgement(
         parts,
@@ -112,14 +110,13 @@ def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "BLUE does not hold the queue at an expected value.",
     quote="BLUE can not well regulate the queue length to an expected value",
     where="Section 2",
     tolerance=Tolerance(2, "packets", "a hundredth of the buffer"),
     shown="related",
 )
 def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how far BLUE's queue is from its own mean over the loads with how far LRED's is from its target."""
+    """BLUE does not hold the queue at an expected value."""
     loads = related.points(COUNT)
     usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: count}) for count in loads)
 
@@ -151,27 +148,25 @@ def _range(runs: Runs, label: str, tolerance: Tolerance) -> Check:
 
 
 @claim(
-    "AVQ has a shorter queue than RED and its variants.",
     quote="AVQ achieves lower average queue length",
     where="Section 2",
     tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
     shown="related",
 )
 def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues at every load."""
+    """AVQ has a shorter queue than RED and its variants."""
     parts = related.compare("queue_mean", "AVQ", _REDS, better="lower", tolerance=tolerance, each=(COUNT, "{:g} flows"))
     return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
 
 
 @claim(
-    "AVQ uses the link better than RED and its variants.",
     quote="and higher link utility than RED and its variants",
     where="Section 2",
     tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
     shown="related",
 )
 def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the utilisation at every load."""
+    """AVQ uses the link better than RED and its variants."""
     parts = related.compare(
         "utilisation", "AVQ", _REDS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows")
     )
@@ -179,14 +174,13 @@ def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The model of section 4.1 approximates the loss of long flows.",
     quote="this model offers a good approximation",
     where="Section 4.1, (4) to (6)",
     tolerance=Tolerance(20, "% of it", "good: a fifth"),
     shown="model",
 )
 def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare p0 by (6) with the measured loss ratio at every load; beside, the fluid equations with time-outs."""
+    """The model of section 4.1 approximates the loss of long flows."""
     loads: list[tuple[Runs, dict[str, float], str]] = [(p0_light, {}, "experiment 2, light")]
     loads += [(exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)]
     loads.append((p0_heavy, {}, "experiment 2, heavy"))
@@ -223,14 +217,13 @@ def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
 
 
 @claim(
-    "LRED's complexity is comparable to that of PI, REM and AVQ.",
     quote="with comparable complexities",
     where="Abstract; section 1",
     tolerance=Tolerance(2, "", "comparable: at most twice as much"),
     shown="costs",
 )
 def complexity(*, tolerance: Tolerance) -> Judgement:
-    """Compare counted instructions a packet beyond those of drop-tail; beside, bytes of state, and with drop-tail's."""
+    """LRED's complexity is comparable to that of PI, REM and AVQ."""
     found = costs()
     hero, rivals = found["lred"], {name.upper(): found[name] for name in ("pi", "rem", "avq")}
     parts = [

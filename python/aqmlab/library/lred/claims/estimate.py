@@ -16,14 +16,13 @@ SETTLED = 20.0
 
 
 @claim(
-    "In a steady state the measured loss ratio is close to the drop probability.",
     quote="the loss ratio should be close to the desired drop probability in a steady-state",
     where="Section 1",
     tolerance=Tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2"),
     shown="fig2",
 )
 def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the means of p and of its estimate."""
+    """In a steady state the measured loss ratio is close to the drop probability."""
 
     def bias(frame: polars.DataFrame) -> float:
         late = frame.filter(polars.col("t") >= SETTLED)
@@ -36,14 +35,13 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Where the buffer overflows or runs empty, the measured loss ratio departs from the drop probability.",
     quote="it deviates from the desired drop probability if the buffer is (or tends to) overflow or empty",
     where="Section 1",
     tolerance=Tolerance(1, "%", "a packet in a hundred, the least that figure 2's axis shows"),
     shown="fig10",
 )
 def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare |loss ratio - p| in seconds at the buffer's ends with that of all others."""
+    """Where the buffer overflows or runs empty, the measured loss ratio departs from the drop probability."""
 
     def excess(frame: polars.DataFrame) -> float | None:
         run = Seconds(frame)
@@ -66,14 +64,13 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "In a steady state the estimate is the same from second to second, to two digits.",
     quote="l(40) = l(41) = l(42) = l(43) = 0.12",
     where="Section 3, Fig. 2b",
     tolerance=Tolerance(0.5, "%", "half of the last digit of 0.12"),
     shown="fig2",
 )
 def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the estimates of four seconds."""
+    """In a steady state the estimate is the same from second to second, to two digits."""
 
     def change(frame: polars.DataFrame, second: int) -> float:
         estimate = frame["loss_ratio.max"].drop_nulls().to_numpy()
@@ -93,14 +90,13 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED acts as a proportional controller: p follows the queue's distance from its target.",
     quote="LRED is closer to a proportional controller",
     where="Section 3",
     tolerance=Tolerance(50, "%", "closer to: most of the variance of p is to be the queue's"),
     shown="fig2",
 )
 def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the share of p's variance that the queue explains."""
+    """LRED acts as a proportional controller: p follows the queue's distance from its target."""
 
     def share(frame: polars.DataFrame) -> float:
         late = frame.filter(polars.col("t") >= SETTLED).select("p.mean", "queue.mean").drop_nulls()
@@ -114,14 +110,12 @@ def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load.",
     where="Section 3; ours",
     tolerance=Tolerance(5, "packets", "a twentieth of the target"),
     shown="fig5",
-    beyond=True,
 )
 def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare LRED's mean queues at all loads with the target."""
+    """LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load."""
     path = "traffic.long.count"
     checks = [
         Check.near(f"mean queue, {count} flows", exp1.per_seed("queue_mean", "LRED", {path: count}), Q0, tolerance)
@@ -135,14 +129,12 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The engine's estimate is that of (1) and (2), second by second.",
     where="Section 3, (1), (2), Fig. 1",
     tolerance=Tolerance(0.001, "%", "rounding of the series"),
     shown="fig1",
-    beyond=True,
 )
 def measured(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compute the estimate from the counted drops and arrivals of each period."""
+    """The engine's estimate is that of (1) and (2), second by second."""
     found = fig2.from_series("LRED", lambda frame: 100 * float(np.abs(np.subtract(*estimates(frame))).max()), unit="%")
     return Judgement([Check.of("largest difference of the estimates", found, most=tolerance.value)])
 

@@ -47,7 +47,6 @@ def _high(runs: Runs) -> list[int]:
 
 
 @claim(
-    "LRED's response time is generally shorter than that of PI, PI* and REM.",
     quote="the response time of LRED is generally lower than other schemes",
     where=_WHERE,
     tolerance=_SECOND,
@@ -55,7 +54,7 @@ def _high(runs: Runs) -> list[int]:
     comparative=True,
 )
 def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times at every load."""
+    """LRED's response time is generally shorter than that of PI, PI* and REM."""
     runs = exp1 | exp1_pistar
     parts, beside = (
         runs.compare("response_time", "LRED", others, better="lower", tolerance=tolerance, each=_EACH, fill=END)
@@ -70,28 +69,26 @@ def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance
 
 
 @claim(
-    "At high loss LRED's lead is large.",
     quote="the gaps between LRED and other schemes under a high loss ratio are pretty significant",
     where=_WHERE,
     tolerance=Tolerance(10, "s", "a fortieth of the figure's axis of 400 s"),
     shown="fig5",
 )
 def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times, averaged over the upper half of the loads."""
+    """At high loss LRED's lead is large."""
     runs, at = exp1 | exp1_pistar, [{COUNT: count} for count in _high(exp1)]
     parts = runs.compare("response_time", "LRED", rivals(runs), better="lower", tolerance=tolerance, at=at, fill=END)
     return Judgement(parts, "PI*'s gain is made for each load, and large where the loss is.")
 
 
 @claim(
-    "LRED's response time is nearly independent of the loss ratio.",
     quote="it is nearly independent of the packet loss ratio",
     where="Sections 5.2, 6.1 and 6.4, Fig. 5",
     tolerance=Tolerance(50, "s", "a quarter of the slope of REM's bound, the smaller of the two: 200 s a unit of loss"),
     shown="fig5",
 )
 def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the trend of LRED's response times over the loss ratio."""
+    """LRED's response time is nearly independent of the loss ratio."""
     light, *_, heavy = exp1.points(COUNT)
     ends = [_time(exp1, "LRED", count) for count in (light, heavy)]
     part = (ends[1] - ends[0]) / (_time(exp1, "PI", heavy) - _time(exp1, "PI", light))
@@ -113,14 +110,13 @@ def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The response times of PI and REM grow with the loss ratio.",
     quote="the response times of PI or REM increase, for both simulated and analytical results",
     where="Sections 5.2, 6.1 and 6.4, Fig. 5",
     tolerance=Tolerance(50, "%", "half of the bounds' slopes: 980 s a unit of loss for PI, 200 s for REM"),
     shown="fig5",
 )
 def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the trends of PI's and REM's response times."""
+    """The response times of PI and REM grow with the loss ratio."""
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
     slopes["REM (36)"] = slopes["REM"]
     parts = [
@@ -136,14 +132,13 @@ def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "(34) and (40) are lower bounds of the response times of PI and REM.",
     quote="The lower bound of the response time",
     where="Section 5.2, (34), (40)",
     tolerance=Tolerance(0, "", "a bound is exact"),
     shown="fig5",
 )
 def bounds_hold(exp1: Runs) -> Judgement:
-    """Compare response times with their bounds at every load."""
+    """(34) and (40) are lower bounds of the response times of PI and REM."""
     parts, beside = (
         [
             Check.of(f"{label}'s response time over its bound, {count} flows", _over_bound(exp1, label, count), least=1)
@@ -158,14 +153,13 @@ def bounds_hold(exp1: Runs) -> Judgement:
 
 
 @claim(
-    "Simulated response times of PI and REM are close to their bounds at high loss.",
     quote="mismatches ... for PI and REM are relatively small, especially with high loss ratios",
     where=_WHERE,
     tolerance=Tolerance(0.5, "", "relatively small: within a half, in a figure whose times differ tenfold"),
     shown="fig5",
 )
 def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times of PI and REM with their bounds at 600 flows and more."""
+    """Simulated response times of PI and REM are close to their bounds at high loss."""
     parts, beside = (
         [
             Check.of(
@@ -187,14 +181,13 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "PI*'s response times are far from its bound.",
     quote="PI* however has a big mismatch between its simulated and analytical results",
     where=_WHERE,
     tolerance=Tolerance(0.5, "", "what counts as small for PI and REM"),
     shown="fig5",
 )
 def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare PI*'s response times with its bound at every load."""
+    """PI*'s response times are far from its bound."""
     parts = [
         Check.of(
             f"PI*'s response time over its bound, {count} flows: distance from 1",
@@ -207,14 +200,13 @@ def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgem
 
 
 @claim(
-    "PI* responds faster than PI.",
     quote="it has faster response than PI using the default parameters",
     where=_WHERE,
     tolerance=_SECOND,
     shown="fig5",
 )
 def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the two at every load."""
+    """PI* responds faster than PI."""
     parts = (exp1 | exp1_pistar).compare(
         "response_time", "PI*", ["PI"], better="lower", tolerance=tolerance, each=_EACH, fill=END
     )
@@ -222,14 +214,13 @@ def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    "A smaller buffer makes PI and REM slower.",
     quote="When buffer size Q is small, the responsiveness of PI and REM becomes worse as well",
     where="Section 5.2, (34), (40)",
     tolerance=_SECOND,
     shown="buffer-response",
 )
 def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times of neighbouring buffers."""
+    """A smaller buffer makes PI and REM slower."""
     sizes = small_buffers.points(BUFFER)
 
     def times(label: str, size: float) -> PerSeed:
@@ -256,14 +247,12 @@ def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED's response time is no longer than its recursion predicts from a start that loses half of all packets.",
     where="Section 7 leaves LRED's response time in numbers to the future",
     tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
     shown="fig5",
-    beyond=True,
 )
 def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times with the prediction at every load."""
+    """LRED's response time is no longer than its recursion predicts from a start that loses half of all packets."""
     checks = []
     for count in exp1.points(COUNT):
         loss = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean

@@ -19,14 +19,13 @@ def _time(runs: Runs, label: str) -> PerSeed:
 
 
 @claim(
-    "The light load loses 0.25 %, the heavy one 16.5 %.",
     quote="(a) light congestion (p0 = 0.0025), (b) heavy congestion (p0 = 0.165)",
     where=_WHERE,
     tolerance=Tolerance(25, "% of it", "the TCP is another version than theirs"),
     shown="fig6 numbers",
 )
 def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Show LRED's loss ratios beside the captions', to which the TCP is fitted: no verdict may rest on a fit."""
+    """The light load loses 0.25 %, the heavy one 16.5 %."""
     return Judgement(
         [],
         "They depend on the TCP, which is fitted to these two numbers: how near they come says nothing of LRED, and is "
@@ -39,14 +38,13 @@ def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    "Under light load REM's queue swings far more than LRED's, almost out of control.",
     quote="the queue length of REM drastically oscillates and almost out of control",
     where=_WHERE,
     tolerance=Tolerance(1.5, "", "half more than LRED's, which swings too: a difference that the figure shows"),
     shown="fig6",
 )
 def rem_oscillates(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare deviations."""
+    """Under light load REM's queue swings far more than LRED's, almost out of control."""
     parts, beside = (
         [
             Check.of(
@@ -64,14 +62,13 @@ def rem_oscillates(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Under light load LRED and PI hold the queue.",
     quote="LRED and PI can still stably regulate the queue",
     where=_WHERE,
     tolerance=Tolerance(20, "packets", "the band in which a queue counts as settled"),
     shown="fig6",
 )
 def light_held(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues with their target."""
+    """Under light load LRED and PI hold the queue."""
     return Judgement(
         [
             Check.near(f"mean queue of {label}", exp2_light.per_seed("queue_mean", label), 100, tolerance)
@@ -86,14 +83,13 @@ def light_held(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Under light load LRED holds the queue better than PI.",
     quote="LRED is relatively better",
     where=_WHERE,
     tolerance=_PACKETS,
     shown="fig6",
 )
 def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean distances of the queue from its target, and from its own mean, after the start."""
+    """Under light load LRED holds the queue better than PI."""
     read = partial(away, exp2_light, at=None, begin=20, end=exp2_light.duration)
     loss = exp2_light.per_seed("loss_ratio", "PI", unit="").mean
     return Judgement(
@@ -105,14 +101,13 @@ def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED takes slightly longer to respond under light load than under heavy load.",
     quote="the response time of LRED slightly increases in the light congestion case",
     where="Sections 5.2 and 6.1, Experiment 2, Fig. 6",
     tolerance=Tolerance(40, "s", "slight: at most a fifth of the figure's axis of 200 s"),
     shown="fig6",
 )
 def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare LRED's response times under both loads."""
+    """LRED takes slightly longer to respond under light load than under heavy load."""
     more = _time(exp2_light, "LRED") - _time(exp2_heavy, "LRED")
     return Judgement(
         [Check.of("LRED's response time, light minus heavy load", more, least=_SECOND.value, most=tolerance.value)],
@@ -121,14 +116,13 @@ def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "Under light load LRED's response time is comparable to those of PI and PI*.",
     quote="its response time is still comparable to that to PI or PI*",
     where="Sections 5.2 and 6.1, Experiment 2, Fig. 6",
     tolerance=Tolerance(20, "s", "a tenth of the figure's axis of 200 s"),
     shown="fig6",
 )
 def light_response(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times under light load; section 5.2 has REM in place of PI*."""
+    """Under light load LRED's response time is comparable to those of PI and PI*."""
     compared = partial(
         exp2_light.compare,
         "response_time",
@@ -148,7 +142,6 @@ def light_response(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Under heavy load LRED responds faster than PI and REM.",
     quote="under heavy congestion, LRED achieves a shorter response time",
     where=_WHERE,
     tolerance=_SECOND,
@@ -156,7 +149,7 @@ def light_response(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def heavy(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times under heavy load."""
+    """Under heavy load LRED responds faster than PI and REM."""
     parts, beside = (
         exp2_heavy.compare(
             "response_time", "LRED", others, better="lower", tolerance=tolerance, fill=exp2_heavy.duration
@@ -169,7 +162,6 @@ def heavy(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Under heavy load LRED is more stable than PI and REM: its queue is nearer to the target.",
     quote="and better stability than PI and REM",
     where=_WHERE,
     tolerance=_PACKETS,
@@ -177,7 +169,7 @@ def heavy(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def heavy_stable(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean distances of the queue from the target over the run; a full buffer has a small deviation."""
+    """Under heavy load LRED is more stable than PI and REM: its queue is nearer to the target."""
     read = partial(away, exp2_heavy, at=None, begin=0, end=exp2_heavy.duration)
     parts, beside = (
         lower("|queue - q0|", read, others, tolerance)
@@ -188,14 +180,13 @@ def heavy_stable(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED and PI* have similar response times under both extreme loads.",
     quote="LRED and PI* have similar response times",
     where=_WHERE,
     tolerance=Tolerance(10, "s", "a twentieth of the figure's axis of 200 s"),
     shown="fig6",
 )
 def like_pistar(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times; under heavy load with PI* as printed, and within its rule."""
+    """LRED and PI* have similar response times under both extreme loads."""
     compared = [
         runs.compare(
             "response_time",
@@ -225,14 +216,13 @@ def _peak(runs: Runs, label: str) -> PerSeed:
 
 
 @claim(
-    "LRED overshoots less than PI* and has smaller queue deviations, under both extreme loads.",
     quote="LRED has less overshoots and smaller queue deviations",
     where=_WHERE,
     tolerance=_PACKETS,
     shown="fig6",
 )
 def less_overshoot(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the highest means of 1 s after the first second in which flows start, and the deviations."""
+    """LRED overshoots less than PI* and has smaller queue deviations, under both extreme loads."""
     light, heavy, beside = (
         lower(f"overshoot, {load} load", partial(_peak, runs), [label], tolerance)
         + runs.compare(

@@ -23,14 +23,13 @@ def _printed(runs: Runs) -> list[dict[str, float]]:
 
 
 @claim(
-    "PI has a higher goodput than LRED, PI* and REM.",
     quote="PI achieves higher throughput",
     where=_WHERE,
     tolerance=_GOODPUT,
     shown="fig7",
 )
 def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare goodputs, averaged over the paper's targets."""
+    """PI has a higher goodput than LRED, PI* and REM."""
     parts = exp3.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, at=_printed(exp3))
     beside = (
         exp3_settled.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, name="settled goodput")
@@ -44,14 +43,13 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
 
 
 @claim(
-    "PI has a lower loss ratio than LRED, PI* and REM.",
     quote="and lower loss ratio",
     where=_WHERE,
     tolerance=_LOSS,
     shown="fig7",
 )
 def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss ratios, averaged over the paper's targets."""
+    """PI has a lower loss ratio than LRED, PI* and REM."""
     parts = exp3.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, at=_printed(exp3))
     beside = (
         exp3_settled.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, name="settled loss")
@@ -65,14 +63,13 @@ def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleranc
 
 
 @claim(
-    "PI's slow response leaves it a longer queue than the others.",
     quote="its slow response leads to longer queue length than the other three schemes",
     where="Section 6.1, Experiment 3, Figs. 7b and 8",
     tolerance=_PACKETS,
     shown="fig7 fig8",
 )
 def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues at every target of the paper."""
+    """PI's slow response leaves it a longer queue than the others."""
     parts = [
         check
         for at in _printed(exp3)
@@ -92,14 +89,13 @@ def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED, PI* and REM have the expected queue length on average.",
     quote="LRED, PI*, and REM effectively realize the expected average queue length",
     where=_WHERE,
     tolerance=Tolerance(10, "packets", "a twentieth of the figure's axis"),
     shown="fig7",
 )
 def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues with their targets at every target of the paper."""
+    """LRED, PI* and REM have the expected queue length on average."""
     parts, beside = (
         [
             Check.of(
@@ -122,14 +118,13 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED, PI* and REM have almost the same loss ratio.",
     quote="have almost the same packet loss ratio",
     where=_WHERE,
     tolerance=_LOSS,
     shown="fig7",
 )
 def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss ratios at every target of the paper."""
+    """LRED, PI* and REM have almost the same loss ratio."""
     parts = [
         check
         for at in _printed(exp3)
@@ -148,14 +143,13 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Below a target of 60 packets LRED has a higher goodput than PI* and REM.",
     quote="LRED has a higher goodput when q0 is smaller than 60",
     where=_WHERE,
     tolerance=_GOODPUT,
     shown="fig7",
 )
 def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare goodputs at the paper's targets below 60 packets; at 10 and 30 beside."""
+    """Below a target of 60 packets LRED has a higher goodput than PI* and REM."""
 
     def against(targets: Sequence[At], *others: str) -> list[Check]:
         return [
@@ -186,7 +180,6 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED has the smallest queue deviation.",
     quote="LRED has the smallest queue deviation",
     where=_WHERE,
     tolerance=_DEVIATION,
@@ -194,7 +187,7 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare deviations, averaged over the targets."""
+    """LRED has the smallest queue deviation."""
     at = _printed(exp3)
     parts, beside = (
         exp3.compare("queue_mad", "LRED", others, better="lower", tolerance=tolerance, at=at)
@@ -237,7 +230,6 @@ def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance,
 
 
 @claim(
-    "LRED trades queue length for goodput better than the others.",
     quote="better tradeoff between the average queue length and other QoS performance measures, including goodput",
     where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
     tolerance=_GOODPUT,
@@ -245,7 +237,7 @@ def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance,
     comparative=True,
 )
 def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare goodputs at equal mean queues, with LRED's interpolated."""
+    """LRED trades queue length for goodput better than the others."""
     parts = _traded(exp3, "goodput", "Mbit/s", 1, tolerance)
     beside = _traded(exp3_settled, "goodput", "Mbit/s", 1, tolerance, "settled ") if exp3_settled else []
     return Judgement(
@@ -256,7 +248,6 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
 
 
 @claim(
-    "LRED trades queue length for loss better than the others.",
     quote="better tradeoff between the average queue length and other QoS performance measures, including goodput "
     "and loss ratio",
     where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
@@ -265,7 +256,7 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
     comparative=True,
 )
 def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss ratios at equal mean queues, with LRED's interpolated."""
+    """LRED trades queue length for loss better than the others."""
     parts = _traded(exp3, "loss_ratio", "%", -1, tolerance)
     beside = _traded(exp3_settled, "loss_ratio", "%", -1, tolerance, "settled ") if exp3_settled else []
     return Judgement(parts, "Loss follows from the round trip, and so from the mean queue, whatever holds it.", beside)

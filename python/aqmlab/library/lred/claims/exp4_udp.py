@@ -13,7 +13,7 @@ _WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "o
 
 def _best(measure: str) -> Claim:
     @claim(
-        f"With UDP beside TCP LRED generally has {SAID[measure]} of LRED, PI, PI* and REM.",
+        text=f"With UDP beside TCP LRED generally has {SAID[measure]} of LRED, PI, PI* and REM.",
         name=f"udp-{measure}",
         quote="LRED generally outperforms PI, PI*, and REM in all these performance measures",
         where=_WHERE,
@@ -48,7 +48,7 @@ BEST = [_best(measure) for measure in FOUR]
 
 def _densest(measure: str) -> Claim:
     @claim(
-        f"LRED's lead grows with the density of UDP: {SAID[measure]}.",
+        text=f"LRED's lead grows with the density of UDP: {SAID[measure]}.",
         name=f"udp-density-{measure}",
         quote="especially when the UDP traffic density is high",
         where=_WHERE,
@@ -87,7 +87,7 @@ DENSEST = [_densest(measure) for measure in FOUR]
 
 def _rem(measure: str) -> Claim:
     @claim(
-        f"Beside UDP REM performs better than PI: {SAID[measure]} of the two.",
+        text=f"Beside UDP REM performs better than PI: {SAID[measure]} of the two.",
         name=f"rem-over-pi-{measure}",
         quote="REM achieves better performance than PI in this experiment",
         where=_WHERE,
@@ -113,14 +113,13 @@ REM_OVER_PI = [_rem(measure) for measure in FOUR]
 
 
 @claim(
-    "When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, and not with LRED.",
     quote="the buffers of PI, PI* and REM are overflowed (or empty) for a long time",
     where="Section 6.2, Experiment 4, Fig. 10",
     tolerance=Tolerance(10, "s", "a twentieth of the figure's axis"),
     shown="fig10",
 )
 def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the seconds in the buffer's first or last tenth after 50 s, at the densities of the figure."""
+    """When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, and not with LRED."""
 
     def stuck(label: str, rate: float) -> PerSeed:
         return exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), {UDP_RATE: rate}, unit="s")
@@ -147,14 +146,13 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "As UDP's density grows, LRED's queue leaves its target far less than those of PI, PI* and REM.",
     quote="much smaller under- or over-shoots than PI, PI* and REM",
     where="Section 6.2, Experiment 4, Fig. 10",
     tolerance=Tolerance(20, "packets", "much smaller: a tenth of the figure's axis"),
     shown="fig10",
 )
 def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare distances from the target, in the 20 s after UDP comes and goes, at the densities of the figure."""
+    """As UDP's density grows, LRED's queue leaves its target far less than those of PI, PI* and REM."""
 
     def shot(label: str, rate: float) -> PerSeed:
         steps = (away(exp4, label, {UDP_RATE: rate}, begin, begin + 20) for begin in (50, 150))

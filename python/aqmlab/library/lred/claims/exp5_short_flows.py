@@ -19,7 +19,7 @@ _FORMS = ("AVQ 0.01 from 0.8 C", "AVQ 0.15 from 0.8 C", "AVQ 0.01, its paper's f
 
 def _best(measure: str) -> Claim:
     @claim(
-        f"With short flows between the long ones LRED has {SAID[measure]} of LRED, PI, PI* and REM.",
+        text=f"With short flows between the long ones LRED has {SAID[measure]} of LRED, PI, PI* and REM.",
         name=f"short-flows-{measure}",
         quote="Clearly, LRED outperforms PI, PI*, and REM in all these measures",
         where="Section 6.2, Experiment 5, Fig. 11",
@@ -43,14 +43,13 @@ BEST = [_best(measure) for measure in FOUR]
 
 
 @claim(
-    "When short flows come and go, LRED's queue stays closer to its target than those of PI, PI* and REM.",
     quote="LRED is again more stable due to its good responsiveness",
     where="Section 6.2, Experiment 5, Fig. 12",
     tolerance=_STEP,
     shown="fig12",
 )
 def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue's distance from its target in the 20 s after short flows come and after they go."""
+    """When short flows come and go, LRED's queue stays closer to its target than those of PI, PI* and REM."""
     parts = [
         check
         for rate in exp5.points(ARRIVALS)
@@ -67,13 +66,12 @@ def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "By AVQ's design rule alpha must be at most 0.2 for 100 flows of 450 ms at 2500 packets a second.",
     quote="is required to guarantee stability for this scenario",
     where="Section 6.2, Experiment 5",
     shown="fig13",
 )
 def avq_limit() -> Judgement:
-    """Leave the rule unjudged: it is not in the paper."""
+    """By AVQ's design rule alpha must be at most 0.2 for 100 flows of 450 ms at 2500 packets a second."""
     rule = float(avq.working_rule(N=100, d=0.45, C=2500.0, gamma=0.98))
     critical, _ = avq.least_critical_alpha(100, 0.45, 2500.0, 0.98, B=200)
     return Judgement(
@@ -90,7 +88,7 @@ def _trend(measure: str, sign: int, words: str) -> Claim:
     size = {"goodput": 0.05, "loss": 0.1, "queue": 0.5, "deviation": 0.5}[measure]
 
     @claim(
-        f"The smaller AVQ's alpha, the {words}.",
+        text=f"The smaller AVQ's alpha, the {words}.",
         name=f"avq-trend-{measure}",
         quote="When alpha decreases, AVQ achieves higher goodput and lower loss ratio but larger average queue length "
         "as well as queue deviation",
@@ -128,7 +126,7 @@ def _against_avq(measure: str, q0: int) -> Claim:
     label = f"LRED q0 = {q0}"
 
     @claim(
-        f"On one side of 60 short flows a second LRED with q0 = {q0} has a "
+        text=f"On one side of 60 short flows a second LRED with q0 = {q0} has a "
         f"{'higher goodput' if measure == 'goodput' else 'lower loss ratio'} than AVQ.",
         name=f"avq-{q0}-{measure}",
         quote=f"LRED with q0 = {q0} {'is better than' if q0 == 20 else 'outperforms'} AVQ",
@@ -171,14 +169,13 @@ AGAINST_AVQ = [_against_avq(measure, q0) for q0 in (20, 10) for measure in ("goo
 
 
 @claim(
-    "Pareto's law makes no significant difference from Poisson arrivals.",
     quote="the difference between the results of Poisson and Pareto distributions is generally insignificant",
     where="Section 6.2, Experiment 5, Fig. 14",
     tolerance=Tolerance(10, "% of it", "insignificant: a tenth, a line's width in the figure"),
     shown="fig14",
 )
 def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues from 50 s to 150 s, which the figure shows, for each shape and discipline."""
+    """Pareto's law makes no significant difference from Poisson arrivals."""
 
     def length(runs: Runs, label: str, at: dict[str, float | str]) -> PerSeed:
         def mean(frame: polars.DataFrame) -> float:
@@ -206,14 +203,13 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
 
 
 @claim(
-    "With Pareto's law too LRED responds faster and holds its queue better.",
     quote="LRED still has faster response and better performance",
     where="Section 6.2, Experiment 5, Fig. 14",
     tolerance=_STEP,
     shown="fig14",
 )
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue's distance from its target in the 20 s after the flows come, for each shape."""
+    """With Pareto's law too LRED responds faster and holds its queue better."""
     gaps = "traffic.short.interarrival"
     parts = [
         check

@@ -34,14 +34,13 @@ def _late(runs: Runs, label: str, at: dict[str, float]) -> PerSeed:
 
 
 @claim(
-    "With congestion both ways every scheme overshoots noticeably.",
     quote="all the AQM schemes have noticeable overshoots in this case",
     where=_WHERE + "Fig. 15",
     tolerance=Tolerance(20, "packets", "noticeable: a tenth of the figure's axis"),
     shown="fig15",
 )
 def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the highest mean of a second above the target, in both directions."""
+    """With congestion both ways every scheme overshoots noticeably."""
     checks = [
         Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
         for way, link in _WAYS.items()
@@ -51,14 +50,13 @@ def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With congestion both ways LRED controls the queues better than PI, PI* and REM.",
     quote="yet LRED controls the queue length better than others",
     where=_WHERE + "Figs. 15 and 16",
     tolerance=_AXIS,
     shown="fig15 fig16",
 )
 def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the distance of both queues from their target over the whole run."""
+    """With congestion both ways LRED controls the queues better than PI, PI* and REM."""
     parts: list[Check] = []
     beside: list[Check] = []
     for buffer in exp6.points(BUFFER):
@@ -73,14 +71,13 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The forward direction, of long flows, is influenced more than the reverse one: it overflows for longer.",
     quote="The forward traffic that consists of persistent TCP flows is influenced more noticeably",
     where=_WHERE + "Fig. 15",
     tolerance=Tolerance(1, "s", "means of 1 s are counted"),
     shown="fig15",
 )
 def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the seconds in the last tenth of the buffer; overshoot and distance from the target beside."""
+    """The forward direction, of long flows, is influenced more than the reverse one: it overflows for longer."""
 
     def full(label: str, link: str) -> PerSeed:
         return exp6.from_series(label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s")
@@ -113,14 +110,13 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With a buffer of 400 packets PI and PI* respond more slowly than LRED.",
     quote="both PI and PI* still show slower response",
     where=_WHERE + "Fig. 16",
     tolerance=_SECONDS,
     shown="fig16",
 )
 def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the ends of the first time above q0 + 20 packets."""
+    """With a buffer of 400 packets PI and PI* respond more slowly than LRED."""
     late = {label: _late(exp6, label, _LARGE) for label in ("LRED", "PI", "PI*")}
     effect = "end of the first time above q0 + 20 packets, {} minus LRED"
     return Judgement(
@@ -130,14 +126,13 @@ def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With a buffer of 400 packets PI and PI* overshoot more than LRED.",
     quote="and bigger overshoot",
     where=_WHERE + "Fig. 16",
     tolerance=_AXIS,
     shown="fig16",
 )
 def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the highest means of a second."""
+    """With a buffer of 400 packets PI and PI* overshoot more than LRED."""
     peaks = {label: _peak(exp6, label, _LARGE) for label in ("LRED", "PI", "PI*")}
     return Judgement(
         [
@@ -149,14 +144,13 @@ def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With a buffer of 400 packets REM responds sooner than PI and PI*.",
     quote="Although REM responds more quickly",
     where=_WHERE + "Fig. 16",
     tolerance=_SECONDS,
     shown="fig16",
 )
 def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the ends of the first time above q0 + 20 packets."""
+    """With a buffer of 400 packets REM responds sooner than PI and PI*."""
 
     def sooner(label: str) -> list[Check]:
         mine = _late(exp6, label, _LARGE)
@@ -167,14 +161,13 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With a buffer of 400 packets REM's queue is often below its target.",
     quote="its queue length is often below the expected value (100)",
     where=_WHERE + "Fig. 16",
     tolerance=Tolerance(60, "%", "often: more than the half that any queue about its target has"),
     shown="fig16",
 )
 def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the share of the seconds from 20 s on."""
+    """With a buffer of 400 packets REM's queue is often below its target."""
 
     def below(frame: polars.DataFrame) -> float:
         return float(100 * (Seconds(frame).during(20, 100) < Q0).mean())
@@ -192,14 +185,13 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "That costs REM goodput.",
     quote="leading to lower goodput",
     where=_WHERE + "Fig. 16",
     tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
     shown="fig16",
 )
 def two_way_rem_goodput(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of the long flows with LRED's."""
+    """That costs REM goodput."""
     parts, beside = (
         exp6.compare("classes.long.goodput", label, ["LRED"], better="lower", tolerance=tolerance, at=_LARGE)
         for label in ("REM", "REM (36)")

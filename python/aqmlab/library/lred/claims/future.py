@@ -21,9 +21,9 @@ _NOISE_WHERE = "Sections 6.2 and 7 leave traces and fractional Gaussian noise to
 _PRIORITIES_WHERE = "Section 7 leaves priorities to the future"
 
 
-@claim("LRED that marks holds its target.", where=_MARKS_WHERE, tolerance=_BAND, shown="marks", beyond=True)
+@claim(where=_MARKS_WHERE, tolerance=_BAND, shown="marks")
 def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare mean queues with the target at each load."""
+    """LRED that marks holds its target."""
     return Judgement(
         [
             Check.near(
@@ -36,14 +36,12 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED that marks loses nothing.",
     where=_MARKS_WHERE,
     tolerance=Tolerance(0.1, "%", "nothing: a packet in a thousand"),
     shown="marks",
-    beyond=True,
 )
 def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure loss ratios at each load."""
+    """LRED that marks loses nothing."""
     checks = [
         Check.of(f"loss, {count:g} flows", marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
         for count in marks.points(COUNT)
@@ -52,27 +50,23 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "LRED has more goodput with marks than with drops.",
     where=_MARKS_WHERE,
     tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
     shown="marks",
-    beyond=True,
 )
 def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare goodputs at each load."""
+    """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
     return Judgement(parts, "The link is busy either way; what is delivered twice makes the difference.")
 
 
 @claim(
-    "LRED responds as fast with marks as with drops.",
     where=_MARKS_WHERE,
     tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
     shown="marks",
-    beyond=True,
 )
 def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times at each load; PI with marks beside."""
+    """LRED responds as fast with marks as with drops."""
     compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
     return Judgement(
         compared([_DROPS], better="not higher"),
@@ -82,14 +76,12 @@ def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Marks make LRED no less fair to the flows.",
     where=_MARKS_WHERE,
     tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
     shown="marks",
-    beyond=True,
 )
 def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare Jain's index at each load."""
+    """Marks make LRED no less fair to the flows."""
     parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)
     return Judgement(
         parts, "A time-out costs flows of a short round trip most, which evens them out; marks take that away."
@@ -97,15 +89,13 @@ def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM.",
     where=_NOISE_WHERE,
     tolerance=_PACKETS,
     shown="noise",
-    beyond=True,
     comparative=True,
 )
 def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare distances of mean queues from the target; deviations beside."""
+    """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
     return Judgement(
@@ -116,15 +106,13 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Beside fractional Gaussian noise LRED's mean queue is nearer to its target than those of PI, PI* and REM.",
     where=_NOISE_WHERE,
     tolerance=_PACKETS,
     shown="noise",
-    beyond=True,
     comparative=True,
 )
 def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare distances of mean queues from the target, for each Hurst parameter."""
+    """Beside fractional Gaussian noise LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     each = (HURST, "H = {:g}")
     return Judgement(
         fgn.compare(OFF_TARGET, "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=each, unit="packets"),
@@ -133,15 +121,13 @@ def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Beside fractional Gaussian noise LRED's queue deviates least.",
     where=_NOISE_WHERE,
     tolerance=_PACKETS,
     shown="noise",
-    beyond=True,
     comparative=True,
 )
 def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare deviations for each Hurst parameter."""
+    """Beside fractional Gaussian noise LRED's queue deviates least."""
     return Judgement(
         fgn.compare("queue_mad", "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=(HURST, "H = {:g}")),
         "beta sqrt(L) answers within a round trip, the more the more is lost. A queue at a buffer's end deviates less.",
@@ -149,14 +135,12 @@ def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With weights each class of LRED loses in proportion to its own.",
     where=_PRIORITIES_WHERE,
     tolerance=Tolerance(10, "% of it", "a tenth"),
     shown="priorities",
-    beyond=True,
 )
 def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss ratios of the classes with their weights."""
+    """With weights each class of LRED loses in proportion to its own."""
     checks = []
     for label in priorities.labels:
         weights = WEIGHTS[label]
@@ -171,14 +155,12 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
 
 
 @claim(
-    "Weights leave the loss ratio of all classes together as it is.",
     where=_PRIORITIES_WHERE,
     tolerance=Tolerance(10, "% of it", "a tenth"),
     shown="priorities",
-    beyond=True,
 )
 def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss ratios with those of equal weights; mean queues beside."""
+    """Weights leave the loss ratio of all classes together as it is."""
 
     def steepness(label: str) -> float:
         arrivals, losses = (
@@ -213,14 +195,12 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The model of short flows finds the loss of experiment 5.",
     where="Section 7 leaves a model with short flows to the future",
     tolerance=Tolerance(10, "% of it", "a tenth"),
     shown="model",
-    beyond=True,
 )
 def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare its loss ratio with that of runs of its TCP, ns-2.35's NewReno, at each arrival rate."""
+    """The model of short flows finds the loss of experiment 5."""
     checks = []
     for rate in short_model.points(ARRIVALS):
         measured = short_model.per_seed("loss_ratio", "LRED", {ARRIVALS: rate})

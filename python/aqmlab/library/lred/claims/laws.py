@@ -11,14 +11,13 @@ _GOODPUT = Tolerance(0.05, "Mbit/s", "0.5 % of the link")
 
 
 @claim(
-    "With the root of L LRED keeps the link used at high loss, where a linear law with a fixed gain does not.",
     quote="the drop probability for a small queue length q would still be quite high, resulting in low link utility",
     where="Section 3, (3)",
     tolerance=_GOODPUT,
     shown="laws",
 )
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare goodputs at the loads whose loss is above that at which the gains agree."""
+    """With the root of L LRED keeps the link used at high loss, where a linear law with a fixed gain does not."""
     at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
     parts = laws.compare("goodput", "LRED", ["linear"], better="higher", tolerance=tolerance, at=at)
     beside = laws.compare("goodput", "LRED", ["proportional"], better="higher", tolerance=tolerance, at=at)
@@ -45,14 +44,13 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The root makes the loop's gain independent of the number of flows.",
     quote="depends on the percentage of traffic rate change only",
     where="Section 3, (3)",
     shown="gains",
     arithmetic=True,
 )
 def root_gain() -> Judgement:
-    """Compare the loop's gain at few and many flows, where N cancels."""
+    """The root makes the loop's gain independent of the number of flows."""
     from aqmlab.library.lred.theory import BETA, C
     from aqmlab.theory import lred
 
@@ -62,14 +60,13 @@ def root_gain() -> Judgement:
 
 
 @claim(
-    "Both grains together, the queue's and the loss ratio's, make LRED more stable and responsive than either alone.",
     quote="this multi-granular update improves not only the stability of the system, but also its responsiveness",
     where="Sections 1 and 7",
     tolerance=Tolerance(2, "packets", "a hundredth of the buffer; response times are whole seconds"),
     shown="laws",
 )
 def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue's distance from its target, by bias and deviation, and response times, at every load."""
+    """Both grains, the queue's and the loss ratio's, make LRED more stable and responsive than either alone."""
     spread = (polars.col("queue_mad") + (polars.col("queue_mean") - 100).abs()).alias(
         "deviation and distance of the mean from the target"
     )
@@ -99,14 +96,13 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Counting the queue in bytes, and dropping by size, is fairer to flows of different packet sizes.",
     quote="improve the fairness among TCP connections with different packet size",
     where="Section 3",
     tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
     shown="sizes",
 )
 def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare Jain's index of all flows."""
+    """Counting the queue in bytes, and dropping by size, is fairer to flows of different packet sizes."""
     share = (polars.col("classes.large.goodput") / polars.col("classes.small.goodput")).alias("large over small")
     ratios = [sizes.per_seed(share, label).mean for label in ("LRED", "LRED in bytes")]
     parts = sizes.compare("jain", "LRED in bytes", ["LRED"], better="higher", tolerance=tolerance)

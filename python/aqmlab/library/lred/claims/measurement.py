@@ -43,14 +43,13 @@ def _slower(runs: Runs, path: str, usual: float, values: list[float], tolerance:
 
 
 @claim(
-    "LRED's response time is set by its measurement period: a longer period responds later.",
     quote="mainly influenced by the measurement period",
     where="Sections 5.2 and 6.4",
     tolerance=_HOLD,
     shown="period",
 )
 def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times of longer periods with those of 1 s, at each load."""
+    """LRED's response time is set by its measurement period: a longer period responds later."""
     longer = [value for value in period.points(PERIOD) if value > 1]
     return Judgement(
         _slower(period, PERIOD, 1.0, longer, tolerance),
@@ -59,14 +58,13 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Too short a measurement period measures inaccurately.",
     quote="if it is too small, the measurement could be inaccurate",
     where="Section 6.4",
     tolerance=Tolerance(50, "% of it", "inaccurate: half more error than with 1 s"),
     shown="period",
 )
 def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the estimate's relative standard deviation with a period of 0.1 s and of 1 s, at each load."""
+    """Too short a measurement period measures inaccurately."""
     short = min(period.points(PERIOD))
     checks = [
         Check.better(
@@ -82,14 +80,13 @@ def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A large weight of the old estimate makes LRED slow.",
     quote="should be set to a small value in order to capture the latest packet loss",
     where="Section 6.4",
     tolerance=_HOLD,
     shown="period",
 )
 def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times of the largest weight with those of 0.1, at each load."""
+    """A large weight of the old estimate makes LRED slow."""
     return Judgement(
         _slower(weight, WEIGHT, 0.1, [max(weight.points(WEIGHT))], tolerance),
         "A weight w adds w / (1 - w) periods of lag: 9 s with 0.9.",
@@ -97,14 +94,13 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner by much.",
     quote="are reasonable choices in most scenarios",
     where="Section 6.4",
     tolerance=_HOLD,
     shown="period",
 )
 def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times with those of each other choice, at each load."""
+    """A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner by much."""
     checks = [
         Check.better(
             f"response time with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
@@ -122,14 +118,13 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    "When long flows join or leave, LRED is at its new steady state sooner than PI and REM.",
     quote="when the network is highly dynamic, LRED can quickly converge to a new stable state",
     where="Abstract; sections 5.2 and 6.4",
     tolerance=_HOLD,
     shown="steps",
 )
 def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare response times to flows that join and that leave, at each step."""
+    """When long flows join or leave, LRED is at its new steady state sooner than PI and REM."""
     parts: list[Check] = []
     beside: list[Check] = []
     for count in steps.points(JOINS):
@@ -142,14 +137,13 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With beta = 10, p is nearly always 0 or 1.",
     quote="the packet drop probability almost equals 1 or 0",
     where="Section 6.4, Fig. 17",
     tolerance=Tolerance(90, "%", "nearly always: nine arrivals of ten"),
     shown="fig17",
 )
 def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the arrivals whose p is 0 or 1, of those alone in their bin with none in the next."""
+    """With beta = 10, p is nearly always 0 or 1."""
 
     def share(frame: polars.DataFrame) -> float:
         # A bin begins with the p of the arrival before: the next one has that of this arrival alone.
@@ -167,14 +161,13 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With beta = 10 the queue stays below its target.",
     quote="and the queue length stays below 100",
     where="Section 6.4, Fig. 17",
     tolerance=Tolerance(1, "packets", "the packet that an arrival at q0 may add"),
     shown="fig17",
 )
 def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the longest queue from 20 s on; compare with a drop-tail buffer of 100 packets."""
+    """With beta = 10 the queue stays below its target."""
 
     def longest(frame: polars.DataFrame) -> float:
         return float(frame.filter(polars.col("t") >= 20)["queue.max"].to_numpy().max())

@@ -11,14 +11,13 @@ from aqmlab.theory.lred import proportional
 
 
 @claim(
-    "Without delay both roots of the characteristic equation are in the left half plane.",
     quote="strictly lies in the left half-complex plane irrespective of",
     where="Section 4.2, (14)",
     shown="gains",
     arithmetic=True,
 )
 def zero_delay() -> Judgement:
-    """Find the roots of s^2 + K11 s + Kc Hc."""
+    """Without delay both roots of the characteristic equation are in the left half plane."""
     flows, trips, gains = np.meshgrid(np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8), np.geomspace(1e-6, 1e-2, 5))
     first, last = 2 * flows / (trips**2 * C), C**2 / (1.5 * flows) * gains
     root = np.sqrt((first**2 - 4 * last).astype(complex))
@@ -28,14 +27,14 @@ def zero_delay() -> Judgement:
 
 
 @claim(
-    "A proportional AQM that is stable at the fewest flows, the longest round trip and the largest gain is so at more "
-    "flows, shorter round trips and smaller gains.",
     quote="then the system is stable for",
     where="Section 4.2, Lemmas 1 to 4, Theorem 1",
     shown="gains",
 )
 def lemmas() -> Judgement:
-    """Scan Lemmas 1 to 4 and Theorem 1 by the roots of (13)."""
+    """A proportional AQM that is stable at the fewest flows, the longest round trip and the largest gain is so at more
+    flows, shorter round trips and smaller gains.
+    """
     flows, trips = np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8)
     boundary = proportional.check_boundary(flows, trips, C, np.geomspace(1e-6, 1e-2, 5))
     limit = float(loop.critical_gain(EXAMPLE.N, EXAMPLE.R, C))
@@ -53,13 +52,12 @@ def lemmas() -> Judgement:
 
 
 @claim(
-    "With beta up to beta*, LRED is stable for all N >= N- and R <= R+.",
     quote="the system is stable for any",
     where="Section 5.1, Lemma 5, Theorem 2",
     shown="gains",
 )
 def theorem2() -> Judgement:
-    """Scan Lemma 5 and Theorem 2."""
+    """With beta up to beta*, LRED is stable for all N >= N- and R <= R+."""
     flows, trips = np.geomspace(20, 2000, 10), np.geomspace(0.02, 1, 10)
     lemma = lred.check_lemma5(flows, trips, C, np.geomspace(1e-6, 1e-1, 10))
     checks = [Check.exact(f"least slack of Lemma 5 at {lemma.points} points", lemma.slack, least=0)]
@@ -77,14 +75,13 @@ def theorem2() -> Judgement:
 
 
 @claim(
-    "For 300 flows, 0.35 s and 2500 packets/s beta* is 0.001.",
     quote="The AQM parameter ... is thus 0.001",
     where="Section 5.1",
     tolerance=Tolerance(0.0005, "1/packet", "half of the only printed digit"),
     shown="gains numbers",
 )
 def example(*, tolerance: Tolerance) -> Judgement:
-    """Compute the example."""
+    """For 300 flows, 0.35 s and 2500 packets/s beta* is 0.001."""
     found = lred.design(N_min=EXAMPLE.N, R_max=EXAMPLE.R, C=C, beta=BETA)
     near = {"least": BETA - tolerance.value, "most": BETA + tolerance.value}
     return Judgement(
@@ -99,13 +96,12 @@ def example(*, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "beta = 0.001 is within Theorem 2's bound in the simulations.",
     quote="is set to 0.001 according to Theorem 2",
     where="Section 6",
     shown="gains",
 )
 def guaranteed() -> Judgement:
-    """Compare the gain with the bound of Theorem 2 for every load whose (6) is a probability."""
+    """beta = 0.001 is within Theorem 2's bound in the simulations."""
     bounds = {load: float(lred.beta_star(load.N, load.R, C)) for load in LOADS if load.name != "Experiment 2, heavy"}
     return Judgement(
         [Check.exact(f"0.001 over beta*, {load.name}", BETA / bound, most=1) for load, bound in bounds.items()],
@@ -115,13 +111,12 @@ def guaranteed() -> Judgement:
 
 
 @claim(
-    "PI*'s gains follow from the design rule for each experiment.",
     quote="derived according to the design rules in [12]",
     where="Section 6; Experiments 1 and 2",
     shown="gains",
 )
 def pistar_rule() -> Judgement:
-    """Judge where PI*'s design rule is valid: R+ C / N- of at least 2."""
+    """PI*'s gains follow from the design rule for each experiment."""
     a, _ = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     return Judgement(
         [Check.exact(f"R+ C / N-, {load.name}", load.R * C / load.N, least=2) for load in LOADS],
@@ -131,13 +126,11 @@ def pistar_rule() -> Judgement:
 
 
 @claim(
-    "Lemma 5's bound is not needed: beta up to beta_0 at the corner is enough for all N >= N-, R <= R+.",
     where="Section 5.1, Theorem 2",
     shown="gains",
-    beyond=True,
 )
 def lemma5_needless() -> Judgement:
-    """Scan stability above Lemma 5's bound, up to beta_0 of the corner."""
+    """Lemma 5's bound is not needed: beta up to beta_0 at the corner is enough for all N >= N-, R <= R+."""
     corner = lred.check_corner(np.geomspace(20, 2000, 20), np.geomspace(0.02, 1, 20), C)
     checks = [Check.exact("least slack of beta_0 rising with N and falling with R", corner.slack, least=0)]
     for load in (LOADS[0], EXAMPLE):

@@ -14,14 +14,12 @@ def held(runs: Runs, flows: float) -> PerSeed:
 
 
 @claim(
-    "With r0 = C and p_k within its bounds the link idles for as long as drops would have taken: U + l = 1.",
     where="(2), (3)",
     tolerance=DRIFT,
     shown="regulation balance",
-    beyond=True,
 )
 def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Add utilisation and loss where p_k is within its bounds."""
+    """With r0 = C and p_k within its bounds the link idles for as long as drops would have taken: U + l = 1."""
     few = case1.points(FLOWS)[0]
     return Judgement(
         [
@@ -37,14 +35,12 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    "With more flows p_k is 1, and the queue rests at l q0.",
     where="(12)",
     tolerance=Tolerance(12, "% of it", "arrivals see a queue other than its time average: bursts find it longer"),
     shown="balance start",
-    beyond=True,
 )
 def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue with l q0 where p_k is 1."""
+    """With more flows p_k is 1, and the queue rests at l q0."""
     import polars
 
     ratio = polars.col("queue_mean") / (polars.col("loss_ratio") * Q0)
@@ -57,13 +53,11 @@ def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Toleran
 
 
 @claim(
-    "With long round trips and few flows RAQM is a drop-tail queue: it drops next to nothing itself.",
     where="(3)",
     shown="balance start readings",
-    beyond=True,
 )
 def idle(case2: Runs, case2_taildrop: Runs) -> Judgement:
-    """Judge the part of the drops that are RAQM's where the flows rarely send more than the link's rate."""
+    """With long round trips and few flows RAQM is a drop-tail queue: it drops next to nothing itself."""
     import polars
 
     few = at(case2.points(FLOWS)[0])

@@ -114,7 +114,6 @@ def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> l
 
 
 @claim(
-    "Tail drop has a long queueing delay, longer than with RAQM, PI or REM.",
     where="Section 1",
     quote="This passive behavior results in long queuing delay",
     tolerance=Tolerance(0.4, "ms", "a packet of the link, the unit of a queue"),
@@ -122,13 +121,12 @@ def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> l
     shown="readings",
 )
 def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean queueing delays."""
+    """Tail drop has a long queueing delay, longer than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
     return Judgement(checks, "Only overflows hold the flows back.")
 
 
 @claim(
-    "Tail drop's losses are often correlated: more flows lose in the same event than with RAQM, PI or REM.",
     where="Section 1",
     quote="is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
     tolerance=Tolerance(1, "%", "of the flows: a hundredth of what flows in step would be"),
@@ -136,7 +134,7 @@ def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     shown="readings",
 )
 def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
-    """Compare the parts of the flows that lose packets in a loss event; "often" is half of them."""
+    """Tail drop's losses are often correlated: more flows lose in the same event than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
     return Judgement(
         checks,
@@ -155,7 +153,7 @@ def _of_case(number: int, name: str, held: str, fast: str, short: str, steady: s
     own, regulating = [case], [case, f"{case}-taildrop"]
     return [
         claim(
-            f"In case {name} RAQM{text}.",
+            text=f"In case {name} RAQM{text}.",
             name=f"{case}-{kind}",
             where=f"Abstract; {place}" if quote == ABSTRACT else place,
             quote=quote,
@@ -163,7 +161,6 @@ def _of_case(number: int, name: str, held: str, fast: str, short: str, steady: s
             runs=regulating if kind == "regulation" else own,
             shown=f"fig{number + 3} {beside}",
             comparative=kind in ("response", "stability"),
-            beyond=not quote,
         )(judge)
         for kind, text, quote, size, beside, judge in (
             ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
@@ -186,14 +183,13 @@ CASE_1 = _of_case(
 
 
 @claim(
-    "PI and REM respond slowly and overshoot, above all with 400 flows.",
     where="Section 3.1, Fig. 4",
     quote="slow response and big overshoot, especially when the number of TCP flows is large",
     tolerance=SETTLED,
     shown="fig4",
 )
 def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the other disciplines' response and overshoot at many flows with those at few."""
+    """PI and REM respond slowly and overshoot, above all with 400 flows."""
     few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
     checks = []
     for other in case1.others:
@@ -219,14 +215,13 @@ CASE_2 = _of_case(
 
 
 @claim(
-    "With long round trips and 40 flows REM, and REM alone, is nearly out of control.",
     where="Section 3.2, Fig. 5a",
     quote="REM is nearly out of control in this case when the number of TCP flows is equal to 40",
     tolerance=STEADY,
     shown="fig5 rem-forms",
 )
 def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare each deviation with that of a queue that is anywhere in the buffer, beside it REM's with the others'."""
+    """With long round trips and 40 flows REM, and REM alone, is nearly out of control."""
     few, anywhere = at(case2.points(FLOWS)[0]), 100 / 12**0.5
     checks = [
         Check.of(
@@ -257,14 +252,13 @@ CASE_3 = _of_case(
 
 
 @claim(
-    "RAQM's overshoot is small.",
     where="Abstract",
     quote="can quickly regulate the queue length to the expected value with small overshoot",
     tolerance=Tolerance(25, "packets", "half of the room above the target; the full buffer, as tail drop's, is 50"),
     shown="fig4 fig5 fig6",
 )
 def small_overshoot(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the height of the overshoot by means of 5 s."""
+    """RAQM's overshoot is small."""
     checks = [
         Check.of(f"height of RAQM's overshoot, {name}", read(runs, runs.hero, where, "height"), most=tolerance.value)
         for name, runs, where in panels(case1, case2, case3)
@@ -275,7 +269,7 @@ def small_overshoot(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Toleran
 
 
 CASE_4_STABILITY = claim(
-    "With short flows and UDP RAQM's queue is steadier about q0 than PI's and REM's.",
+    text="With short flows and UDP RAQM's queue is steadier about q0 than PI's and REM's.",
     name="case4-stability",
     where="Section 3.4, Fig. 8",
     quote="RAQM still obtains better stability … under hybrid traffics",
@@ -287,7 +281,6 @@ CASE_4_STABILITY = claim(
 
 
 @claim(
-    "With short flows and UDP RAQM responds faster than PI and REM.",
     where="Section 3.4, Fig. 8",
     quote="faster response than PI and REM under hybrid traffics",
     tolerance=SETTLED,
@@ -295,7 +288,7 @@ CASE_4_STABILITY = claim(
     comparative=True,
 )
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time off the target while short flows and UDP are present; beside, the overshoot when they come."""
+    """With short flows and UDP RAQM responds faster than PI and REM."""
     away, high = (
         lower(case4, effect, partial(seconds, case4, reader), tolerance)
         for effect, reader in (

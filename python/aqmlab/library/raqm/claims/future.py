@@ -13,14 +13,12 @@ PART = Tolerance(0.01, "", "a hundredth of the link")
 
 
 @claim(
-    "Where there are several bottlenecks, RAQM holds the queue of each at its target.",
     where=HOPS,
     tolerance=FIFTH,
     shown="bottlenecks",
-    beyond=True,
 )
 def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Check RAQM's mean queue at each bottleneck."""
+    """Where there are several bottlenecks, RAQM holds the queue of each at its target."""
     runs = bottlenecks
     checks = [
         Check.near(
@@ -36,14 +34,12 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RAQM is no harder than PI and REM on flows that cross several bottlenecks.",
     where=HOPS,
     tolerance=FAIR,
     shown="bottlenecks",
-    beyond=True,
 )
 def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput of flows over three bottlenecks with that of flows over one."""
+    """RAQM is no harder than PI and REM on flows that cross several bottlenecks."""
     checks = [
         Check.better(
             f"goodput of a long flow over a short one's, RAQM minus {other}, {at[CROSS_FLOWS]:g} flows more",
@@ -61,14 +57,12 @@ def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With an expected rate of their own at each bottleneck the long flows get their share over several hops.",
     where="Section 4 leaves both to the future",
     tolerance=Tolerance(10, "% of it", "as for the shares at one bottleneck"),
     shown="bottlenecks",
-    beyond=True,
 )
 def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the long flows' throughput with their share of the link, .3."""
+    """With an expected rate of their own at each bottleneck the long flows get their share over several hops."""
     import polars
 
     part = polars.col("classes.long.throughput") / 10e6
@@ -91,14 +85,12 @@ def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With an expected rate of its own each sub-aggregate gets its share of the link, whatever others send.",
     where=AGGREGATES,
     tolerance=Tolerance(10, "% of it", "r0 is for arrivals, of which losses of up to a tenth are a part"),
     shown="sub-aggregates",
-    beyond=True,
 )
 def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare each aggregate's throughput with its configured share."""
+    """With an expected rate of its own each sub-aggregate gets its share of the link, whatever others send."""
     runs = sub_aggregates
     checks = [
         Check.of(
@@ -125,14 +117,12 @@ def flood(rate: float) -> str:
 
 
 @claim(
-    "Sub-aggregates protect those with few flows from many, and from a flood.",
     where=AGGREGATES,
     tolerance=PART,
     shown="sub-aggregates",
-    beyond=True,
 )
 def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the first two aggregates with shares and without."""
+    """Sub-aggregates protect those with few flows from many, and from a flood."""
     checks = [
         Check.better(
             f"part of the link that the {name} gets, with shares minus without, {flood(rate)}",

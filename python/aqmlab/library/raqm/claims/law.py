@@ -25,14 +25,13 @@ def near_r0(runs: Runs, where: At | None, about: str, gamma: float = 1.0) -> Che
 
 
 @claim(
-    "In the queue-independent mode the rate of arrivals is held at r0.",
     where="Sections 1 and 2.1",
     quote="so as to make the input rate close to the expected value r0",
     tolerance=CLOSE,
     shown="rate-mode",
 )
 def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs) -> Judgement:
-    """Compare the mean rate of arrivals of the last 100 s with r0 = C, in all panels of Figs. 4 to 6."""
+    """In the queue-independent mode the rate of arrivals is held at r0."""
     every = panels(case1_rate, case2_rate, case3_rate)
     spread = ", ".join(f"{runs.from_series(runs.hero, spread_of_rate, where):.2g}" for _, runs, where in every)
     return Judgement(
@@ -43,27 +42,25 @@ def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs) -> Judgement
 
 
 @claim(
-    "r0 may be set to a part of the link's capacity; the rate is then held there.",
     where="Section 2.1",
     quote="r0 can be set as the link capacity C or gamma C",
     tolerance=CLOSE,
 )
 def part_of_capacity(gamma: Runs) -> Judgement:
-    """Compare the rate of arrivals with gamma C."""
+    """r0 may be set to a part of the link's capacity; the rate is then held there."""
     parts = gamma.points("aqm.gamma")
     checks = [near_r0(gamma, {"aqm.gamma": part}, f"gamma = {part:g}", part) for part in parts]
     return Judgement(checks, "The same law with another constant; the link idles for the rest, and for the losses.")
 
 
 @claim(
-    "If alpha is too large p_k oscillates, if it is too small p_k adapts slowly.",
     where="Section 2.1",
     quote="if alpha is too large, p_k will oscillate. On the contrary, p_k will adapt slowly if alpha is too small",
     tolerance=SOON,
     shown="static",
 )
 def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare a big and a small static alpha with 2 / r0, half of the bound."""
+    """If alpha is too large p_k oscillates, if it is too small p_k adapts slowly."""
     gains = static.points("aqm.m")
     middle, small, big = {"aqm.m": 2}, {"aqm.m": gains[0]}, {"aqm.m": gains[-1]}
     late, soon = (reached(static, "static", where) for where in (small, middle))
@@ -83,14 +80,13 @@ def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A static alpha, which must be small, makes convergence and response slow.",
     where="Section 2.4",
     quote="this static value needs to be conservatively set using a small value, which will cause slow convergence",
     tolerance=SOON,
     shown="static",
 )
 def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the times of p_k with static alphas in the paper's range, 0 to 4 / r0, with those of the adaptive one."""
+    """A static alpha, which must be small, makes convergence and response slow."""
     checks = []
     for m in [one for one in static.points("aqm.m") if one < 4]:
         slow, fast = (reached(static, label, {"aqm.m": m}) for label in ("static", "adaptive"))
@@ -115,14 +111,13 @@ def reached(runs: Runs, label: str, where: At) -> PerSeed:
 
 
 @claim(
-    "alpha a little below alpha^ keeps stability and fast convergence at once.",
     where="Section 2.4",
     quote="if and only if it is a bit smaller than alpha^, so as to keep stability and fast convergence simultaneously",
     tolerance=SOON,
     shown="convergence start",
 )
 def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare eps = .9 with half of it, in packets: the start, and the rate at rest."""
+    """alpha a little below alpha^ keeps stability and fast convergence at once."""
     from aqmlab.theory.raqm import smoothed
 
     near, half = {"aqm.eps": 0.9}, {"aqm.eps": 0.5}
@@ -142,14 +137,13 @@ def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judge
 
 
 @claim(
-    "A period of several round trips tracks the rate, better than one below a round trip.",
     where="Section 2.4",
     quote="The period T can be set as several RTTs to track the variation of input rate",
     tolerance=STEP,
     shown="periods",
 )
 def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the rate's deviation at T of several round trips with that at one below most round trips."""
+    """A period of several round trips tracks the rate, better than one below a round trip."""
     short = min(period.points("aqm.period"))
     spread = {
         T: period.from_series(period.hero, spread_of_rate, {"aqm.period": T}) for T in period.points("aqm.period")
@@ -174,13 +168,11 @@ def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The engine follows the paper's procedures: p_k of a run is that of Figure 1 for the run's arrivals.",
     where="Fig. 1",
     shown="fig1",
-    beyond=True,
 )
 def procedures(case1: Runs) -> Judgement:
-    """Compute p_k of each second from 20 s on anew from the arrivals, and compare it with the engine's."""
+    """The engine follows the paper's procedures: p_k of a run is that of Figure 1 for the run's arrivals."""
 
     def worst(frame: polars.DataFrame) -> float:
         _, ours, theirs = followed(frame)

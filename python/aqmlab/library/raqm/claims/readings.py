@@ -18,13 +18,11 @@ def queues(label: str, tolerance: Tolerance, *runs: Runs) -> list[Check]:
 
 
 @claim(
-    "q0 is no set-point of (3) and (12): with p_0 in proportion, two targets have the same run, packet for packet.",
     where="(3), (12)",
     shown="regulation",
-    beyond=True,
 )
 def target_cancels(invariance: Runs) -> Judgement:
-    """Compare every metric of runs with the targets 50 and 25, p_0 = .0002 and .0001, to the last bit."""
+    """q0 is no set-point of (3) and (12): with p_0 in proportion, two targets have the same run, packet for packet."""
     one, two = (invariance.of(label).sort("seed") for label in invariance.labels)
     known = [name for name in one.columns if name not in ("aqm", "key", "response_time")]
     different = [name for name in known if not one[name].equals(two[name])]
@@ -37,15 +35,14 @@ def target_cancels(invariance: Runs) -> Judgement:
 
 
 @claim(
-    "With r of what is not dropped early, the other reading of 'input rate', the link is full, and the queue at "
-    "its target.",
     where="(1), (3), (12)",
     tolerance=PART,
     shown="regulation readings",
-    beyond=True,
 )
 def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge whether that rate fills the link, and whether the queue then follows the target."""
+    """With r of what is not dropped early, the other reading of 'input rate', the link is full, and the queue at its
+    target.
+    """
     used = case3b_readings.per_seed("utilisation", UNSHED)
     return Judgement(
         [
@@ -58,16 +55,14 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "What would make it true: fed back, with r of what is not dropped early, RAQM holds q0 in every panel.",
     where="Figs. 4 to 6",
     tolerance=FIFTH,
     shown="saved readings",
-    beyond=True,
 )
 def saved_regulates(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
-    """Compare the mean queue with the target in every panel."""
+    """What would make it true: fed back, with r of what is not dropped early, RAQM holds q0 in every panel."""
     return Judgement(
         queues(BOTH, tolerance, case1_readings, case2_readings, case3_readings),
         "p_(k-1) of (3) is then what was applied, so that ln(q / q0) is added to ln p_k every period: an integrator of "
@@ -77,14 +72,12 @@ def saved_regulates(
 
 
 @claim(
-    "In that reading RAQM holds q0 among short flows and UDP too.",
     where="Section 3.4, Fig. 8",
     tolerance=FIFTH,
     shown="saved",
-    beyond=True,
 )
 def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean queue of case 4 with the target."""
+    """In that reading RAQM holds q0 among short flows and UDP too."""
     checks = [
         Check.near(f"mean queue, {load}", case4_readings.per_seed("queue_mean", BOTH, where), Q0, tolerance)
         for load, where in loads(case4_readings)
@@ -93,15 +86,13 @@ def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "In that reading RAQM responds faster than PI and REM, as the paper says.",
     where="Figs. 4 to 6",
     tolerance=SETTLED,
     runs=[f"{case}{suffix}" for suffix in ("", "-readings") for case in CASES],
     shown="saved readings",
-    beyond=True,
 )
 def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
-    """Compare the response times with those of PI and REM."""
+    """In that reading RAQM responds faster than PI and REM, as the paper says."""
     checks = [
         check
         for case in CASES
@@ -121,16 +112,14 @@ def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "What saves it is the queue's feedback and not RAQM's law: with alpha = 0 it does the same.",
     where="(3), (12)",
     tolerance=FIFTH,
     shown="saved readings",
-    beyond=True,
 )
 def saved_without_the_rate(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
-    """Compare the mean queue without the rate with the target in every panel."""
+    """What saves it is the queue's feedback and not RAQM's law: with alpha = 0 it does the same."""
     return Judgement(
         queues(STILL, tolerance, case1_readings, case2_readings, case3_readings),
         "With alpha = 0 the exponential is 1, and p_k the mean of p_(k-1) q / q0: the rate is not measured at all.",
@@ -138,14 +127,12 @@ def saved_without_the_rate(
 
 
 @claim(
-    "Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps).",
     where="(3), (11), (12)",
     tolerance=PART,
     shown="readings",
-    beyond=True,
 )
 def fed_alone(case1_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean queue with its predicted rest."""
+    """Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps)."""
     import polars
 
     ratio = polars.col("queue_mean") / (Q0 * (1 - 2 * polars.col("loss_ratio")) ** (2 * 0.9))

@@ -48,7 +48,7 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
     quantity = QUANTITIES[metric][0]
 
     @claim(
-        f"At the same average queue, of 20 to 90 packets, RAQM has the better {quantity}.",
+        text=f"At the same average queue, of 20 to 90 packets, RAQM has the better {quantity}.",
         name=f"{quantity.replace(' ', '-')}-at-equal-queue",
         where=where,
         quote=quote,
@@ -93,14 +93,13 @@ EQUAL_QUEUE = [
 
 
 @claim(
-    "Even at an average queue of about 20 packets RAQM has a goodput of about .96.",
     where="Section 3.3, Fig. 7a",
     quote="Even if the average queue length is about 20, RAQM still obtains high goodput (about 0.96)",
     tolerance=Tolerance(25, "% of it", "'about': 5 packets, half the distance of the targets"),
     shown="fig7 numbers",
 )
 def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Locate RAQM's first point of figure 7: the average queue; beside, the goodput, to which the TCP is fitted."""
+    """Even at an average queue of about 20 packets RAQM has a goodput of about .96."""
     first = {TARGET: case3b.points(TARGET)[0]}
     goodput = case3b.per_seed(good(), case3b.hero, first, unit="%")
     queue = Check.near("average queue", case3b.per_seed("queue_mean", case3b.hero, first), 20, tolerance)
@@ -125,14 +124,13 @@ def beyond_the_knee(runs: Runs, label: str, better: Better) -> list[Check]:
 
 
 @claim(
-    "PI's and REM's goodput falls as their target grows beyond 60 packets, like tail drop's.",
     where="Section 3.3, Fig. 7a",
     quote="when the expected queue length q0 is bigger than 60, it causes decreased goodput … like … Tail-Drop",
     tolerance=GOOD,
     shown="fig7",
 )
 def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare PI's and REM's goodput at each target above 60 packets with that at 60."""
+    """PI's and REM's goodput falls as their target grows beyond 60 packets, like tail drop's."""
     sizes = case3b_taildrop.points("dumbbell.buffer")
     full, knee = (
         case3b_taildrop.per_seed(good(), TAIL, {"dumbbell.buffer": size}, unit="%") for size in (sizes[-1], KNEE)
@@ -146,14 +144,13 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
 
 
 @claim(
-    "RAQM's goodput does not fall there.",
     where="Section 3.3, Fig. 7a",
     quote="this phenomenon is not observed in RAQM",
     tolerance=GOOD,
     shown="fig7",
 )
 def goodput_does_not_fall(case3b: Runs) -> Judgement:
-    """Leave the claim unjudged; beside, RAQM's goodput at each target above 60 packets minus that at 60."""
+    """RAQM's goodput does not fall there."""
     low, high = span(case3b, case3b.hero)
     return Judgement(
         [],
@@ -164,14 +161,13 @@ def goodput_does_not_fall(case3b: Runs) -> Judgement:
 
 
 @claim(
-    "RAQM regulates the queue effectively even with a target close to the size of the buffer.",
     where="Section 3.3, Fig. 7",
     quote="more effectively regulate queue length … even if the expected queue length is close to the buffer size",
     tolerance=FIFTH,
     shown="fig7 regulation",
 )
 def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the mean queue with the targets from 70 packets on; beside, the slope over all targets."""
+    """RAQM regulates the queue effectively even with a target close to the size of the buffer."""
     checks = [
         Check.near(
             f"mean queue at q0 = {q0:g}", case3b.per_seed("queue_mean", case3b.hero, {TARGET: q0}), q0, tolerance
@@ -190,7 +186,6 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RAQM has a higher goodput than PI and REM with the same buffer.",
     where="Abstract",
     quote="obtains higher goodput with the same buffer size as in PI and REM schemes",
     tolerance=GOOD,
@@ -198,7 +193,7 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the goodput at every target."""
+    """RAQM has a higher goodput than PI and REM with the same buffer."""
     checks = case3b.compare(
         good(), case3b.hero, better="higher", tolerance=tolerance, each=(TARGET, "q0 = {:g}"), unit="%", name="goodput"
     )
@@ -206,13 +201,12 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RAQM takes O(1) operations a packet, whatever the number of flows.",
     where="Abstract, Section 4",
     quote="independent of the number of micro-flows and is in the order of O(1)",
     tolerance=Tolerance(20, "% of it", "ten times the flows would be ten times the cost if it grew with them"),
 )
 def complexity(*, tolerance: Tolerance) -> Judgement:
-    """Compare the measured instructions a packet with 1000 flows with those with 100."""
+    """RAQM takes O(1) operations a packet, whatever the number of flows."""
     from aqmlab.papers.run.complexity import complexity as measured
 
     cost = measured()["raqm"]
@@ -227,14 +221,12 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With the applied probability fed back the average queue is the target, and Figure 7 has RAQM's curve above.",
     where="Section 3.3, Fig. 7",
     tolerance=GOOD,
     shown="fig7 regulation",
-    beyond=True,
 )
 def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> Judgement:
-    """Judge the paper's claims on figure 7 for the reading that regulates."""
+    """With the applied probability fed back the average queue is the target, and Figure 7 has RAQM's curve above."""
     both = case3b | case3b_readings
     queues = [
         Check.near(f"mean queue at q0 = {q0:g}", case3b_readings.per_seed("queue_mean", BOTH, {TARGET: q0}), q0, FIFTH)

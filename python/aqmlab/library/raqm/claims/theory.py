@@ -11,14 +11,13 @@ from aqmlab.papers import Check, Judgement, claim
 
 
 @claim(
-    "The expected rate is a point of rest of the law and the flows, and the only one.",
     where="Section 2.2, Lemmas 1 and 2",
     quote="The stable point, for the system defined by Eqs. (3)-(5), is unique",
     shown="convergence",
     arithmetic=True,
 )
 def lemmas() -> Judgement:
-    """Follow the map from many rates, and check that all end at the expected one."""
+    """The expected rate is a point of rest of the law and the flows, and the only one."""
     from aqmlab.theory.raqm import map
 
     ends = [abs(float(map.orbit(2.0, x, STEPS)[-1]) - 1) for x in np.linspace(0.05, 4, 80)]
@@ -27,13 +26,12 @@ def lemmas() -> Judgement:
 
 
 @claim(
-    "RAQM is stable just if alpha is below alpha^(r_k).",
     where="Section 2.2, Theorem 1",
     quote="RAQM is stable iff 0 < alpha < alpha^",
     shown="convergence numbers",
 )
 def theorem_1() -> Judgement:
-    """Judge both readings: alpha below alpha^(r_k) in every period, and in one."""
+    """RAQM is stable just if alpha is below alpha^(r_k)."""
     from aqmlab.theory.domain import ValidityWarning
     from aqmlab.theory.raqm import smoothed, theorems
 
@@ -71,13 +69,12 @@ def theorem_1() -> Judgement:
 
 
 @claim(
-    "The bigger alpha is, the faster RAQM converges.",
     where="Section 2.2, Theorem 2",
     quote="The bigger value of alpha, the faster convergence rate will be obtained",
     shown="convergence numbers",
 )
 def theorem_2() -> Judgement:
-    """Search for two gains of which the larger is slower, below and above 2 / r0."""
+    """The bigger alpha is, the faster RAQM converges."""
     from aqmlab.theory.raqm import theorems
 
     steps = ", ".join(f"{m:g}: {periods_to_settle(m=m):.0f}" for m in GAINS)
@@ -93,12 +90,11 @@ def theorem_2() -> Judgement:
 
 
 @claim(
-    "The change of V in a period becomes smaller as alpha grows, which makes RAQM faster.",
     where="Section 2.2, proof of Theorem 2",
     quote="the absolute value of V(k+1) - V(k) will decrease when alpha grows",
 )
 def theorem_2_proof() -> Judgement:
-    """Follow the change of V over alpha from 0 to alpha^, at rates in (0, 2 r0)."""
+    """The change of V in a period becomes smaller as alpha grows, which makes RAQM faster."""
     from aqmlab.theory.raqm import map, theorems
 
     rates = np.delete(np.linspace(0.02, 1.98, 99), 49)
@@ -115,14 +111,13 @@ def theorem_2_proof() -> Judgement:
 
 
 @claim(
-    "c(x) is above 4 but at x = 1, where it is 4, and has no limit at 0 and 2.",
     where="Section 2.4, Fig. 2",
     quote="c(x) > 4 …; when x is close to 1, c(x) has limited value of 4; … close to 0 or 2 … +∞",
     shown="fig2 numbers",
     arithmetic=True,
 )
 def bound() -> Judgement:
-    """Search for the least bound, and for limits at the ends."""
+    """c(x) is above 4 but at x = 1, where it is 4, and has no limit at 0 and 2."""
     from aqmlab.theory.raqm import map
 
     x, c = map.c_curve()

@@ -47,14 +47,13 @@ def printed_room(table: Rows) -> float:
 
 
 @claim(
-    "Fewer than 2 % of the web's connections are taken for long ones.",
     quote="The probability of false alarm is less than 0.02 in our scenario",
     where="Section III",
     tolerance=Tolerance(0.005, "%", "half a unit of the last digit of 0.02, in percent of 2"),
     shown="alarms",
 )
 def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the web's pairs that turn long, for every N; beside, false alarms by the law of the files' sizes."""
+    """Fewer than 2 % of the web's connections are taken for long ones."""
     points, most = n.points(AFTER), 2 + tolerance.value
     laws = {after: [100 * one for one in (taken_for_long(after, 10.0), falsely(after, 10.0))] for after in points}
     every = ", ".join(f"{of_all:.2g}" for of_all, _ in laws.values())
@@ -86,14 +85,13 @@ def counted_long(runs: Runs, after: int) -> PerSeed:
 
 
 @claim(
-    "Short connections whose packets come to the long queue do no harm.",
     quote="there is no harm if the short-life connection packets are misdirected to the RED queue after time T",
     where="Section III",
     tolerance=TENTH,
     shown="over-t",
 )
 def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the times of web files where counters hardly ever and where they always go on from file to file."""
+    """Short connections whose packets come to the long queue do no harm."""
     points = silence.points(T)
     least = {T: points[0]}
     metric = of("WEB", "completion_time_mean")
@@ -125,15 +123,14 @@ def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A good part of the web's packets go through the queue of long flows if N is near 64, more than the printed "
-    "delays allow.",
     where="ours",
     tolerance=Tolerance(0, "%", "the share that the delays of Table III allow"),
     shown="table3 over-n",
-    beyond=True,
 )
 def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the share of web packets that enter the long queue, by our runs and by the printed delays."""
+    """A good part of the web's packets go through the queue of long flows if N is near 64, more than the printed delays
+    allow.
+    """
     import polars
 
     room = [printed_room(table) for table in (TABLE_3[HERO], TABLE_4)]

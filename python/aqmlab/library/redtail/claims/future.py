@@ -44,14 +44,13 @@ def hurst(counts: NDArray[np.float64], step: float) -> float:
 
 
 @claim(
-    "Web traffic, as the short queue sees it, has long-range dependence.",
     quote="web traffic is strongly correlated and has a long range dependency property",
     where="Section VII",
     tolerance=Tolerance(0.1, "", "independent counts have 0.5; the estimate from 200 s is accurate to about a tenth"),
     shown="forecast",
 )
 def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Estimate the Hurst parameter of what comes to the short queue."""
+    """Web traffic, as the short queue sees it, has long-range dependence."""
     found = forecast.from_series(
         forecast.labels[0],
         lambda frame: hurst(between(frame, _STEADY)["lane.short.arrivals"].to_numpy().astype(float), 0.1),
@@ -68,14 +67,13 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "What the web wants can be predicted from its recent past.",
     quote="the future bandwidth demand of the web traffic is predictable",
     where="Section VII",
     tolerance=Tolerance(0, "%", "better than no prediction at all"),
     shown="forecast",
 )
 def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the prediction's squared error with those of the mean and of the last interval."""
+    """What the web wants can be predicted from its recent past."""
 
     def saved(label: str, naive: Callable[[NDArray[np.float64]], float]) -> PerSeed:
         found = {}
@@ -100,14 +98,12 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Allocation by prediction shortens the delay of short flows.",
     where=_WHERE,
     tolerance=Tolerance(1, "ms", "a third of a packet's time"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delay in the short queue, beside it that of all web packets."""
+    """Allocation by prediction shortens the delay of short flows."""
     checks, beside = (
         prediction.compare(metric, PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH)
         for metric in (SHORT_DELAY, of("WEB", DELAY))
@@ -125,14 +121,12 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It is the prediction that helps: a mere mean of the last 10 s helps less, by half or more.",
     where=_WHERE,
     tolerance=Tolerance(50, "%", "the effect is the prediction's if a mean has at most half of it"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the reductions of the short queue's delay by a prediction and by a long mean."""
+    """It is the prediction that helps: a mere mean of the last 10 s helps less, by half or more."""
     checks = []
     for size in prediction.points(MAX_TH1):
         rule, ours, averaged = (
@@ -155,14 +149,12 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The short queue's delay is max_th1 / C by the present rule, and far below with a prediction.",
     where=_WHERE,
     tolerance=Tolerance(20, "% of it", "'is'; far below is less than half"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delay in the short queue with max_th1 / C, for both rules."""
+    """The short queue's delay is max_th1 / C by the present rule, and far below with a prediction."""
     checks = []
     for size in prediction.points(MAX_TH1):
         rule, ours = (
@@ -181,14 +173,12 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Allocation by prediction delivers web files sooner.",
     where=_WHERE,
     tolerance=Tolerance(1, "% of it", "less no reader notices"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the completion times of web files."""
+    """Allocation by prediction delivers web files sooner."""
     checks = prediction.compare(
         of("WEB", "completion_time_mean"), PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH
     )
@@ -196,14 +186,12 @@ def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Long flows pay little for it.",
     where=_WHERE,
     tolerance=Tolerance(5, "% of it", "little"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delay and throughput of the long flows."""
+    """Long flows pay little for it."""
     checks = [
         one
         for metric in (DELAY, RATE)
@@ -219,14 +207,12 @@ def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Allocation by prediction loses no more of the web.",
     where=_WHERE,
     tolerance=Tolerance(0.2, "%", "a fifth of a packet in a hundred"),
     shown="prediction",
-    beyond=True,
 )
 def prediction_loss(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss ratio of the web."""
+    """Allocation by prediction loses no more of the web."""
     checks = prediction.compare(
         of("WEB", LOSS), PREDICTION, [RULE], better="not higher", tolerance=tolerance, each=_EACH
     )

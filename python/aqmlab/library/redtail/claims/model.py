@@ -28,14 +28,13 @@ def _distance(other: NDArray[np.float64], one: Steady) -> float:
 
 
 @claim(
-    "The model's steady state is consistent with the simulation's, for 20 and for 40 connections.",
     quote="shows consistent steady state behavior with simulation results in Figure 10",
     where="Section VI-B, Figs. 10 and 17",
     tolerance=Tolerance(10, "% of it", "consistent: what the figures' axes of 600 packets resolve"),
     shown="fig17",
 )
 def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the model's mean queue with that of the packet engine."""
+    """The model's steady state is consistent with the simulation's, for 20 and for 40 connections."""
     checks = [
         around(
             f"mean queue of the model over the engine's, N = {flows}",
@@ -54,7 +53,6 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "p may be taken as fixed, since the band is narrow.",
     quote="this assumption is not very restrictive considering the interval (PL, PU) is small",
     where="Section VI-B",
     tolerance=Tolerance(
@@ -63,7 +61,7 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig21 fig21-fixed",
 )
 def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the engine's queue with moving thresholds with that at a fixed loss."""
+    """p may be taken as fixed, since the band is narrow."""
     checks = [
         versus(
             f"deviation of the queue, moving thresholds over a fixed loss, N = {flows}",
@@ -81,7 +79,6 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The distributions of simulation, Markov chain and linear approximation agree well.",
     quote="Three distributions agree well",
     where="Section VI-B, Fig. 21",
     tolerance=Tolerance(
@@ -90,7 +87,7 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig21",
 )
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the distribution functions of the engine, the chain and the Gaussian."""
+    """The distributions of simulation, Markov chain and linear approximation agree well."""
     checks, swapped = [], []
     q = np.arange(BUFFER + 1.0)
     for flows in FLOWS:
@@ -122,14 +119,13 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With S = RTT the queue stays about the equilibrium, with S = 2 RTT it is much more chaotic.",
     quote="in the case S=2RTT, the queue length dynamics is much more chaotic",
     where="Section VI-B, Fig. 20",
     tolerance=Tolerance(2, "", "much: twice the deviation"),
     shown="fig20",
 )
 def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compare the queue's deviation with slots of two round trips and of one."""
+    """With S = RTT the queue stays about the equilibrium, with S = 2 RTT it is much more chaotic."""
     one, two = chain(40), chain(40, 2.0)
     return Judgement(
         [Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value)],
@@ -139,14 +135,13 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "f maps [0, B0] into itself if B0 is above q_e and f(0).",
     quote="one can verify that f maps [0, B0] to [0, B0]",
     where="Section VI-B, eq. (12)",
     tolerance=EXACT,
     shown="eq12",
 )
 def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Find the least value of f for several loads, with S just below (10)."""
+    """f maps [0, B0] into itself if B0 is above q_e and f(0)."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)
@@ -164,14 +159,13 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With S below (10) the equilibrium is globally stable, geometrically.",
     quote="the equilibrium qe is globally asymptotically stable",
     where="Proposition 6.1",
     tolerance=Tolerance(0.01, "packets", "come to rest"),
     shown="fig18",
 )
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow queues from everywhere for several loads, with S just below (10), cut off at 0."""
+    """With S below (10) the equilibrium is globally stable, geometrically."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)
@@ -190,14 +184,13 @@ def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With noise the distributions then converge.",
     quote="the queue length distribution … converges to … weakly",
     where="Proposition 6.3",
     tolerance=Tolerance(0.01, "packets", "the same queue"),
     shown="fig18",
 )
 def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow two queues under the same noise, from the ends of the buffer, with S just below (10)."""
+    """With noise the distributions then converge."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)
@@ -216,14 +209,13 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "An invariant distribution exists, whatever S.",
     quote="The stochastic system (15) admits an invariant probability measure",
     where="Proposition 6.3",
     tolerance=Tolerance(1e-9, "", "numerically invariant"),
     shown="masses",
 )
 def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Apply a slot to the chain's distribution, for slots of half to four round trips."""
+    """An invariant distribution exists, whatever S."""
     checks = []
     for slots in (0.5, 1.0, 2.0, 4.0):
         found = chain(40, slots)
@@ -240,14 +232,13 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It has masses at 0 and at B.",
     quote="has probability masses at q = 0 and q = B",
     where="Section VI-B",
     tolerance=Tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density"),
     shown="masses",
 )
 def masses(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compare the chain's probabilities at the ends with those beside them, where the queue reaches both."""
+    """It has masses at 0 and at B."""
     p = theory.small_buffer().probability
     return Judgement(
         [
@@ -264,14 +255,13 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "If f'(q_e) >= 0 the equilibrium is globally stable.",
     quote="If f'(qe) >= 0, then qe is a globally asymptotically stable",
     where="Proposition 6.2",
     tolerance=EXACT,
     shown="fig18 fig19",
 )
 def settling(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow every queue with S = RTT."""
+    """If f'(q_e) >= 0 the equilibrium is globally stable."""
     q = np.arange(BUFFER + 1.0)
     return Judgement(
         [
@@ -287,14 +277,13 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Every slot then brings the queue nearer.",
     quote="graphical analysis reveals that |q_n+1 - q_e| <= |q_n - q_e|",
     where="Proof of Proposition 6.2",
     tolerance=EXACT,
     shown="fig18 fig19",
 )
 def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compare the distances from q_e before and after a slot of S = RTT."""
+    """Every slot then brings the queue nearer."""
     q = np.arange(BUFFER + 1.0)
     return Judgement(
         [
@@ -311,13 +300,12 @@ def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A sufficient condition holds for round-trip times that differ.",
     quote="For the heterogeneous case, a sufficient condition … for stability can be derived",
     where="after Proposition 6.2",
     tolerance=EXACT,
 )
 def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compare the condition, with its lost factors, with the largest slot of Proposition 6.2, for 200 sets."""
+    """A sufficient condition holds for round-trip times that differ."""
     whole, rng = theory.model(40), np.random.default_rng(1)
     parts = []
     for _set in range(200):
@@ -338,13 +326,12 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The normalised variance is least where f'(q_e) = 0, at S = RTT.",
     quote="the normalized queue length variation will be minimal if f'(qe) = 0",
     where="eq. (21)",
     arithmetic=True,
 )
 def least_variance(_: object) -> Judgement:
-    """Compare the normalised variance (21) over the slot."""
+    """The normalised variance is least where f'(q_e) = 0, at S = RTT."""
     sigma = redtail.paper_sigma(40)
 
     def normalised(slots: float) -> float:
@@ -364,14 +351,12 @@ def least_variance(_: object) -> Judgement:
 
 
 @claim(
-    "The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places.",
     where="ours",
     tolerance=Tolerance(0, "", "on the other side of the middle of the printed two"),
     shown="fig21",
-    beyond=True,
 )
 def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the deviation of a flow's rate with the printed ones, as printed and interchanged."""
+    """The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places."""
     few, many = (of_steady(steady, MOVING, flows, lambda one: one.sigma) for flows in FLOWS)
     printed = [redtail.paper_sigma(flows) for flows in FLOWS]
     between = float(np.sqrt(printed[0] * printed[1]))
@@ -388,14 +373,12 @@ def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high.",
     where="ours",
     tolerance=Tolerance(25, "% of it", "as for the distributions"),
     shown="fig21-fixed",
-    beyond=True,
 )
 def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the model with the packet engine where every packet has the same loss probability."""
+    """Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high."""
 
     def over(read: str, flows: int) -> Check:
         def ratio(one: Steady) -> float:
@@ -414,14 +397,12 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The figures' slots are several times above the limit (10) of Propositions 6.1 and 6.3.",
     where="ours",
     shown="fig17 fig21",
-    beyond=True,
     arithmetic=True,
 )
 def limit_of_figures(_: object) -> Judgement:
-    """Compare the slot of the figures with the limit (10)."""
+    """The figures' slots are several times above the limit (10) of Propositions 6.1 and 6.3."""
     return Judgement(
         [
             Check.exact(

@@ -7,14 +7,13 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
 @claim(
-    "A full drop-tail buffer makes the flows back off together.",
     quote="all connections sense packet loss and slow down the transfer rate simultaneously",
     where="Section I",
     tolerance=Tolerance(50, "%", "for 'all' at least most of the flows"),
     shown="synchronisation",
 )
 def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the share of the flows that lose packets in a loss event; beside, compare it with Adaptive RED's."""
+    """A full drop-tail buffer makes the flows back off together."""
     checks = [
         Check.of(
             f"flows that a loss event hits, drop-tail, {count:g} flows",
@@ -38,14 +37,13 @@ def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED's queue depends on its setting; Adaptive RED's does not.",
     quote="the performance of RED is very sensitive to parameter settings",
     where="Section I (cited)",
     tolerance=Tolerance(5, "packets", "a twelfth of the region"),
     shown="synchronisation",
 )
 def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the ranges of the mean queue over max_p."""
+    """RED's queue depends on its setting; Adaptive RED's does not."""
 
     def span(name: str, count: int) -> PerSeed:
         queues = [
@@ -71,14 +69,13 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A faster flow has more packets dropped.",
     quote="A TCP connection with a higher flow rate has a better chance to get packets dropped",
     where="Section I",
     tolerance=Tolerance(50, "% of it", "the faster flows are more than twice as fast"),
     shown="mixed",
 )
 def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the drops of flows of short and of long round trips."""
+    """A faster flow has more packets dropped."""
     import polars
 
     def drops(name: str) -> PerSeed:
@@ -95,14 +92,13 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Drops in slow start do not relieve the link: losses hardly slow the web down, but FTP.",
     quote="Dropping web packets in this phase is not an effective way to control the traffic rate",
     where="Sections I and II",
     tolerance=Tolerance(10, "%", "FTP's rate halves by its square-root law"),
     shown="table3",
 )
 def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the rates of web, and beside it of FTP, at a loss of 1 and of 4 %."""
+    """Drops in slow start do not relieve the link: losses hardly slow the web down, but FTP."""
 
     def change(owner: str) -> PerSeed:
         light, heavy = (
@@ -120,15 +116,13 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @claim(
-    "Voice and video have less jitter in the short queue.",
     where="Beyond section VI-A, which names them and runs CBR",
     tolerance=TENTH,
     shown="voice",
     comparative=True,
-    beyond=True,
 )
 def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the jitter of voice and of video from packet to packet, beside it the deviations of their delays."""
+    """Voice and video have less jitter in the short queue."""
     beside = [
         Check.better(
             f"deviation of the delay of {owner} over that with {other}",

@@ -39,14 +39,13 @@ DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of i
 
 
 @claim(
-    "With long flows alone Adaptive RED keeps its queue in the desired region.",
     quote="the Adaptive RED works well with those FTP connections before the web traffic comes in",
     where="Section II, Fig. 1",
     tolerance=IN_REGION,
     shown="fig1",
 )
 def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge Adaptive RED's queue while only long flows send."""
+    """With long flows alone Adaptive RED keeps its queue in the desired region."""
     share = time.from_series(ARED, share_in(Q, BAND, *FLOWS_ALONE), unit="%")
     deviation = swing(time, Q, ARED, FLOWS_ALONE)
     return Judgement(
@@ -56,14 +55,13 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "When web and CBR traffic come, its queue leaves the region.",
     quote="the queue length of Adaptive RED deviates dramatically from the desired region",
     where="Section II, Fig. 1",
     tolerance=Tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time"),
     shown="fig1",
 )
 def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the time that Adaptive RED's queue is outside its region beside web traffic."""
+    """When web and CBR traffic come, its queue leaves the region."""
     outside = 100 - time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
     return Judgement(
         [Check.of("time outside the region after web traffic came", outside, unit="%", least=tolerance.value)],
@@ -86,7 +84,7 @@ def doubled(column: str, name: str, why: str) -> Callable[..., Judgement]:
 
 
 GREAT_VARIATION = claim(
-    "Its queue varies a lot more then.",
+    text="Its queue varies a lot more then.",
     quote="This over-reaction causes a great queue length variation",
     where="Section II, Fig. 1",
     tolerance=DOUBLED,
@@ -95,7 +93,7 @@ GREAT_VARIATION = claim(
     runs="time",
 )(doubled(Q, "the queue", " packets"))
 OVER_REACTION = claim(
-    "Adaptive RED then raises and lowers its drop probability rapidly.",
+    text="Adaptive RED then raises and lowers its drop probability rapidly.",
     quote="makes the Adaptive RED increase/decrease its dropping probability rapidly",
     where="Section II",
     tolerance=DOUBLED,
@@ -106,14 +104,13 @@ OVER_REACTION = claim(
 
 
 @claim(
-    "RED+Tail prevents this: the long queue's drop probability swings less than Adaptive RED's.",
     quote="This scheme prevents the over-reaction behavior of RED",
     where="Section IV",
     tolerance=Tolerance(10, "% of it", "less is not prevented"),
     shown="fig4",
 )
 def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the swings of the drop probabilities for every N."""
+    """RED+Tail prevents this: the long queue's drop probability swings less than Adaptive RED's."""
     ared = swing(time, P, ARED, ALL_TRAFFIC)
     checks = [
         versus(
@@ -132,14 +129,13 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
 
 
 @claim(
-    "RED+Tail's long queue stays in the region beside web traffic.",
     quote="the virtual queue length q2 is quite stable and stays in the desired region even after",
     where="Section IV, Fig. 4",
     tolerance=IN_REGION,
     shown="fig4",
 )
 def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the queue of long flows beside web traffic for every N."""
+    """RED+Tail's long queue stays in the region beside web traffic."""
     shares = {
         after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%")
         for after in n.points(AFTER)
@@ -154,14 +150,13 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It varies less than Adaptive RED's queue.",
     quote="the Adaptive RED queue has a small length variation",
     where="Abstract, Sections I and IV, Figs. 1 and 4",
     tolerance=Tolerance(1, "packets", "what a figure with an axis of 160 packets resolves"),
     shown="fig4 fig1 over-n",
 )
 def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the standard deviations of the queues for every N."""
+    """It varies less than Adaptive RED's queue."""
     ared = web.per_seed("queue_std", ARED)
     checks = [
         Check.better(
@@ -179,7 +174,6 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A small rate slows FTP without shrinking its windows.",
     quote="make FTP senders reduce flow rates automatically without shrinking their congestion window sizes",
     where="Section III",
     tolerance=Tolerance(
@@ -188,7 +182,7 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig8",
 )
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the packets that FTP sends and has outstanding while the short queue takes the most with their means."""
+    """A small rate slows FTP without shrinking its windows."""
     import polars
 
     # By Little's law: the packets in the queue and on the wire. The queue itself holds long files of the web too.
@@ -221,14 +215,13 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
 
 
 @claim(
-    "C1max below C spares FTP time-outs.",
     quote="C1max preserves the minimum available bandwidth … to prevent FTP connections from timeout",
     where="Section III",
     tolerance=TENTH,
     shown="over-c1max",
 )
 def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time-outs of FTP with C1max = C and with less."""
+    """C1max below C spares FTP time-outs."""
     whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})
     checks = [
         Check.better(

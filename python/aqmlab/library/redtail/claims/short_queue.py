@@ -31,14 +31,13 @@ def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
 
 
 @claim(
-    "By eq. (1) max_th1/C is a lower bound of the mean delay.",
     quote="maxth1/C is a lower bound of the average queuing delay at the drop-tail queue",
     where="Section VI-A",
     tolerance=Tolerance(0, "", "a bound"),
     shown="fig16",
 )
 def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the least delay over max_th1 with max_th1 / C, where C1min = 0 and C1max = C."""
+    """By eq. (1) max_th1/C is a lower bound of the mean delay."""
     checks = [
         Check.of(
             f"delay of {name} / (max_th1/C), the least over max_th1",
@@ -53,14 +52,13 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It is a good approximation of CBR's and web's delay.",
     quote="The simple lower bound … is seen to provide a good approximation",
     where="Section VI-A, Fig. 16",
     tolerance=Tolerance(25, "% of it", "Table III has 36 % for CBR, which the text calls larger than expected"),
     shown="fig16",
 )
 def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delays with max_th1 / C at every max_th1, by Table II."""
+    """It is a good approximation of CBR's and web's delay."""
 
     def near(runs: Runs, where: str) -> list[Check]:
         return [
@@ -78,14 +76,13 @@ def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judge
 
 
 @claim(
-    "The delay of FTP hardly depends on max_th1.",
     quote="almost a constant even when maxth1 is decreasing",
     where="Section VI-A, Fig. 16",
     tolerance=Tolerance(15, "%", "what the figure's axis of 0.4 s shows as almost a constant"),
     shown="fig16",
 )
 def long_delay_flat(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the range of FTP's delay over max_th1."""
+    """The delay of FTP hardly depends on max_th1."""
     delays = [maxth1.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size}) for size in maxth1.points(MAX_TH1)]
     spread = 100 * ((PerSeed.most(delays) - PerSeed.least(delays)) / PerSeed.average(delays))
     return Judgement(
@@ -95,14 +92,13 @@ def long_delay_flat(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It is about the middle of the region over the long queue's rate.",
     quote="the mean delay at the Adaptive RED queue is around q2/C2",
     where="Section VI-A",
     tolerance=TENTH,
     shown="fig16",
 )
 def middle_over_rate(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare FTP's delay with the middle of the thresholds over the mean rate C2."""
+    """It is about the middle of the region over the long queue's rate."""
     middle = sum(BAND) / 2
     checks = []
     for size in maxth1.points(MAX_TH1):
@@ -121,14 +117,13 @@ def middle_over_rate(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Delay varies very little in the short queue.",
     quote="the drop-tail queue has a very small delay variance",
     where="Section VI-A, Fig. 16",
     tolerance=Tolerance(50, "% of it", "very small: a deviation of less than half of FTP's"),
     shown="fig16",
 )
 def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the standard deviations of the delays of CBR and FTP, at every max_th1, for both values of C1max."""
+    """Delay varies very little in the short queue."""
     checks = [
         versus(
             f"deviation of the delay of CBR over FTP's, max_th1 = {size / 1e3:g} kB{where}",
@@ -164,14 +159,13 @@ def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance)
 
 
 @claim(
-    "FTP's varies slightly more with a smaller max_th1.",
     quote="the delay variance at the Adaptive RED queue is slightly increased",
     where="Section VI-A, Fig. 16",
     tolerance=Tolerance(5, "%", "less is no increase; more than half is not slight"),
     shown="fig16",
 )
 def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the deviations of FTP's delay at the ends of max_th1, for both values of C1max."""
+    """FTP's varies slightly more with a smaller max_th1."""
     checks, found = [], []
     for where, runs in _figure_16(maxth1, equation_1).items():
         points = runs.points(MAX_TH1)
@@ -192,7 +186,6 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "A smaller max_th1 improves delay and loss of the short flows.",
     quote="The delay and loss at the drop-tail queue can be improved by … using a more aggressive bandwidth allocation "
     "policy (smaller maxth1)",
     where="Section V; of the delay also section IV",
@@ -200,7 +193,7 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
     shown="fig16",
 )
 def smaller_max_th1(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delay and loss of the short queue at the least and the greatest max_th1."""
+    """A smaller max_th1 improves delay and loss of the short flows."""
     points = maxth1.points(MAX_TH1)
     checks = [
         versus(
@@ -215,14 +208,13 @@ def smaller_max_th1(maxth1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Both queues' delays can be had by choice of the thresholds.",
     quote="the mean packet delay requirements at both queues can be satisfied by properly designing the values",
     where="Section VI-A",
     tolerance=Tolerance(20, "% of it", "as for the printed delays"),
     shown="targets",
 )
 def delay_targets(targets: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare both queues' delays with those for which their thresholds were chosen."""
+    """Both queues' delays can be had by choice of the thresholds."""
     checks = []
     for label in targets.labels:
         low, high = (float(one.split()[0]) for one in label.split(" to "))

@@ -22,14 +22,13 @@ def _factor(slow: Runs, slow_label: str, fast: Runs, fast_label: str) -> PerSeed
 
 
 @claim(
-    "Small files take almost as long with RED+Tail as on a link without loss.",
     quote="its delivery time is almost equal to the loss free case in Table I",
     where="Section IV, Fig. 9",
     tolerance=Tolerance(20, "% of it", "'almost equal'"),
     shown="fig9",
 )
 def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare small files with RED+Tail to small files alone, at every size."""
+    """Small files take almost as long with RED+Tail as on a link without loss."""
     label = alone.labels[0]
     checks = [
         Check.better(
@@ -67,7 +66,7 @@ def longer(slow: str, fast: str, times: float, why: str = "") -> Callable[..., J
 
 
 THRICE_WITH_RED = claim(
-    "They take three times longer with Adaptive RED.",
+    text="They take three times longer with Adaptive RED.",
     quote="the Adaptive RED has a loss rate 4.5%, its delivery time is three times longer",
     where="Section IV, Fig. 9",
     tolerance=FACTOR,
@@ -76,7 +75,7 @@ THRICE_WITH_RED = claim(
     runs="files",
 )(longer(ARED, HERO, 3, "; a packet lost early in a transfer is a time-out, or a small window"))
 LONGER_STILL = claim(
-    "Drop-tail takes 2.5 times longer still.",
+    text="Drop-tail takes 2.5 times longer still.",
     quote="the file delivery time of the drop-tail scheme is about 2.5 times longer than Adaptive RED's",
     where="Section IV, Fig. 9",
     tolerance=FACTOR,
@@ -87,14 +86,13 @@ LONGER_STILL = claim(
 
 
 @claim(
-    "That is mainly due to its long queue: at one loss, independent from packet to packet, most of it remains.",
     quote="This is mainly due to the long queuing delay (0.340sec)",
     where="Section IV",
     tolerance=Tolerance(50, "%", "mainly: more than half of the difference"),
     shown="fig9",
 )
 def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the difference with the one that the two delays make at one loss, in trials; beside it a short buffer."""
+    """That is mainly due to its long queue: at one loss, independent from packet to packet, most of it remains."""
     ared, tail = (files.per_seed(of("file", DELAY), label).mean / 1e3 for label in (ARED, TAIL))
     lost = files.per_seed(of("file", LOSS), ARED).mean / 100
     sizes = [round(size / 1e3) for size in files.points(SIZE)]
@@ -115,7 +113,6 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    "Small files are delivered sooner with RED+Tail than with the others.",
     quote="file delivery for the web traffic is greatly improved",
     where="Abstract, Section IV, Fig. 9",
     tolerance=TENTH,
@@ -123,7 +120,7 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
     comparative=True,
 )
 def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare small files with RED+Tail and with the others."""
+    """Small files are delivered sooner with RED+Tail than with the others."""
     checks = [
         Check.of(
             f"delivery time with {other} / RED+Tail, mean over sizes",

@@ -44,14 +44,13 @@ QUARTER = Tolerance(25, "% of it", "read off a figure of one run; the same for b
 
 
 @claim(
-    "The drop probability is 0.05 with fixed thresholds and 0.014 with moving ones.",
     quote="a large dropping probability (0.05) … a much lower average dropping probability (0.014",
     where="Section V, Fig. 11",
     tolerance=QUARTER,
     shown="fig11",
 )
 def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the drop probabilities of fixed and of moving thresholds."""
+    """The drop probability is 0.05 with fixed thresholds and 0.014 with moving ones."""
     whole = {label: dynamic.from_series(label, mean_over(P, SETTLED)) for label in (FIXED, DYNAMIC)}
     few, many = (dynamic.from_series(FIXED, mean_over(P, *period)) for period in (BEFORE, MANY))
     return Judgement(
@@ -68,14 +67,13 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Moving thresholds keep the drop probability in (0.01, 0.02).",
     quote="This scheme is able to keep the packet dropping probability within a desired small region",
     where="Abstract, Section V, Fig. 11",
     tolerance=MOST,
     shown="fig11",
 )
 def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the time that the drop probability spends in its band."""
+    """Moving thresholds keep the drop probability in (0.01, 0.02)."""
     share = dynamic.from_series(DYNAMIC, share_in(P, ALONE_BAND, SETTLED, over=5), unit="%")
     return Judgement(
         [Check.of("time that p (means of 5 s) is in 0.01 to 0.02", share, least=tolerance.value)],
@@ -84,27 +82,25 @@ def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "With fixed thresholds the queue varies little.",
     quote="the fixed threshold scheme has a small queue length variation",
     where="Section V, Fig. 10",
     tolerance=Tolerance(50, "% of it", "small beside the other: less than half"),
     shown="fig10",
 )
 def fixed_is_steady(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the variations of the queues."""
+    """With fixed thresholds the queue varies little."""
     checks = dynamic.compare("queue_std", FIXED, [DYNAMIC], better="lower", tolerance=tolerance)
     return Judgement(checks, "Moving thresholds let the queue take up the load; it is long while there are 40 flows.")
 
 
 @claim(
-    "Moving thresholds cost a higher delay.",
     quote="but a higher packet delay",
     where="Section V, Fig. 10",
     tolerance=TENTH,
     shown="fig10",
 )
 def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delays."""
+    """Moving thresholds cost a higher delay."""
     return Judgement(
         dynamic.compare(DELAY, DYNAMIC, [FIXED], better="higher", tolerance=tolerance),
         "At the same rate a lower loss needs larger windows, and they wait in the queue.",
@@ -112,14 +108,13 @@ def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Each FTP connection has the same throughput, as the others and with either scheme.",
     quote="each FTP connection has the same throughput",
     where="Section V",
     tolerance=Tolerance(0.02, "", "Jain's index of 0.98 is rates that differ by 14 %, the randomness of equal flows"),
     shown="fig10",
 )
 def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge whether connections share the link equally, and whether they have the same with either scheme."""
+    """Each FTP connection has the same throughput, as the others and with either scheme."""
     flows = {"ftp": "that stay", "more": "that come and leave"}
     checks = [
         Check.of(
@@ -142,14 +137,13 @@ def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Moving thresholds make a higher goodput, in the paper's sense: fewer of the packets sent are dropped.",
     quote="high goodput (low packet dropping rate)",
     where="Sections I and V",
     tolerance=Tolerance(1, "%", "a quarter of the 3.8 % that 0.05 and 0.014 make"),
     shown="fig10 goodput",
 )
 def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the packets delivered over those sent, and beside them the goodput of the link."""
+    """Moving thresholds make a higher goodput, in the paper's sense: fewer of the packets sent are dropped."""
     sent = [100 - dynamic.per_seed(LOSS, label) for label in (DYNAMIC, FIXED)]
     goodput = [dynamic.per_seed("goodput", label) for label in (DYNAMIC, FIXED)]
     return Judgement(
@@ -175,14 +169,13 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The high drop probability of fixed thresholds causes frequent retransmissions.",
     quote="This high dropping probability causes frequent retransmissions and low goodput",
     where="Section V",
     tolerance=Tolerance(50, "% of it", "frequent: half as many again"),
     shown="goodput",
 )
 def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the retransmissions."""
+    """The high drop probability of fixed thresholds causes frequent retransmissions."""
     return Judgement(
         dynamic.compare("retransmits", FIXED, [DYNAMIC], better="higher", tolerance=tolerance),
         "What is dropped is sent again.",
@@ -190,14 +183,13 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @claim(
-    "With PU below Pmax the slope of the drop probability hardly changes.",
     quote="the floating thresholds do not change the current slope of dropping probability function dramatically",
     where="Section V",
     tolerance=Tolerance(2, "", "dramatic: to twice or half"),
     shown="slope",
 )
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare Pmax, the slope times the constant distance, with 40 and with 20 flows."""
+    """With PU below Pmax the slope of the drop probability hardly changes."""
     moving, fixed = (
         dynamic.from_series(label, mean_over("max_p.mean", *MANY))
         / dynamic.from_series(label, mean_over("max_p.mean", *BEFORE))
@@ -217,14 +209,13 @@ def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The band of P trades loss for delay.",
     quote="allows us to consider the trade-off between packet loss and queuing delay",
     where="Section V",
     tolerance=TENTH,
     shown="trade-off",
 )
 def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare loss and delay of each band with those of the next higher one."""
+    """The band of P trades loss for delay."""
     low, middle, high = ({"aqm.p_l": value} for value in bands.points("aqm.p_l"))
     measures: tuple[tuple[str, str, Better], ...] = ((LOSS, "loss", "lower"), (DELAY, "delay", "higher"))
     checks = [
@@ -243,7 +234,6 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Raised thresholds hold back flows of short round trips, so that throughputs are fairer.",
     quote="connections with shorter link propagation delays and higher throughputs can be suppressed by raising the "
     "queue length thresholds",
     where="Sections V and VII",
@@ -251,7 +241,7 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="mixed",
 )
 def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the ratio of the rates of flows of 16 and of 240 ms with higher and with fixed thresholds."""
+    """Raised thresholds hold back flows of short round trips, so that throughputs are fairer."""
     ratio = [
         mixed.per_seed(of("near", RATE), label) / mixed.per_seed(of("far", RATE), label) for label in (DYNAMIC, FIXED)
     ]
@@ -267,14 +257,13 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "In RED+Tail moving thresholds keep the drop probability in (0.005, 0.010) most of the time.",
     quote="The dropping probability stays in the desired region most of the time as expected",
     where="Section V, Fig. 12",
     tolerance=MOST,
     shown="fig12",
 )
 def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the time that the long queue's drop probability spends in its band, for every N."""
+    """In RED+Tail moving thresholds keep the drop probability in (0.005, 0.010) most of the time."""
     checks = [
         Check.of(
             f"time that p (means of 5 s) is in 0.005 to 0.01, N = {after}",
@@ -287,14 +276,13 @@ def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "When web traffic comes, neither the long queue nor its drop probability rises dramatically.",
     quote="without increasing the queue length q2(t) and the dropping probability dramatically",
     where="Section V, Fig. 12",
     tolerance=Tolerance(1.5, "", "dramatic: half as much again"),
     shown="fig12",
 )
 def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the effect of arriving web traffic on the long queue with moving thresholds."""
+    """When web traffic comes, neither the long queue nor its drop probability rises dramatically."""
     checks, texts = [], []
     for column, name in ((Q2, "mean of the long queue"), (P, "mean p")):
         before, after = (time.from_series(DYNAMIC, mean_over(column, *period)) for period in (BEFORE, ALL_TRAFFIC))
@@ -306,14 +294,13 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "FTP then loses a third: 0.9 instead of 2.7 %.",
     quote="The packet loss rate of FTP connection is reduced from 2.747%",
     where="Section V, Table IV, Fig. 13",
     tolerance=Tolerance(50, "% of it", "a third in print, by either of the numbers that it has; at most half"),
     shown="table4 fig13",
 )
 def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare FTP's loss with moving and with fixed thresholds in RED+Tail."""
+    """FTP then loses a third: 0.9 instead of 2.7 %."""
     rate, wait = TABLE_4["FTP"][2] / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
     return Judgement(
         dynamic_web.compare(of("FTP", LOSS), DYNAMIC, [HERO], better="lower", tolerance=tolerance, name="loss of FTP"),
@@ -323,14 +310,13 @@ def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "at the cost of a delay of 0.318 instead of 0.184 s.",
     quote="at the cost of packet delay (increased from 0.184s to 0.318s)",
     where="Section V, Table IV, Fig. 14",
     tolerance=Tolerance(20, "% of it", "as for the 0.184 s"),
     shown="table4 fig14",
 )
 def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge FTP's delay with moving thresholds by the printed one."""
+    """at the cost of a delay of 0.318 instead of 0.184 s."""
     delay = dynamic_web.per_seed(of("FTP", DELAY), DYNAMIC)
     queue = dynamic_web.per_seed(LONG + "queue_mean", DYNAMIC)
     return Judgement(
@@ -342,14 +328,13 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The long queue's mean is about 80 kB with moving thresholds and 60 kB with fixed ones.",
     quote="about 80KBytes instead of 60KBytes in the fixed threshold scheme",
     where="Section V",
     tolerance=Tolerance(20, "% of it", "'about'"),
     shown="fig12 fig4",
 )
 def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the mean lengths of the long queue."""
+    """The long queue's mean is about 80 kB with moving thresholds and 60 kB with fixed ones."""
     return Judgement(
         [
             Check.near(
@@ -363,27 +348,25 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Web and CBR lose more with moving thresholds: 2.3 instead of 1.3 %, 0.52 instead of 0.30 %.",
     quote="experience a higher loss rate from 1.278% to 2.306% and from 0.300% to 0.519%",
     where="Section V, Table IV",
     tolerance=Tolerance(0.001, "%", "printed to 0.001 %: a difference of two such numbers is known to as much"),
     shown="table4 fig13",
 )
 def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare losses of web and CBR with moving and with fixed thresholds."""
+    """Web and CBR lose more with moving thresholds: 2.3 instead of 1.3 %, 0.52 instead of 0.30 %."""
     checks = by_owner(dynamic_web, LOSS, "loss", (DYNAMIC, [HERO]), "higher", tolerance)
     return Judgement(checks, "A longer long queue leaves less of the shared buffer for bursts.")
 
 
 @claim(
-    "Web and CBR wait slightly less with moving thresholds: 93 and 91 ms.",
     quote="the average delays of web and UDP packets are slightly shorter",
     where="Section V, Table IV",
     tolerance=Tolerance(1, "ms", "a twentieth of the printed 18 and 21 ms"),
     shown="table4 fig14 over-n",
 )
 def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delays of web and CBR with moving and with fixed thresholds, for every N."""
+    """Web and CBR wait slightly less with moving thresholds: 93 and 91 ms."""
     checks = by_owner(n, DELAY, "delay", (DYNAMIC, [HERO]), "lower", tolerance, each=(AFTER, "N = {:g}"))
     return Judgement(
         checks,
@@ -393,14 +376,13 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Throughputs are almost the same with both.",
     quote="the throughputs for the fixed threshold scheme and the dynamic threshold scheme are almost the same",
     where="Section V, Tables III and IV",
     tolerance=Tolerance(2, "% of it", "almost; within 0.2 % in print"),
     shown="table4",
 )
 def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare throughputs with moving and with fixed thresholds."""
+    """Throughputs are almost the same with both."""
     checks = by_owner(dynamic_web, RATE, "throughput", (DYNAMIC, [HERO]), "equal", tolerance, owners=CLASSES)
     return Judgement(
         checks, "Web and CBR bring what they bring, whatever little they lose, and FTP has the rest of a full link."
@@ -408,14 +390,13 @@ def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A larger buffer and a smaller max_th1 improve delay and loss of the short queue.",
     quote="can be improved by increasing the buffer size and using a more aggressive bandwidth allocation policy",
     where="Section V",
     tolerance=TENTH,
     shown="room fig16",
 )
 def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare delay and loss of the short queue with both means and with neither, beside it with one."""
+    """A larger buffer and a smaller max_th1 improve delay and loss of the short queue."""
     buffers, sizes = room.points("dumbbell.buffer"), room.points(MAX_TH1)
 
     def gain(means: str, buffer: float, size: float) -> list[Check]:
@@ -439,13 +420,12 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Table IV's losses and delays.",
     quote="Table IV: Loss %, Delay Sec.",
     where="Table IV",
     tolerance=ONE_RUN,
     shown="table4",
 )
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses and delays with the printed ones."""
+    """Table IV's losses and delays."""
     checks = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)
     return Judgement(checks, beyond_bounds(checks))

@@ -16,14 +16,13 @@ LOSSY = [(size, p) for size, p in theory.TABLE_1 if p]
 
 
 @claim(
-    "Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s.",
     quote="in the loss free case, the file can be delivered in 1.18s",
     where="Table I",
     tolerance=Tolerance(0.005, "s", "half a unit of the last printed digit"),
     shown="table1 fig2",
 )
 def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the column without loss of Table I with the packet engine, beside it with slow start by formula."""
+    """Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s."""
     printed = {size: theory.TABLE_1[size, 0.0][0] for size in (30, 90, 150)}
     return Judgement(
         [
@@ -45,7 +44,6 @@ def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Their mean delay rises with the drop probability as Table I has it.",
     quote="Table I lists the mean and standard deviation of the delay",
     where="Table I, Fig. 2",
     tolerance=Tolerance(
@@ -54,7 +52,7 @@ def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="table1 fig2",
 )
 def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the other columns of Table I with the packet engine, beside it with trials."""
+    """Their mean delay rises with the drop probability as Table I has it."""
     checks = [
         Check.near(f"{size} KB, Pd = {p:g}", theory.delivery(table1, size, p), theory.TABLE_1[size, p][0], tolerance)
         for size, p in LOSSY
@@ -85,7 +83,6 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "So do the standard deviations.",
     quote="Table I lists the mean and standard deviation of the delay",
     where="Table I",
     tolerance=Tolerance(
@@ -94,7 +91,7 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="table1",
 )
 def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the deviations of Table I with those of the packet engine, beside them with trials."""
+    """So do the standard deviations."""
     beside = [
         Check.near(
             f"{size} KB, Pd = {p:g}, trials",
@@ -117,14 +114,13 @@ def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "At Pd = 0.04 a file of 90 KB takes 4.81 s, in comparison to 1.18 s.",
     quote="TCP takes about 4.81s to complete transmission of a 90KB file if Pd = 0.04",
     where="Section II",
     tolerance=Tolerance(25, "% of it", "as for Table I"),
     shown="table1 fig2",
 )
 def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delay of a 90 KB file at Pd = 0.04 with that without loss."""
+    """At Pd = 0.04 a file of 90 KB takes 4.81 s, in comparison to 1.18 s."""
     printed = theory.TABLE_1[90, 0.04][0] / theory.TABLE_1[90, 0.0][0]
     times = theory.delivery(table1, 90, 0.04) / theory.delivery(table1, 90, 0.0)
     return Judgement(
@@ -134,14 +130,13 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A loss in slow start takes TCP a long time to complete a short message.",
     quote="losing one packet in the slow start phase takes TCP a long time to complete a short message",
     where="Section II",
     tolerance=Tolerance(50, "%", "long: half of the time without a loss"),
     shown="one-loss",
 )
 def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow transfers of 90 KB that lose one packet of the 64 of slow start, by Tahoe and by Reno."""
+    """A loss in slow start takes TCP a long time to complete a short message."""
     free = float(transfers.loss_free(90, theory.RTT, theory.PACKET_TIME))
     checks = [
         Check.exact(
@@ -160,13 +155,12 @@ def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "If the 15th packet is lost, the threshold goes from 64 to 4 KB, the window from 8 to 1 KB (Tahoe).",
     quote="ssthresh decreases from 64KB to 4KB and the new congestion window cwnd is decreased from 8KB to 1KB",
     where="Section II",
     tolerance=Tolerance(0.5, "packets", "whole packets"),
 )
 def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Follow a transfer that loses its 15th packet."""
+    """If the 15th packet is lost, the threshold goes from 64 to 4 KB, the window from 8 to 1 KB (Tahoe)."""
     found = theory.lost({15}, "tahoe")
     return Judgement(
         [
@@ -188,7 +182,6 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A packet lost in the first three round trips makes a time-out.",
     quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate "
     "acknowledgements",
     where="Section II",
@@ -196,7 +189,7 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
     shown="one-loss",
 )
 def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Count the time-outs after the loss of each of the first seven packets, beside them of the next 56."""
+    """A packet lost in the first three round trips makes a time-out."""
     early = [theory.lost({k}).timeouts for k in range(1, 8)]
     later = [theory.lost({k}).timeouts for k in range(8, 64)]
     return Judgement(
@@ -214,14 +207,13 @@ def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Two losses in a window are not rare.",
     quote="the probability of losing two or more packets of the same congestion window in the slow start phase also "
     "cannot be ignored",
     where="Section II",
     arithmetic=True,
 )
 def two_in_a_window(_: object) -> Judgement:
-    """Compute the probability of two losses in one of the windows of slow start."""
+    """Two losses in a window are not rare."""
     windows = 2 ** np.arange(6)
     few = 0.96**windows + windows * 0.04 * 0.96 ** (windows - 1)
     return Judgement(
@@ -237,14 +229,13 @@ def two_in_a_window(_: object) -> Judgement:
 
 
 @claim(
-    "They lead to a time-out.",
     quote="These events lead to a high probability of TCP timeout",
     where="Section II",
     tolerance=Tolerance(50, "%", "high: more likely than not"),
     shown="one-loss",
 )
 def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Count the time-outs after the loss of two neighbouring packets, by Reno and by Tahoe."""
+    """They lead to a time-out."""
     checks = [
         Check.exact(
             f"pairs of neighbours, of the 8th to 63rd packet, whose loss is a time-out, {flavour}",
@@ -262,14 +253,13 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Time-outs raise the delivery delay dramatically, as the timer is long.",
     quote="the delivery delay could be increased dramatically by timeout events",
     where="Section II",
     tolerance=Tolerance(2, "", "dramatic: twice as long"),
     shown="table1",
 )
 def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compare trials of 90 KB at Pd = 0.04 with and without a time-out."""
+    """Time-outs raise the delivery delay dramatically, as the timer is long."""
     times, timeouts = theory.tried(90, 0.04, 60)
     both = [
         PerSeed.of([float(one[keep].mean()) for one, keep in zip(times, which, strict=True)], "s")
@@ -289,13 +279,12 @@ def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "A loss in the slow start of 64 packets has the probability 0.9267 at Pd = 0.04.",
     quote="is equal to 1 - (1 - Pd)^64 = 0.9267",
     where="Section II",
     arithmetic=True,
 )
 def lost_in_64(_: object) -> Judgement:
-    """Compute the probability of a loss in 64 packets."""
+    """A loss in the slow start of 64 packets has the probability 0.9267 at Pd = 0.04."""
     p = float(transfers.any_lost(64, 0.04))
     return Judgement(
         [Check.exact("probability of a loss in 64 packets at 0.04", p, least=0.92665, most=0.92675)],
@@ -304,14 +293,13 @@ def lost_in_64(_: object) -> Judgement:
 
 
 @claim(
-    "Therefore most TCP connections lose a packet in their first slow start.",
     quote="most TCP connections have at least one packet dropped in their first slow start phase",
     where="Section II",
     tolerance=Tolerance(50, "%", "most"),
     shown="table3",
 )
 def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Compute the share of the scenario's files that lose a packet."""
+    """Therefore most TCP connections lose a packet in their first slow start."""
     edges = np.arange(0, 100_001) * PAYLOAD
     share = -np.diff(redtail.longer_than(np.maximum(edges, 2300.0)))
     few = 100 * float(share @ transfers.any_lost(np.arange(1, edges.size), 0.04))
@@ -324,13 +312,12 @@ def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Most web pages have 30 to 210 KB.",
     quote="Since most web pages have sizes in the above range",
     where="Section II",
     tolerance=Tolerance(50, "%", "most"),
 )
 def page_sizes(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Hold the range against the paper's own law of file sizes."""
+    """Most web pages have 30 to 210 KB."""
     low, high = (float(redtail.longer_than(size)) for size in (30e3, 210e3))
     return Judgement(
         [

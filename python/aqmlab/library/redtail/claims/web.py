@@ -30,14 +30,13 @@ from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 
 @claim(
-    "The mean rate of the web is around 1.2 Mbit/s.",
     quote="the mean rate of the aggregate web traffic is around 1.2Mbps",
     where="Section II",
     tolerance=Tolerance(10, "% of it", "printed are 1.10 to 1.16 Mbit/s in Table III for the same"),
     shown="table3",
 )
 def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the demand of the web."""
+    """The mean rate of the web is around 1.2 Mbit/s."""
     checks = [
         Check.near(f"throughput of web with {label}", web.per_seed(of("WEB", RATE), label), 1.2, tolerance)
         for label in web.labels
@@ -49,14 +48,13 @@ def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Web loses more than FTP and CBR with Adaptive RED and with drop-tail, as it comes in bursts.",
     quote="these web connections usually experience a higher packet loss rate",
     where="Section II, Table III",
     tolerance=Tolerance(0.1, "%", "a quarter of the least printed difference, 0.37 %"),
     shown="table3",
 )
 def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses of web with those of FTP and CBR, for the older disciplines; beside, with drops by size."""
+    """Web loses more than FTP and CBR with Adaptive RED and with drop-tail, as it comes in bursts."""
 
     def more(runs: Runs, label: str, owner: str, name: str) -> Check:
         pair = (runs.per_seed(of(one, LOSS), label) for one in ("WEB", owner))
@@ -72,14 +70,13 @@ def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgeme
 
 
 @claim(
-    "Web loses about as much with drop-tail as with Adaptive RED.",
     quote="the drop-tail queue has a similar loss rate (4.2%) as Adaptive RED for web packets",
     where="Section IV",
     tolerance=Tolerance(1 / 3, "", "a loss that is less by a third, 2.75 after 4.15 %, the text calls reduced"),
     shown="table3",
 )
 def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the web's losses with drop-tail and Adaptive RED."""
+    """Web loses about as much with drop-tail as with Adaptive RED."""
     tail, ared = (web.per_seed(of("WEB", LOSS), label) for label in (TAIL, ARED))
     most = 1 + tolerance.value
     return Judgement(
@@ -89,7 +86,6 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Web and CBR lose far less with RED+Tail: 1.28 instead of 4.51 %, and 0.30 instead of 3.95 %.",
     quote="RED+Tail provides great improvement in packet loss for web and CBR",
     where="Section IV, Fig. 5, Table III",
     tolerance=Tolerance(50, "% of it", "great: at least halved; in print it is a quarter to a thirteenth"),
@@ -97,7 +93,7 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses of web and CBR."""
+    """Web and CBR lose far less with RED+Tail: 1.28 instead of 4.51 %, and 0.30 instead of 3.95 %."""
     checks = by_owner(web, LOSS, "loss", (HERO, web.others), "lower", tolerance)
     return Judgement(
         checks,
@@ -108,14 +104,13 @@ def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The drop-tail policy and the shared buffer greatly cut the losses of short flows, and each has a part in it.",
     quote="is greatly reduced by the drop-tail policy and a shared buffer",
     where="Section III",
     tolerance=Tolerance(50, "% of it", "greatly: at least halved by both; a part is a tenth, as elsewhere"),
     shown="causes",
 )
 def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare with one queue of Adaptive RED, and with a split buffer and a short queue with early drops."""
+    """The drop-tail policy and the shared buffer greatly cut the losses of short flows, and each has a part in it."""
     compare = partial(causes.compare, SHORT + LOSS, HERO, better="lower", name="loss of the short queue")
     return Judgement(
         by_owner(web, LOSS, "loss", (HERO, [ARED]), "lower", tolerance) + compare(tolerance=TENTH),
@@ -127,7 +122,6 @@ def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED+Tail greatly reduces the loss of all traffic together.",
     quote="greatly reduces the total packet loss rate at the router",
     where="Sections I and VII",
     tolerance=Tolerance(40, "% of it", "about half, as in the sums of Table III's rows: 2.1 of 4.3 %"),
@@ -135,21 +129,20 @@ def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def total_loss(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of all traffic with that of Adaptive RED, or of later disciplines."""
+    """RED+Tail greatly reduces the loss of all traffic together."""
     others = [label for label in web.others if label != TAIL]
     checks = web.compare(LOSS, HERO, others, better="lower", tolerance=tolerance, name="loss of all traffic")
     return Judgement(checks, f"All traffic together loses {web.per_seed(LOSS, HERO)}.")
 
 
 @claim(
-    "FTP loses a third less with RED+Tail than with Adaptive RED: 2.75 instead of 4.15 %.",
     quote="reduced from 4.15% to 2.75%",
     where="Section IV, Table III",
     tolerance=TENTH,
     shown="fig5 table3",
 )
 def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of long flows, and explain it by their windows."""
+    """FTP loses a third less with RED+Tail than with Adaptive RED: 2.75 instead of 4.15 %."""
     loss = [web.per_seed(of("FTP", LOSS), label) for label in (HERO, ARED)]
     window = [
         web.per_seed(of("FTP", RATE), label) * (web.per_seed(of("FTP", DELAY), label) / 1e3 + PROPAGATION)
@@ -168,7 +161,6 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "It pays with a longer delay, 184 instead of 143 ms.",
     quote="by a longer queuing delay (184ms, see Table III)",
     where="Section IV, Fig. 6, Table III",
     tolerance=Tolerance(
@@ -179,7 +171,7 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig6 table3",
 )
 def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge that long flows wait longer than with Adaptive RED, and as long as printed."""
+    """It pays with a longer delay, 184 instead of 143 ms."""
     hero, ared = (web.per_seed(of("FTP", DELAY), label) for label in (HERO, ARED))
     middle, (_, wait, rate) = sum(BAND) / 2, TABLE_3[HERO]["FTP"]
     return Judgement(
@@ -194,7 +186,6 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Web and CBR packets wait less with RED+Tail.",
     quote="The mean queuing delay of web and CBR packets in the RED+Tail scheme is shortened",
     where="Section IV, Fig. 6, Table III",
     tolerance=TENTH,
@@ -202,7 +193,7 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the delays of web and CBR."""
+    """Web and CBR packets wait less with RED+Tail."""
     checks = by_owner(web, DELAY, "delay", (HERO, web.others), "lower", tolerance)
     return Judgement(
         checks,
@@ -213,14 +204,13 @@ def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "They wait around 110 ms, longer than the estimate of max_th1/C = 80 ms.",
     quote="the mean delay of web and CBR traffic is around 110ms",
     where="Section IV",
     tolerance=Tolerance(20, "% of it", "'around', and far enough from the 80 ms of which it is told apart"),
     shown="fig6 table3 over-c1max",
 )
 def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the mean delays of the short queue's traffic for each C1max, beside them those with the calibrated one."""
+    """They wait around 110 ms, longer than the estimate of max_th1/C = 80 ms."""
     return Judgement(
         [
             Check.near(
@@ -243,14 +233,13 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
 
 
 @claim(
-    "The link is used to 100 %: with RED+Tail, with Adaptive RED, and with thresholds that move.",
     quote="Both schemes achieve 100% utilization of the link bandwidth",
     where="Sections III to V, Figs. 7, 8 and 10",
     tolerance=Tolerance(0.5, "%", "100 % as rounded in print"),
     shown="fig7 fig8 fig10",
 )
 def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Judge the utilisation, beside web traffic and with moving thresholds."""
+    """The link is used to 100 %: with RED+Tail, with Adaptive RED, and with thresholds that move."""
     checks = [
         Check.of(f"utilisation with {label}, {where}", runs.per_seed("utilisation", label), least=100 - tolerance.value)
         for runs, where, labels in ((web, "web traffic", (HERO, ARED)), (dynamic, "FTP only", (FIXED, DYNAMIC)))
@@ -260,14 +249,13 @@ def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "FTP's throughput is slightly smaller with RED+Tail.",
     quote="FTP has a slightly smaller throughput",
     where="Section IV, Figs. 7 and 8, Table III",
     tolerance=Tolerance(0.5, "%", "a seventh of the printed 3.7 %; more than 10 % would not be slight"),
     shown="fig7 fig8 table3",
 )
 def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare throughputs of FTP."""
+    """FTP's throughput is slightly smaller with RED+Tail."""
     hero, ared = (web.per_seed(of("FTP", RATE), label) for label in (HERO, ARED))
     return Judgement(
         [
@@ -284,14 +272,13 @@ def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Web gets what FTP gives up, and its bursts pass faster.",
     quote="the saved bandwidth allows web burst to pass through the bottleneck link faster",
     where="Section IV, Figs. 7 and 8, Table III",
     tolerance=Tolerance(1, "% of it", "a fifth of the printed 5.3 %"),
     shown="fig7 fig8 table3",
 )
 def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare throughputs of web, and the times of a file."""
+    """Web gets what FTP gives up, and its bursts pass faster."""
     checks = web.compare(of("WEB", RATE), HERO, [ARED], better="higher", tolerance=tolerance, name="throughput of web")
     checks += web.compare(
         of("WEB", "completion_time_mean"), HERO, [ARED], better="lower", tolerance=TENTH, name="time of a web file"
@@ -300,13 +287,12 @@ def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Table III's losses and delays.",
     quote="Table III: Loss %, Delay Sec.",
     where="Table III",
     tolerance=ONE_RUN,
     shown="table3",
 )
 def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the losses and delays with the printed ones."""
+    """Table III's losses and delays."""
     checks = printed_numbers(web, TABLE_3, tolerance)
     return Judgement(checks, beyond_bounds(checks))

@@ -10,14 +10,13 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
 @claim(
-    "BLUE learns the correct rate of congestion notification.",
     quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
     where="Section 2.3",
     tolerance=LINE_C,
     shown="learning fixed",
 )
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
-    """Compare BLUE's probability in the last 10 s with the fixed ones that neither lose packets nor idle, visibly."""
+    """BLUE learns the correct rate of congestion notification."""
     points = fixed.points("aqm.p")
     loss, used = (
         [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
@@ -36,14 +35,13 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
 
 
 @claim(
-    "BLUE loses more with a d1 that is not well above d2.",
     quote="d1 is set significantly larger than d2",
     where="Section 4.2",
     tolerance=LINE_C,
     shown="configuration",
 )
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare BLUE's loss with equal and with exchanged steps with that of the printed ones."""
+    """BLUE loses more with a d1 that is not well above d2."""
     checks = [
         Check.better(
             f"loss of TCP packets, {label} minus BLUE",
@@ -64,8 +62,6 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The link is underused if congestion management is too timid or too eager; packets are lost only if it is too "
-    "timid.",
     quote="link utilization can occur when congestion management is either too conservative or to aggressive, but "
     "packet loss occurs only when congestion management is too conservative",
     where="Section 4.2",
@@ -73,7 +69,9 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fixed",
 )
 def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
-    """Compare loss and utilisation over a fixed probability; "can" is judged by the least of several loads."""
+    """The link is underused if congestion management is too timid or too eager; packets are lost only if it is too
+    timid.
+    """
     timid, eager = fixed.points("aqm.p")[0], fixed.points("aqm.p")[-1]
 
     def at(metric: str, p: float) -> PerSeed:

@@ -8,14 +8,13 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 
 
 @claim(
-    "Without AQM one can expect loss rates in the order of 12 %.",
     quote="without AQM, one can expect loss rates in the order of 12%",
     where="Section 4.2, Fig. 2c",
     tolerance=Tolerance(2, "", "an order: up to a factor of two"),
     shown="fig2 calibration",
 )
 def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Look for a number of nodes at which all packets, or bytes, lose as printed; TCP's loss is fitted to it."""
+    """Without AQM one can expect loss rates in the order of 12 %."""
     least, most = LOSS / tolerance.value, LOSS * tolerance.value
     checks = []
     for reading in ("all packets", "bytes"):
@@ -33,14 +32,13 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
 
 
 @claim(
-    "Drop tail's queue is almost always full.",
     quote="the Drop-Tail is almost always full",
     where="Section 4.2, Fig. 2b",
     tolerance=Tolerance(10, "%", "'almost always': nine tenths of the time; full: 80 000 bytes, as the paper calls it"),
     shown="fig2 schemes",
 )
 def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the intervals of Fig. 2b in which the queue is full."""
+    """Drop tail's queue is almost always full."""
     full = schemes.from_series(
         "DropTail", lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
     )
@@ -59,14 +57,13 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Drop tail locks flows out.",
     quote="two well-known drawbacks, the lock-out and full queue phenomena",
     where="Section 2.1",
     tolerance=Tolerance(0.02, "", "a fiftieth of the index, about what one flow in fifty that gets nothing costs"),
     shown="schemes",
 )
 def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the fairness among TCP flows of drop tail with that of each AQM."""
+    """Drop tail locks flows out."""
     aqms = [label for label in settled.labels if label != "DropTail"]
     checks = [
         Check.better(
@@ -86,14 +83,12 @@ def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Padhye's model predicts drop tail's loss.",
     where="ours",
     tolerance=Tolerance(25, "% of it", "the accuracy that the model's authors show"),
     shown="calibration",
-    beyond=True,
 )
 def padhye(calibration: Runs, calibration_fast: Runs) -> Judgement:
-    """Compare drop tail's loss with Padhye's prediction, over the number of nodes."""
+    """Padhye's model predicts drop tail's loss."""
     checks = []
     for runs, rto in ((calibration, 1.0), (calibration_fast, 0.2)):
         # From 40 nodes on: below, a few seconds of slow start cause a large part of the loss.

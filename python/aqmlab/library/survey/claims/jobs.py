@@ -35,14 +35,13 @@ def _below(metric: str, schemes: Runs, readings: Runs | None, tolerance: Toleran
 
 
 @claim(
-    "JoBS avoids packet losses completely.",
     quote="the JoBS algorithm completely avoids packet losses",
     where="Section 4.2, Fig. 2c",
     tolerance=LINE_C,
     shown="fig2 schemes",
 )
 def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement:
-    """Compare the loss of TCP's packets with a line's width, in each reading."""
+    """JoBS avoids packet losses completely."""
     of = _readings(schemes, readings)
     checks = [
         Check.of(f"loss of TCP packets, {label}", runs.per_seed(LOST, label), most=LINE_C.value) for label, runs in of
@@ -60,7 +59,6 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
 
 
 @claim(
-    "JoBS lowers the queue: it has the shortest on average.",
     quote="lowers the queue size",
     where="Section 4.2, Fig. 2b",
     tolerance=LINE_B,
@@ -68,7 +66,7 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     comparative=True,
 )
 def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare JoBS's mean wait with each other's, in each reading."""
+    """JoBS lowers the queue: it has the shortest on average."""
     waits = ", ".join(f"{runs.per_seed(WAIT, label):.1f}" for label, runs in _readings(schemes, readings))
     return Judgement(
         _below(WAIT, schemes, readings, tolerance),
@@ -77,14 +75,13 @@ def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tol
 
 
 @claim(
-    "JoBS has the shortest queue at all times.",
     quote="at all times",
     where="Section 4.2, Fig. 2b",
     tolerance=Tolerance(5, "%", "all but two of 40 intervals, those in which the flows start"),
     shown="fig2",
 )
 def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the intervals of Fig. 2b in which JoBS's wait is the shorter one, for each other and reading."""
+    """JoBS has the shortest queue at all times."""
     wait = polars.col("ftp.delay").mean()
     others = {label: over_time(schemes, label, wait) for label in schemes.others}
     checks = []
@@ -98,7 +95,6 @@ def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance)
 
 
 @claim(
-    "JoBS's utilisation is relatively low.",
     quote="its utilization is relatively low in our simulation",
     where="Section 4.2, Fig. 2a",
     tolerance=LINE_A,
@@ -106,7 +102,7 @@ def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance)
     comparative=True,
 )
 def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare JoBS's utilisation with each other's, in each reading."""
+    """JoBS's utilisation is relatively low."""
     return Judgement(
         _below("utilisation", schemes, readings, tolerance),
         f"{READING} The link idles at times if JoBS marks before the buffer has filled; many flows keep it busy "
@@ -115,14 +111,13 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
 
 
 @claim(
-    "JoBS's marks reduce what TCP sends, and avoid losses that the same buffer has without them.",
     quote="the sending rate of the TCP source is reduced, and impending packet losses can be avoided",
     where="Section 2.6, eq. (2)",
     tolerance=LINE_C,
     shown="fig1 schemes",
 )
 def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """Compare with drop tail, JoBS without marks, in each reading; beside, what followed the projections in time."""
+    """JoBS's marks reduce what TCP sends, and avoid losses that the same buffer has without them."""
     plain = {metric: schemes.per_seed(metric, "DropTail") for metric in (SENT, LOST)}
     checks = [
         Check.better(
@@ -168,15 +163,14 @@ def _projected(frame: polars.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bo
 
 
 @claim(
-    "With 20 or 40 nodes JoBS loses nothing, has the shortest queue and leaves some of the link, as the paper says, "
-    "if it projects at every arrival.",
     where="ours",
     tolerance=LINE_C,
     shown="load",
-    beyond=True,
 )
 def jobs_with_fewer_nodes(load: Runs) -> Judgement:
-    """Compare JoBS's loss, wait and utilisation with each other's, below the scenario's number of nodes."""
+    """With 20 or 40 nodes JoBS loses nothing, has the shortest queue and leaves some of the link, as the paper says, if
+    it projects at every arrival.
+    """
     nodes = [count for count in load.points(HOSTS) if count < NODES]
     others = [label for label in load.labels if not label.startswith("JoBS")]
     checks = []

@@ -24,14 +24,13 @@ NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b,
 
 
 @claim(
-    "PI brings the queue to its target.",
     quote="let the queue occupancy converge to a target value",
     where="Section 2.5",
     tolerance=NEAR,
     shown="learning",
 )
 def pi_target(long: Runs, schemes: Runs) -> Judgement:
-    """Compare PI's backlog in the last 50 s of 200 with its target."""
+    """PI brings the queue to its target."""
     found = long.from_series("PI", between(150, 200, BACKLOG_NOW), unit="kB")
     early = backlog(schemes, "PI")
     return Judgement(
@@ -49,13 +48,12 @@ def settles(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    "PI's proportional part makes it respond faster.",
     quote="the former can be achieved by means of proportional (P)-control",
     where="Section 2.5",
     tolerance=Tolerance(10, "% of it", "a tenth of the time"),
 )
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the time in which PI's probability reaches nine tenths of its last value with and without that part."""
+    """PI's proportional part makes it respond faster."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
     return Judgement(
         [Check.better("time to nine tenths of its p, PI over integral alone", with_p, without, "lower", tolerance)],
@@ -71,14 +69,13 @@ def rises(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    "A crudely configured PI drops almost as much traffic as drop tail.",
     quote="a crudely configured PI algorithm drops almost as much traffic as Drop-Tail",
     where="Section 4.2, Fig. 2c (the text says 2b)",
     tolerance=Tolerance(20, "% of it", "'almost as much': to a fifth"),
     shown="fig2 schemes",
 )
 def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare PI's loss with drop tail's, in the three readings."""
+    """A crudely configured PI drops almost as much traffic as drop tail."""
     checks = [
         Check.better(
             f"loss of {reading}, PI over DropTail",
@@ -105,14 +102,13 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
 
 
 @claim(
-    "PI is very sensitive to its parameters.",
     quote="very sensitive to the parameter selection",
     where="Section 4.2",
     tolerance=Tolerance(100, "% of it", "'very sensitive': the loss doubles within the range"),
     shown="gains configuration",
 )
 def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the greatest with the least loss over PI's gains, targets and frequencies."""
+    """PI is very sensitive to its parameters."""
     of = {
         name: [configuration.per_seed(LOST, label) for label in configuration.labels if label == "PI" or part in label]
         for name, part in (("Q_ref from 20 to 85 kB", "PI, Q_ref"), ("frequency from 16 to 500 Hz", " Hz"))
@@ -126,14 +122,12 @@ def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> J
 
 
 @claim(
-    "PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer.",
     where="ours; Section 4.2 has the tuning account for uncertain round trips",
     tolerance=LINE_C,
     shown="gains",
-    beyond=True,
 )
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare PI's loss with its rule's gains for 180 ms with that for 90 ms, the runs' mean with a full buffer."""
+    """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
     crude, fit = (
         gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, theory.rule_gains(theory.GAINS_FOR, rtt)[0])})
         for rtt in (theory.RTT_MAX, 0.09)
@@ -151,14 +145,12 @@ def nearest(runs: Runs, a: float) -> float:
 
 
 @claim(
-    "PI's gains are several times too large for its link by its own rule.",
     where="ours",
     shown="plant",
-    beyond=True,
     arithmetic=True,
 )
 def gains_hot() -> Judgement:
-    """Compare PI's printed gains with PI's rule, and the margins of both."""
+    """PI's gains are several times too large for its link by its own rule."""
     a, b = theory.rule_gains()
     origin = theory.rule_gains(theory.GAINS_FOR)
     checks = [
@@ -174,14 +166,12 @@ def gains_hot() -> Judgement:
 
 
 @claim(
-    "20 s are too short for PI to learn its probability.",
     where="ours",
     tolerance=Tolerance(0, "s", "the length of the survey's runs is exact"),
     shown="learning",
-    beyond=True,
 )
 def gains_slow(long: Runs) -> Judgement:
-    """Measure the time in which PI's probability reaches nine tenths of that which it needs."""
+    """20 s are too short for PI to learn its probability."""
     found = long.from_series("PI", rises, unit="s")
     needed = long.from_series("PI", between(150, 200, measures.P))
     room = measures.BUFFER / measures.TCP_SIZE

@@ -29,14 +29,13 @@ def _delay_and_loss(runs: Runs, others: list[str], better: Better) -> list[Check
 
 
 @claim(
-    "RED minimises loss and delay: it loses less than drop tail, and delays less.",
     quote="minimize packet loss and queueing delay",
     where="Section 2.2",
     tolerance=BOTH,
     shown="schemes",
 )
 def red_loss_and_delay(schemes: Runs) -> Judgement:
-    """Compare RED's wait and its losses, in each reading, with drop tail's."""
+    """RED minimises loss and delay: it loses less than drop tail, and delays less."""
     return Judgement(
         _delay_and_loss(schemes, ["DropTail"], "lower"),
         "TCP's packets are marked and spared. UDP's cannot be marked: RED drops them as often as it marks TCP's, where "
@@ -45,27 +44,25 @@ def red_loss_and_delay(schemes: Runs) -> Judgement:
 
 
 @claim(
-    "RED keeps the link as busy as drop tail does.",
     quote="maintain high link utilization",
     where="Section 2.2",
     tolerance=LINE_A,
     shown="fig2 schemes",
 )
 def red_utilisation(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED's utilisation with drop tail's."""
+    """RED keeps the link as busy as drop tail does."""
     checks = schemes.compare("utilisation", "RED", ["DropTail"], better="not lower", tolerance=tolerance)
     return Judgement(checks, f"RED keeps {backlog(schemes, 'RED'):.0f} kB, at times too few to bridge a round trip.")
 
 
 @claim(
-    "RED avoids the synchronisation of flows that drop tail causes.",
     quote="avoid global synchronization of sources",
     where="Section 2.2; issue 3 of Section 3",
     tolerance=Tolerance(2, "%", "a fiftieth of the flows"),
     shown="synchronisation",
 )
 def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the share of the flows that lose packets in an event of 100 ms, at every load."""
+    """RED avoids the synchronisation of flows that drop tail causes."""
     metric = "links.bottleneck.loss_synchronisation"
     checks = synchronisation.compare(
         metric, "RED", better="lower", tolerance=tolerance, each=(HOSTS, "{:g} nodes"), name="flows hit by an event"
@@ -79,13 +76,12 @@ def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judge
 
 
 @claim(
-    "Drop tail is biased against bursty sources; RED is not.",
     quote="remove biases against bursty sources",
     where="Section 2.2",
     tolerance=Tolerance(10, "% of it", "a bias of less than a tenth is none"),
 )
 def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the loss of UDP sources in bursts with that of smooth ones of the same rate."""
+    """Drop tail is biased against bursty sources; RED is not."""
     loss = {
         (label, name): bursts.per_seed(f"classes.{name}.loss_ratio", label)
         for label in ("DropTail", "RED")
@@ -107,13 +103,12 @@ def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "At a constant average all packets have the same probability of being dropped.",
     quote="all incoming packets have the same probability to get dropped",
     where="Section 2.2",
     tolerance=Tolerance(10, "% of it", "the two classes see different averages, as they arrive at different times"),
 )
 def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how often RED drops or marks packets of TCP and of UDP."""
+    """At a constant average all packets have the same probability of being dropped."""
     tcp, udp = (
         settled.per_seed(
             100 * (polars.col(f"classes.{name}.loss_ratio") + polars.col(f"classes.{name}.mark_ratio")), "RED", unit="%"
@@ -129,13 +124,12 @@ def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED drops packets in proportion to the connections' share of the bandwidth.",
     quote="drops packets in proportion to the connections' share of the bandwidth",
     where="Section 2.2",
     tolerance=Tolerance(20, "% of it", "'in proportion', to a fifth"),
 )
 def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare shares of what RED drops or marks with shares of the bandwidth, by connections and by UDP and TCP."""
+    """RED drops packets in proportion to the connections' share of the bandwidth."""
     tcp = ("second", "third", "fourth")
     sent = {name: polars.col(f"classes.{name}.throughput") for name in ("first", *tcp)}
     taken = {
@@ -162,14 +156,13 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "RED stabilises the queue around maxth = 80 000 bytes.",
     quote="stabilize the queue length around max_th = 80,000 bytes",
     where="Section 4.2, Fig. 2b",
     tolerance=measures.FIFTH,
     shown="fig2 schemes",
 )
 def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
-    """Compare RED's backlog, once the flows run, with its upper threshold."""
+    """RED stabilises the queue around maxth = 80 000 bytes."""
     found = backlog(settled, "RED")
     signalled = schemes.per_seed(measures.SIGNALLED, "RED")
     flows = schemes.per_seed("classes.ftp.flows", "RED").mean
@@ -184,7 +177,6 @@ def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
 
 
 @claim(
-    "RED does not detect incipient congestion by load changes of short term.",
     quote="unable to detect incipient congestion caused by short-term traffic load changes",
     where="Section 4.2",
     tolerance=Tolerance(
@@ -193,7 +185,7 @@ def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
     shown="change",
 )
 def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how far RED's probability rises with a change of load, with its average and without."""
+    """RED does not detect incipient congestion by load changes of short term."""
     checks = []
     for end in change.points("traffic.more.stop"):
         at = {"traffic.more.stop": end}
@@ -215,14 +207,13 @@ def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "maxp = 1 is ideal: it minimises both delay and loss of RED.",
     quote="the ideal setting of max_p since it minimizes both the queueing delay and packet loss rates",
     where="Section 4.2",
     tolerance=BOTH,
     shown="configuration",
 )
 def red_maxp(configuration: Runs) -> Judgement:
-    """Compare RED's delay and losses at maxp = 1 with those at smaller values."""
+    """maxp = 1 is ideal: it minimises both delay and loss of RED."""
     others = [label for label in configuration.labels if label.startswith("RED, max_p")]
     return Judgement(
         _delay_and_loss(configuration, others, "not higher"),
@@ -232,13 +223,12 @@ def red_maxp(configuration: Runs) -> Judgement:
 
 
 @claim(
-    "RED's thresholds are such that it drops with a probability of one only if the queue is full.",
     quote="dropped with a probability of one only if the queue is full",
     where="Section 4.2",
     tolerance=Tolerance(5, "%", "'only': 19 of 20 times, as with 'at all times'; full: 80 000 bytes, max_th"),
 )
 def red_full(fine: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the steps in which RED's probability is one in which the queue is full."""
+    """RED's thresholds are such that it drops with a probability of one only if the queue is full."""
     full = fine.from_series("RED", full_at_certainty, unit="%")
     certain = fine.from_series("RED", lambda frame: 100 * float((frame["p.max"].to_numpy() >= 1.0).mean()))
     return Judgement(
@@ -259,7 +249,6 @@ def full_at_certainty(frame: polars.DataFrame) -> float | None:
 
 
 @claim(
-    "RED's defaults cover a large range of operating conditions.",
     quote="therefore expected to cover a large range of operating conditions",
     where="Section 4.2",
     tolerance=LINE_A,
@@ -267,7 +256,7 @@ def full_at_certainty(frame: polars.DataFrame) -> float | None:
     sensitive=False,  # it varies the conditions itself
 )
 def red_range(load: Runs, conditions: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare RED's utilisation with drop tail's over loads, round trips, shares of UDP and rates."""
+    """RED's defaults cover a large range of operating conditions."""
     use = "utilisation"
     checks = load.compare(use, "RED", ["DropTail"], better="not lower", tolerance=tolerance, each=(HOSTS, "{:g} nodes"))
     for name, at in POINTS.items():

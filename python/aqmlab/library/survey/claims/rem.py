@@ -13,14 +13,13 @@ FORMS = ("REM", "REM, in bytes", "REM, by the queue")
 
 
 @claim(
-    "REM's cost is directly proportional to the queue.",
     quote="cost is directly proportional to the queue occupancy",
     where="Section 2.4",
     tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
     shown="learning",
 )
 def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Correlate REM's price with the backlog, in its forms."""
+    """REM's cost is directly proportional to the queue."""
     checks = [
         Check.of(
             f"correlation of price and backlog in 0.5 s, {form}",
@@ -43,13 +42,12 @@ def together(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    "REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used.",
     quote="maximize a utility function subject to the constraint that the output link has a finite capacity",
     where="Section 2.4",
     tolerance=LINE_A,
 )
 def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Measure the utilisation once the price is settled, in REM's forms."""
+    """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
     checks = [
         Check.of(f"utilisation, {form}", rem_long.per_seed("utilisation", form), least=100 - tolerance.value)
         for form in FORMS
@@ -64,14 +62,12 @@ def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "REM's probability is not settled after 20 s, whichever way it counts.",
     where="ours",
     tolerance=Tolerance(20, "%", "a settled probability does not rise by a fifth in the last 5 s"),
     shown="learning",
-    beyond=True,
 )
 def rem_ramp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare REM's probability in the last 5 s with that in the 5 s before, in its forms."""
+    """REM's probability is not settled after 20 s, whichever way it counts."""
     checks, last = [], []
     for form in FORMS:
         before, after = (configuration.from_series(form, between(*part, measures.P)) for part in ((10, 15), (15, 20)))

@@ -13,14 +13,13 @@ EARLY = polars.col("drops_early") + polars.col("marks")
 
 
 @claim(
-    "RED, BLUE, REM, PI and JoBS avoid congestion: they act before it.",
     quote="Congestion … Avoidance (a column of Table 1)",
     where="Section 3, Table 1; Section 2",
     tolerance=Tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before"),
     shown="table1",
 )
 def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Count the signals that each AQM gives while the buffer has room."""
+    """RED, BLUE, REM, PI and JoBS avoid congestion: they act before it."""
     share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
     checks = [
         Check.of(
@@ -35,28 +34,26 @@ def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "Drop tail acts on overflow alone.",
     quote="sources reduce their transmission rates only after detecting packet loss due to queue overflow",
     where="Section 4.2",
     shown="table1",
     arithmetic=True,
 )
 def droptail_late(schemes: Runs) -> Judgement:
-    """Count the signals that drop tail gives while the buffer has room."""
+    """Drop tail acts on overflow alone."""
     return Judgement(
         [Check.of("early signals", schemes.per_seed(EARLY, "DropTail", unit="packets"), most=0)], "By definition."
     )
 
 
 @claim(
-    "AQM makes shares of the link fairer among types of traffic than drop tail.",
     quote="achieve fairness among different traffic types",
     where="Section 3, issue 4; abstract",
     tolerance=Tolerance(5, "%", "a twentieth of a flow's share"),
     shown="schemes",
 )
 def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare how far the rates of a TCP flow and of a UDP source are apart with drop tail and with each AQM."""
+    """AQM makes shares of the link fairer among types of traffic than drop tail."""
     rate = {
         name: polars.col(f"classes.{name}.throughput") / polars.col(f"classes.{name}.flows") for name in ("ftp", "udp")
     }
@@ -82,14 +79,13 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing.",
     quote="a wide range of relative, as well as absolute, per-class guarantees for loss and delay",
     where="Section 2.6; issue 5 of Section 3; abstract",
     tolerance=Tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact"),
     shown="classes",
 )
 def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare JoBS's waits and losses of four classes with the guarantees of the scenario."""
+    """JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing."""
     label = "JoBS"
     checks = [
         Check.of("longest wait of class 1", classes.per_seed("classes.first.queue_delay_max", label), most=5.0),
@@ -110,14 +106,13 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "PI and JoBS enhance the earlier proposals to differentiate services.",
     quote="[4] and [5] enhance these initial proposals in order to provide service differentiation",
     where="Section 3",
     tolerance=Tolerance(20, "%", "classes whose waits or losses differ by less are treated alike"),
     shown="classes",
 )
 def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the waits and losses of the fourth class with those of the second."""
+    """PI and JoBS enhance the earlier proposals to differentiate services."""
     checks = []
     for label in ("PI", "JoBS"):
         for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
@@ -133,14 +128,13 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The configuration of an AQM's parameters decides what it does.",
     quote="AQM parameter configuration has been a main design issue",
     where="Section 4.2",
     tolerance=Tolerance(100, "% of it", "the loss doubles within the range"),
     shown="configuration",
 )
 def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Compare the greatest with the least loss of each discipline over its parameters."""
+    """The configuration of an AQM's parameters decides what it does."""
     checks = [
         range_of([configuration.per_seed(LOST, label) for label in labels], name, tolerance)
         for name, labels in CONFIGURATIONS.items()
@@ -149,14 +143,13 @@ def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judge
 
 
 @claim(
-    "The schemes are simple: each takes less of a processor than the queue itself.",
     quote="reduce the program complexity",
     where="Section 3, issue 6; abstract",
     tolerance=Tolerance(100, "%", "of the instructions that a packet costs in drop tail's queue"),
     shown="costs",
 )
 def simple(*, tolerance: Tolerance) -> Judgement:
-    """Compare the measured instructions a packet with those of drop tail's queue."""
+    """The schemes are simple: each takes less of a processor than the queue itself."""
     found, flows = complexity(), 100
     checks = [
         Check.exact(
@@ -173,14 +166,13 @@ def simple(*, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    "The schemes scale: with ten times the flows a packet costs about as much.",
     quote="increase the scalability",
     where="Section 3, issue 7; abstract",
     tolerance=Tolerance(100, "%", "a scheme without state by connection does not double its cost"),
     shown="costs",
 )
 def scalable(*, tolerance: Tolerance) -> Judgement:
-    """Compare the measured instructions a packet with 1000 flows with those with 100."""
+    """The schemes scale: with ten times the flows a packet costs about as much."""
     checks = []
     for label, name in NAMES.items():
         few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))

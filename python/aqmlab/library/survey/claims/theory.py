@@ -7,14 +7,13 @@ from aqmlab.papers import Check, Judgement, claim
 
 
 @claim(
-    "The open-loop plant (1) of TCP and queue is that of the PI paper.",
     quote="the open-loop transfer function (OLTF) of the plant was given by …",
     where="Section 2.5, eq. (1)",
     shown="plant",
     arithmetic=True,
 )
 def plant() -> Judgement:
-    """Compare the plant (1) with Hollot's."""
+    """The open-loop plant (1) of TCP and queue is that of the PI paper."""
     where = (theory.FLOWS_MIN, theory.RTT_MAX, theory.CAPACITY)
     ratio = abs(theory.printed_plant(2j, *where)) / abs(theory.hollot(*where)(2j))
     return Judgement(
