@@ -11,7 +11,7 @@ import pytest
 
 from aqmlab.library.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long
 from aqmlab.library.redtail.claims.future import hurst
-from aqmlab.library.redtail.claims.queues import squeezed
+from aqmlab.library.redtail.claims.queues import outstanding, while_squeezed
 from aqmlab.library.redtail.measures import (
     ARED,
     CHOSEN,
@@ -201,7 +201,9 @@ def test_windows_are_what_waits_and_what_is_on_the_wire() -> None:
         {
             "t": t,
             "ftp.throughput": 8e3 * np.where(low, 50.0, 200.0),
-            "lane.long.queue.mean": np.where(low, 59.6, 50.0),
+            "ftp.delay": np.where(low, 59.6 / 50, 50 / 200),
+            "c1.mean": np.where(low, 1.5e6, 0.5e6),
         }
     )
-    assert squeezed(frame) == pytest.approx(0, abs=1e-9)
+    assert while_squeezed(outstanding())(frame) == pytest.approx(0, abs=1e-9)
+    assert while_squeezed(polars.col("ftp.throughput"))(frame) == pytest.approx(100 * (50 / 185 - 1))

@@ -185,10 +185,8 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """A small rate slows FTP without shrinking its windows."""
     import polars
 
-    # By Little's law: the packets in the queue and on the wire. The queue itself holds long files of the web too.
-    outstanding = (polars.col("ftp.delay") + PROPAGATION) * polars.col("ftp.throughput") / (8 * FULL)
     sent, windows = (
-        time.from_series(HERO, while_squeezed(value), unit="%") for value in (polars.col("ftp.arrivals"), outstanding)
+        time.from_series(HERO, while_squeezed(value), unit="%") for value in (polars.col("ftp.arrivals"), outstanding())
     )
     then = "in the half seconds that leave FTP the least of the link, from the mean"
     return Judgement(
@@ -198,6 +196,13 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
         ],
         "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
     )
+
+
+def outstanding() -> polars.Expr:
+    """Return FTP's packets in the queue, by Little's law, and on the wire; the long queue has the web's too."""
+    import polars
+
+    return (polars.col("ftp.delay") + PROPAGATION) * polars.col("ftp.throughput") / (8 * FULL)
 
 
 def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
