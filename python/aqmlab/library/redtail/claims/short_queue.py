@@ -68,10 +68,10 @@ def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judge
         ]
 
     return Judgement(
-        near(maxth1, ""),
-        "What a burst brings beyond C1max waits, however small max_th1 is. Beside are C1min = 0 and C1max = C, as in "
-        "eq. (1): there CBR follows the bound, and WEB's mean has the packets of long files, which wait with FTP.",
-        near(equation_1, ", C1max = C"),
+        [*near(maxth1, ""), *near(equation_1, ", C1min = 0, C1max = C")],
+        "The paper does not print C1max. What a burst brings beyond it waits, however small max_th1 is. With C1min = 0 "
+        "and C1max = C, as in eq. (1), CBR follows the bound, and WEB's mean has the packets of long files, which wait "
+        "with FTP.",
     )
 
 
