@@ -209,3 +209,19 @@ def test_no_text_is_typeset_as_mathematics() -> None:
         title=odd, rows=[[Grid(panels=[panel(line, title=odd, x=Axis(odd))])]], legend=True, small_print=odd
     )
     assert matplotlib.images(figure)["png"]
+
+
+@pytest.mark.parametrize(
+    ("high", "labels"), [(400, ["50", "100", "200"]), (1e5, ["10^{2}", "10^{3}", "10^{4}", "10^{5}"])]
+)
+def test_a_logarithmic_axis_within_a_decade_has_plain_numbers(high: float, labels: list[str]) -> None:
+    drawn = Figure(title="", rows=[[Grid(panels=[panel(curve([50, high], [1, 2]), x=Axis("x", 50, high, log=True))])]])
+    (axes,) = matplotlib.draw(drawn).axes
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+    ticks = [(place, label.get_text()) for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)]
+    ticks += [
+        (place, label.get_text())
+        for place, label in zip(axes.get_xticks(minor=True), axes.get_xticklabels(minor=True), strict=True)
+    ]
+    shown = [text for place, text in ticks if text and 50 <= place <= high]
+    assert [label in text for label, text in zip(labels, shown, strict=True)] == [True] * len(labels)

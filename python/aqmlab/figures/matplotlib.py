@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator, MultipleLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
 from aqmlab.figures.model import GREY, Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
 from aqmlab.files import replacing
@@ -243,6 +243,11 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], gri
     for which, axis, (low, high) in zip("xy", (panel.x, panel.y), ends, strict=True):
         if axis.log:
             axes.set(**{f"{which}scale": "log"})
+            if np.floor(np.log10(high)) <= np.ceil(np.log10(low)):  # one power of ten at most
+                ticks = getattr(axes, f"{which}axis")
+                ticks.set(
+                    major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter=NullFormatter()
+                )
         axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
         if axis.step:
             getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
