@@ -228,7 +228,7 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig7",
 )
 def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With too small a w packets are lost by overflow."""
+    """If w is very small, packets are lost by overflow."""
     small, next_one = (
         averaging.per_seed("drops_overflow", RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
     )

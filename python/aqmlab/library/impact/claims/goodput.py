@@ -111,7 +111,7 @@ def load_above_one(mixed: Runs) -> Judgement:
     shown="fig5 fig10",
 )
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """In simulation RED does what it does on the testbed."""
+    """RED behaves in simulation as it does on the testbed."""
     checks = []
     for quantity, same in ((lambda _: UDP_LOSS, tolerance), (tcp_goodput, SAME)):
         for name, at in MIXED.items():
@@ -308,7 +308,7 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="levels",
 )
 def tcp_loses_as_much(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """What TCP loses does not change much from tail drop to RED."""
+    """TCP loses about as much with RED as with tail drop."""
     return Judgement(
         versus(mixed, MIXED, tcp_loss(mixed), RED, [TD], "equal", tolerance),
         "At these losses TCP lives on time-outs, to which the length of the queue adds little. Greedy flows "

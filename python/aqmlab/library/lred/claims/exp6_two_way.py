@@ -40,7 +40,7 @@ def _late(runs: Runs, label: str, at: dict[str, float]) -> PerSeed:
     shown="fig15",
 )
 def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With congestion both ways every scheme overshoots noticeably."""
+    """With congestion in both directions every scheme overshoots noticeably."""
     checks = [
         Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
         for way, link in _WAYS.items()
@@ -56,7 +56,7 @@ def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig15 fig16",
 )
 def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With congestion both ways LRED controls the queues better than PI, PI* and REM."""
+    """With congestion in both directions LRED controls the queues better than PI, PI* and REM."""
     parts: list[Check] = []
     beside: list[Check] = []
     for buffer in exp6.points(BUFFER):

@@ -64,7 +64,7 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="period",
 )
 def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Too short a measurement period measures inaccurately."""
+    """A measurement period that is too short measures inaccurately."""
     short = min(period.points(PERIOD))
     checks = [
         Check.better(

@@ -40,8 +40,8 @@ def target_cancels(invariance: Runs) -> Judgement:
     shown="regulation readings",
 )
 def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With r of what is not dropped early, the other reading of 'input rate', the link is full, and the queue at its
-    target.
+    """With r of packets that are not dropped early, the other reading of 'input rate', the link is full and the queue
+    at its target.
     """
     used = case3b_readings.per_seed("utilisation", UNSHED)
     return Judgement(
@@ -62,7 +62,7 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
 def saved_regulates(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
-    """What would make it true: fed back, with r of what is not dropped early, RAQM holds q0 in every panel."""
+    """What would make it true: fed back, with r of packets that are not dropped early, RAQM holds q0 in every panel."""
     return Judgement(
         queues(BOTH, tolerance, case1_readings, case2_readings, case3_readings),
         "p_(k-1) of (3) is then what was applied, so that ln(q / q0) is added to ln p_k every period: an integrator of "

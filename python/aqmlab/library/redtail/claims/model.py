@@ -141,7 +141,7 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     shown="eq12",
 )
 def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
-    """f maps [0, B0] into itself if B0 is above q_e and f(0)."""
+    """f maps `[0, B0]` into itself if `B0` is above q_e and f(0)."""
     checks = []
     for load in LOADS:
         queue_model = loaded(load, 0.99)

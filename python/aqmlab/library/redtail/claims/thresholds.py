@@ -189,7 +189,7 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
     shown="slope",
 )
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With PU below Pmax the slope of the drop probability hardly changes."""
+    """With `PU` below Pmax the slope of the drop probability hardly changes."""
     moving, fixed = (
         dynamic.from_series(label, mean_over("max_p.mean", *MANY))
         / dynamic.from_series(label, mean_over("max_p.mean", *BEFORE))

@@ -293,6 +293,6 @@ def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="table3",
 )
 def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Table III's losses and delays."""
+    """The losses and delays of Table III."""
     checks = printed_numbers(web, TABLE_3, tolerance)
     return Judgement(checks, beyond_bounds(checks))

@@ -41,7 +41,7 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     shown="configuration",
 )
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """BLUE loses more with a d1 that is not well above d2."""
+    """BLUE loses more with a `d1` that is not well above `d2`."""
     checks = [
         Check.better(
             f"loss of TCP packets, {label} minus BLUE",

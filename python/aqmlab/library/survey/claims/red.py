@@ -162,7 +162,7 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="fig2 schemes",
 )
 def red_at_maxth(settled: Runs, schemes: Runs) -> Judgement:
-    """RED stabilises the queue around maxth = 80 000 bytes."""
+    """RED stabilises the queue around `maxth`, 80 000 bytes."""
     found = backlog(settled, "RED")
     signalled = schemes.per_seed(measures.SIGNALLED, "RED")
     flows = schemes.per_seed("classes.ftp.flows", "RED").mean

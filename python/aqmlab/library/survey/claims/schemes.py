@@ -134,7 +134,7 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="configuration",
 )
 def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
-    """The configuration of an AQM's parameters decides what it does."""
+    """The configuration of an AQM's parameters decides how it performs."""
     checks = [
         range_of([configuration.per_seed(LOST, label) for label in labels], name, tolerance)
         for name, labels in CONFIGURATIONS.items()
