@@ -488,13 +488,10 @@ class Seen:
         return rate_deviation(self.arrivals, 0.01, factor * self.rtt)
 
 
-SHIPPED = Path(aqmlab.__file__).parent / "library/redtail/dynamic.toml"
-
-
 @cache
 def engine(N: int, loss: float | None = None, w_q: float | None = None) -> Seen:
     """Run the shipped experiment with N permanent flows, each a separate entry; or the same at a fixed loss."""
-    head, ftp, _ = SHIPPED.read_text(encoding="utf-8").split("[[traffic]]")
+    head, ftp, _ = Scenario.load("redtail/dynamic").to_toml().split("[[traffic]]")
     each = "".join("[[traffic]]" + ftp.replace('"ftp"\nkind', f'"f{k}"\nkind').replace("= 20", "= 1") for k in range(N))
     scenario = Scenario.parse(head + each, "dynamic.toml")
     scenario = scenario.with_({"duration": "650 s", "warmup": "50 s", "record.step": "10 ms"})

@@ -9,7 +9,6 @@ import typer
 
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, complain
-from aqmlab.text import printable
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -37,6 +36,8 @@ def validate(
 
 def _extended(scenario: Scenario) -> Iterator[str]:
     """Describe what the scenario's file extends, and what it changes there."""
+    from aqmlab.text import printable
+
     if not (extension := scenario.extension):
         return
     yield printable("extends " + ", which extends ".join(extension["files"]))
