@@ -1,5 +1,6 @@
 """The Python interface of a scenario."""
 
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -144,9 +145,20 @@ def test_a_file_extends_another_whose_scenario_it_changes(tmp_path: Path) -> Non
     assert (copy == scenario, copy.extension, copy.resolved) == (True, None, scenario.resolved)
 
 
-def test_only_a_file_extends_another() -> None:
-    with pytest.raises(ScenarioError, match=r"some.toml:1: extends = .*only a file extends another"):
-        Scenario.parse('extends = "lred/exp1"', "some.toml")
+def test_a_file_and_a_text_extend_a_shipped_scenario_by_its_name(tmp_path: Path) -> None:
+    text = 'extends = "lred/exp1"\nduration = "70 s"\n'
+    whole = Scenario.load("lred/exp1").with_(duration="70 s")
+    own = tmp_path / "own.toml"
+    own.write_text(text, encoding="utf-8")
+    for scenario in (Scenario.load(own), Scenario.parse(text)):
+        assert scenario.resolved == whole.resolved
+        assert scenario.extension is not None
+        assert scenario.extension["files"] == [os.fspath(shipped()["lred/exp1"])]
+    with pytest.raises(ScenarioError, match=r'some.toml:2: extends = .*\(did you mean "lred/exp1"\?\)'):
+        Scenario.parse('\nextends = "lred/exp"', "some.toml")
+
+
+def test_a_setting_extends_nothing() -> None:
     with pytest.raises(ScenarioError, match="only a file says what it extends"):
         Scenario.parse(SMALL).with_(extends="small.toml")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +60,7 @@ class Scenario:
         found = Path(path)
         if not os.path.isfile(found):
             found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
-        return cls(_core.Scenario.load(found))
+        return cls(_core.Scenario.load(found, shipped()))
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
@@ -68,7 +69,7 @@ class Scenario:
         Parameters
         ----------
         text : str
-            The scenario as TOML.
+            The scenario as TOML; it may extend a shipped scenario.
         name : str
             The name of the text in messages.
 
@@ -77,7 +78,7 @@ class Scenario:
         Scenario
             The scenario, not yet checked.
         """
-        return cls(_core.Scenario.parse(text, name))
+        return cls(_core.Scenario.parse(text, name, shipped()))
 
     def with_(self, settings: Settings | None = None, /, **top: Value | Settings) -> Scenario:
         """Return a copy with some values changed.
@@ -288,6 +289,11 @@ def shipped() -> dict[str, Path]:
     dict
         The file of each scenario, by its name: ``lred/exp1``.
     """
+    return dict(_shipped())
+
+
+@functools.cache
+def _shipped() -> Mapping[str, Path]:
     files = sorted(_SHIPPED.rglob("[!_]*.toml"))  # the others are no scenarios, but what some of them extend
     return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
 

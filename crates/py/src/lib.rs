@@ -14,7 +14,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use scenario::model::{Arrival, Kind, Udp};
-use scenario::{Document, Extension, Problem, Problems, Scenario as Checked};
+use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -101,13 +102,15 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     #[staticmethod]
-    fn load(path: PathBuf) -> PyResult<Self> {
-        Document::load(&path).map(Self::from).map_err(refused)
+    #[pyo3(signature = (path, shipped = BTreeMap::new()))]
+    fn load(path: PathBuf, shipped: BTreeMap<String, PathBuf>) -> PyResult<Self> {
+        Library::new(shipped).load(&path).map(Self::from).map_err(refused)
     }
 
     #[staticmethod]
-    fn parse(text: &str, name: &str) -> PyResult<Self> {
-        Document::parse(text, name).map(Self::from).map_err(refused)
+    #[pyo3(signature = (text, name, shipped = BTreeMap::new()))]
+    fn parse(text: &str, name: &str, shipped: BTreeMap<String, PathBuf>) -> PyResult<Self> {
+        Library::new(shipped).parse(text, name).map(Self::from).map_err(refused)
     }
 
     fn with_text(&self, path: &str, text: &str) -> PyResult<Self> {

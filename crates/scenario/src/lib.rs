@@ -31,5 +31,5 @@ pub use model::{Distribution, Drawn, Scenario};
 pub use schema::schema;
 pub use source::document::{Document, LONGEST};
 pub use source::error::{Origin, Problem, ProblemKind, Problems};
-pub use source::extends::Extension;
+pub use source::extends::{Extension, Library};
 pub use source::overlay::Change;

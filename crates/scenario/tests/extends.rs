@@ -1,6 +1,6 @@
 //! Files that extend others: what becomes of their keys, where problems are found, and which files are refused.
 
-use scenario::{Change, Document};
+use scenario::{Change, Document, Library};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -216,7 +216,9 @@ fn a_file_that_cannot_be_extended_is_refused() {
     let start = "the path starts in the folder of this file";
     assert_eq!(
         refused("missing", "\nextends = 'none.toml'", &[]),
-        format!("own.toml:2: extends = \"none.toml\": none.toml: no such file; {start}")
+        format!(
+            "own.toml:2: extends = \"none.toml\": none.toml: no such file, and no shipped scenario has this name; {start}"
+        )
     );
     assert_eq!(
         refused("directory", "extends = 'inner'", &[("inner/x.toml", "")]),
@@ -225,7 +227,7 @@ fn a_file_that_cannot_be_extended_is_refused() {
     for value in ["3", "['a.toml']", "''", "{ file = 'a.toml' }"] {
         let found = refused("value", &format!("extends = {value}"), &[]);
         assert!(
-            found.contains("must be the path of a scenario file, from the folder of this file"),
+            found.contains("must be the name of a shipped scenario, or the path of a scenario file from"),
             "{found}"
         );
     }
@@ -258,11 +260,49 @@ fn a_chain_has_eight_files_at_most() {
     assert_eq!(problems(&chain(9)), format!("7.toml:1: extends = \"8.toml\": {more}"));
 }
 
+/// A library with the scenario `lred/exp1`, in a folder of this name.
+fn library(name: &str) -> Library {
+    let file = folder(name, &[("shipped.toml", BASE)]).join("shipped.toml");
+    Library::new([("lred/exp1".to_owned(), file)].into())
+}
+
 #[test]
-fn a_text_and_a_setting_extend_nothing() {
-    let text = Document::parse("seed = 1\nextends = 'a.toml'", "x.toml").unwrap_err().to_string();
-    let message = "only a file extends another, from its own folder: save this text as a file beside it";
-    assert_eq!(text, format!("x.toml:2: extends = \"a.toml\": {message}"));
+fn a_shipped_scenario_is_extended_by_its_name() {
+    let library = library("library");
+    let text = "extends = 'lred/exp1'\nduration = '7 s'\n";
+    let whole = base_with(&[("30 s", "7 s")]);
+    for text in [text.to_owned(), text.replace("exp1", "exp1.toml")] {
+        assert_is(&library.parse(&text, "<text>").unwrap(), &whole);
+        assert_is(
+            &library.load(&folder("by-name", &[("own.toml", &text)]).join("own.toml")).unwrap(),
+            &whole,
+        );
+    }
+    // A folder of the user's hides nothing; a file does.
+    let files = [("own.toml", text), ("lred/exp1/x.toml", "")];
+    assert_is(&library.load(&folder("by-folder", &files).join("own.toml")).unwrap(), &whole);
+    let own = BASE.replace("5 ms", "6 ms");
+    let files = [("own.toml", text), ("lred/exp1", &own)];
+    let hidden = library.load(&folder("by-file", &files).join("own.toml")).unwrap();
+    assert_is(&hidden, &own.replace("30 s", "7 s"));
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_nearest() {
+    let library = library("near");
+    let text = library.parse("extends = 'lred/exp'", "<text>").unwrap_err().to_string();
+    let near = "no shipped scenario has this name (did you mean \"lred/exp1\"?)";
+    let save = "a text has no folder where a path could start: save it as a file";
+    assert_eq!(text, format!("<text>:1: extends = \"lred/exp\": {near}, and {save}"));
+    let folder = folder("unknown", &[("own.toml", "extends = 'lred/exp'")]);
+    let file = library.load(&folder.join("own.toml")).unwrap_err().to_string();
+    assert!(file.ends_with(&format!(
+        "lred/exp: no such file, and {near}; the path starts in the folder of this file"
+    )));
+}
+
+#[test]
+fn a_setting_extends_nothing() {
     let set = Document::parse(BASE, "x.toml").unwrap().set_text("extends", "a.toml").unwrap_err().to_string();
     let message = "only a file says what it extends: write it at the top of the file";
     assert_eq!(set, format!("--set extends=a.toml: extends: {message}"));

@@ -158,8 +158,9 @@ slow.toml: valid: droptail, 20 s, about 4e+04 packets and 2.8 MB
     traffic.calls.kind = "voip" (new)
 ```
 
-`extends`, at the top of a file, is the path of another file, from the folder of this one. The other file is read first,
-and may itself extend one; the keys of this file are laid over it:
+`extends`, at the top of a file, is the path of another file, from the folder of this one, or the name of a shipped
+scenario: `extends = "lred/exp1"`. The other file is read first, and may itself extend one; the keys of this file are
+laid over it:
 
 * A value or a list of values replaces the old one. A key that is not mentioned stays as it is, even `title`.
 * A table is merged key by key. So is a `[[traffic]]` or `[[link]]` with the name of an entry there; with a new name it
@@ -171,7 +172,8 @@ and may itself extend one; the keys of this file are laid over it:
 * A trace's `file` is looked for in the folder of the file that names it.
 
 `aqmlab show` prints the whole of a shipped scenario. Results, stores and reports have the whole as well, and depend on
-no other file. An error names the file in which the value stands.
+no other file. An error names the file in which the value stands. A text, such as standard input, has no folder, and
+extends shipped scenarios alone.
 
 ## Top
 

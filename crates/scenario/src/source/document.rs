@@ -2,7 +2,7 @@
 
 use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, SWEEP, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
-use crate::source::extends::refused;
+use crate::source::extends::Library;
 use crate::source::target::kept;
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
@@ -29,12 +29,9 @@ impl Document {
     /// Reads a text, which messages call `name`.
     ///
     /// # Errors
-    /// If it is not TOML, too long, or extends a file, for which a text has no folder.
+    /// As [`Library::parse`](crate::Library::parse), of a library without scenarios.
     pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
-        let document = Self::written(text, name)?;
-        let Some(base) = document.root.get(EXTENDS) else { return Ok(document) };
-        let message = "only a file extends another, from its own folder: save this text as a file beside it";
-        Err(refused(base, message).into())
+        Library::default().parse(text, name)
     }
 
     /// A text as it stands.

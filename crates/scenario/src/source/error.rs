@@ -206,19 +206,21 @@ const LISTED: usize = 40;
 /// Suggests the nearest of the known names in place of `found`, or lists all of them.
 pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
+    if known.is_empty() {
+        return "there is none".to_owned();
+    }
+    nearest(found, known.iter().copied()).unwrap_or_else(|| {
+        let more = if known.len() > LISTED { ", …" } else { "" };
+        format!("known: {}{more}", known[..known.len().min(LISTED)].join(", "))
+    })
+}
+
+/// Suggests the nearest of the known names in place of `found`, if one is near.
+pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let lower = found.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let near = known.iter().map(|name| (distance(name), *name)).min();
-    match near {
-        Some((distance, name)) if distance <= found.chars().count() / 3 => {
-            format!("did you mean {name:?}?")
-        }
-        Some(_) => {
-            let more = if known.len() > LISTED { ", …" } else { "" };
-            format!("known: {}{more}", known[..known.len().min(LISTED)].join(", "))
-        }
-        None => "there is none".to_owned(),
-    }
+    let (distance, name) = known.into_iter().map(|name| (distance(name), name)).min()?;
+    (distance <= found.chars().count() / 3).then(|| format!("did you mean {name:?}?"))
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use crate::keys::EXTENDS;
 use crate::source::document::{Document, LONGEST, too_long};
-use crate::source::error::{Problem, Problems};
+use crate::source::error::{Problem, Problems, nearest};
 use crate::source::file::{self, Unread};
 use crate::source::overlay::{Change, changes, over};
 use crate::source::tree::Node;
+use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,35 +22,95 @@ pub struct Extension {
     pub changes: Vec<Change>,
 }
 
-impl Document {
+/// The scenarios that a file or a text may extend by their names.
+#[derive(Clone, Default, Debug)]
+pub struct Library(BTreeMap<String, PathBuf>);
+
+impl Library {
+    /// The scenarios in these files, by name.
+    #[must_use]
+    pub const fn new(files: BTreeMap<String, PathBuf>) -> Self {
+        Self(files)
+    }
+
     /// Reads a file, and the files that it extends.
     ///
     /// # Errors
     /// If one of them cannot be read or is not TOML, or if the file extends itself.
-    pub fn load(path: &Path) -> Result<Self, Problems> {
+    pub fn load(&self, path: &Path) -> Result<Document, Problems> {
         let name = path.display().to_string();
         let text = text(path).map_err(|problem| Problem::of_file(&name, problem))?;
-        Self::whole(path, &text, &[])
+        self.whole(path, &text, &[])
+    }
+
+    /// Reads a text, which messages call `name`, and the scenario of the library that it extends.
+    ///
+    /// # Errors
+    /// If it is not TOML, too long, or extends a file, for which a text has no folder.
+    pub fn parse(&self, text: &str, name: &str) -> Result<Document, Problems> {
+        let document = Document::written(text, name)?;
+        self.extended(document, &[])
     }
 
     /// The text of the file at `path` with what it extends; each of the files `above` extends the next, and the last one
     /// extends this.
-    fn whole(path: &Path, text: &str, above: &[PathBuf]) -> Result<Self, Problems> {
+    fn whole(&self, path: &Path, text: &str, above: &[PathBuf]) -> Result<Document, Problems> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let name = path.display().to_string();
-        let mut document = Self { folder: Some(folder.clone()), ..Self::written(text, &name)? };
+        let document = Document { folder: Some(folder), ..Document::written(text, &name)? };
+        self.extended(document, &[above, &[path.to_owned()]].concat())
+    }
+
+    /// The document with what it extends; `files` are it and those above it, none if it is a text.
+    fn extended(&self, mut document: Document, files: &[PathBuf]) -> Result<Document, Problems> {
         let Some(node) = document.root.get(EXTENDS).cloned() else { return Ok(document) };
         document.root.remove(EXTENDS);
-        let files = [above, &[path.to_owned()]].concat();
-        let base = node.text().filter(|base| !base.trim().is_empty()).map(|base| folder.join(base));
-        let base = base.ok_or_else(|| {
-            refused(&node, "must be the path of a scenario file, from the folder of this file: \"base.toml\"")
+        let base = node.text().filter(|base| !base.trim().is_empty()).ok_or_else(|| {
+            let message = "must be the name of a shipped scenario, or the path of a scenario file from the folder of \
+                           this file: \"base.toml\"";
+            refused(&node, message)
         })?;
-        let text = base_text(&base, &files).map_err(|problem| refused(&node, &problem))?;
-        let extended = Self::whole(&base, &text, &files)?;
+        let base = self.file(base, document.folder.as_deref()).map_err(|problem| refused(&node, &problem))?;
+        let text = base_text(&base, files).map_err(|problem| refused(&node, &problem))?;
+        let extended = self.whole(&base, &text, files)?;
         document.root = over(extended.root.clone(), document.root);
         document.extended = Some(Arc::new(extended));
         Ok(document)
+    }
+
+    /// The file that a file in `folder`, or a text, extends as `base`: a file there, or else a scenario of the library.
+    fn file(&self, base: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
+        let path = folder.map(|folder| folder.join(base));
+        let name = base.strip_suffix(".toml").unwrap_or(base);
+        let path = match (path, self.0.get(name)) {
+            (Some(path), _) if path.is_file() => return Ok(path),
+            (_, Some(shipped)) => return Ok(shipped.clone()),
+            (Some(path), None) if path.exists() => return Ok(path),
+            (path, None) => path,
+        };
+        let near = nearest(name, self.0.keys().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!(" ({near})"));
+        let unknown = format!("no shipped scenario has this name{near}");
+        Err(path.map_or_else(
+            || format!("{unknown}, and a text has no folder where a path could start: save it as a file"),
+            |path| {
+                let at = path::absolute(&path).unwrap_or(path);
+                format!(
+                    "{}: no such file, and {unknown}; the path starts in the folder of this file",
+                    at.display()
+                )
+            },
+        ))
+    }
+}
+
+impl Document {
+    /// Reads a file, and the files that it extends by their paths.
+    ///
+    /// # Errors
+    /// As [`Library::load`].
+    pub fn load(path: &Path) -> Result<Self, Problems> {
+        Library::default().load(path)
     }
 
     /// The file that the scenario was read from, and those that it extends.
@@ -67,7 +128,7 @@ impl Document {
 }
 
 /// Refuses a file to be extended.
-pub(super) fn refused(node: &Node, message: &str) -> Problem {
+fn refused(node: &Node, message: &str) -> Problem {
     Problem::of_value(node.origin.clone(), EXTENDS, node.shown(), message.to_owned())
 }
 
