@@ -27,8 +27,15 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
 
 @pytest.fixture
 def drawn(tmp_path: Path) -> Draw:
-    def draw(*shapes: model.Shape, x: Axis = UNIT[0], y: Axis = UNIT[1], width: int = 1000, copies: int = 1) -> Any:
-        panels = [Panel(title="A panel", x=x, y=y, shapes=shapes)] * copies
+    def draw(
+        *shapes: model.Shape,
+        x: Axis = UNIT[0],
+        y: Axis = UNIT[1],
+        right: Axis | None = None,
+        width: int = 1000,
+        copies: int = 1,
+    ) -> Any:
+        panels = [Panel(title="A panel", x=x, y=y, shapes=shapes, right=right)] * copies
         grid = Grid(panels=panels, across=copies, same_x=True, same_y=True)
         file = tmp_path / "figure.json"
         file.write_text(json.dumps(browser.specification(Figure(title="", rows=[[grid]]))), encoding="utf-8")
@@ -58,6 +65,13 @@ def test_a_line_is_at_its_points_and_broken_at_a_gap(drawn: Draw) -> None:
         ["moveTo", 75, 0],
         ["lineTo", 100, 0],
     ]
+
+
+def test_a_curve_at_the_right_is_read_off_the_right_axis(drawn: Draw) -> None:
+    found = drawn(curve(0, 50, right=True), curve(0, 5), right=Axis("Loss (%)", 0.0, 100.0))
+    assert [tuple(call[1:]) for call in calls(found, "lineTo")] == [(100, 50), (100, 50)]
+    assert [axis["label"] for axis in found["panels"][0]["axes"]] == ["x", "y", "Loss (%)"]
+    assert drawn(curve(0, 60, 100, right=True), right=Axis("", 0.0, 100.0))["panels"][0]["tip"] == "first\n5: 60"
 
 
 def test_steps_keep_the_value_until_the_next_point(drawn: Draw) -> None:

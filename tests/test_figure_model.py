@@ -34,6 +34,17 @@ def test_a_range_shows_all_values_and_intervals() -> None:
     assert upright(curve([1, 2], [3, math.nan]), Guide(value=20))[1] > 20
 
 
+def test_each_y_axis_has_the_range_of_its_own_curves() -> None:
+    shapes = curve([1, 2], [3, 4]), curve([1, 2], [500, 900], right=True)
+    twins = Panel(title="", x=Axis("x"), y=Axis("y"), shapes=shapes, right=Axis("Loss", high=1000))
+    ((_, (low, high)),) = Grid(panels=[twins]).limits
+    assert 2 < low < high < 5
+    assert twins.right_limits
+    assert 400 < twins.right_limits[0] < 500
+    assert twins.right_limits[1] == 1000
+    assert panel(*shapes).right_limits is None
+
+
 def test_no_range_is_negative_where_only_an_interval_is() -> None:
     interval = np.array([-2.0]), np.array([4.0])
     assert upright(curve([1], [1], interval=interval))[0] == 0
@@ -155,6 +166,25 @@ def test_both_renderers_have_the_same_panels_axes_and_legend() -> None:
         assert axes.get_xlabel() == one["x"]["label"]
     names = [entry["name"] for entry in browser.legend(FIGURE)]
     assert [text.get_text() for text in canvas.legends[0].get_texts()] == names == ["<b>", "dots"]
+
+
+def test_both_renderers_have_the_same_right_axis_and_room_for_it() -> None:
+    line = curve([1, 2], [5, 9], right=True)
+    panels = [Panel(title="", x=Axis("x"), y=Axis("y"), shapes=[line], right=Axis("Loss"))] * 2
+    figure = Figure(title="", rows=[[Grid(panels=panels, across=2)]])
+    canvas = matplotlib.draw(figure, Canvas())
+    specified = browser.specification(figure)["rows"][0][0]["panels"][0]
+    left, right = canvas.axes[:2]
+    assert right.get_ylim() == pytest.approx(specified["right"]["range"], rel=1e-5)
+    assert right.get_ylabel() == specified["right"]["label"] == "Loss"
+    assert (len(left.lines), len(right.lines)) == (0, 1)
+    assert specified["shapes"][0]["right"]
+    canvas.draw_without_rendering()
+    boxes = [axes.get_tightbbox() for axes in canvas.axes]
+    assert all(box is not None for box in boxes)
+    width = canvas.get_size_inches()[0] * canvas.dpi
+    assert boxes[1].x1 < boxes[2].x0, "no label of the first panel is on the second"  # type: ignore[union-attr]
+    assert boxes[3].x1 < width  # type: ignore[union-attr]
 
 
 def test_numbers_in_a_page_have_six_digits_and_gaps_are_null() -> None:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Canvas
 
 from aqmlab import Scenario
 from aqmlab.figures import matplotlib, model
-from aqmlab.figures.model import COLOURS
+from aqmlab.figures.model import COLOURS, Bars
 from aqmlab.files import read_json
 from aqmlab.papers import (
     Axis,
@@ -400,6 +400,27 @@ def test_there_is_no_legend_where_the_panels_say_what_they_show() -> None:
     assert legend("a, LRED", "a, PI") == []
     assert legend("a", "b") == ["LRED", "PI"]
     assert legend("a, LRED", "a, PI", others=True) == ["LRED", "PI"]
+
+
+def test_marks_of_the_right_axis_stand_on_the_bars_of_their_name() -> None:
+    loss = Axis("Loss (%)", 0, 40)
+    figure = Figure(
+        name="fig1", title="", panels=[Panel("", "", Axis("x"), Axis("y"), right=("loss", loss))], curves=lambda _: []
+    )
+    curves = [
+        Curve(letter, name, ["light", "heavy"], [1.0, 90.0], style=style)
+        for letter, style in (("", "bars"), ("loss", "points"))
+        for name in ("LRED", "PI")
+    ]
+    drawn = Drawn(figure, polars.DataFrame(), curves)
+    sheet = layout.sheet(drawn, {"LRED": "", "PI": ""}, Evidence({}, "", quick=False))
+    (panel,) = sheet.panels
+    bars = [shape for shape in panel.shapes if isinstance(shape, Bars)]
+    assert [list(bar.at) for bar in bars] == [list(mark.x) for mark in panel.curves]
+    assert list(bars[0].at) != list(bars[1].at)
+    assert panel.right == loss
+    assert all(mark.right and mark.hollow for mark in panel.curves)
+    assert "some points are outside the axes" in sheet.small_print, "90 % is above the right axis, which ends at 40"
 
 
 def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper, assessment: Assessment) -> None:

@@ -24,17 +24,16 @@ class uPlot {
       get: (target, name) => name in target ? target[name] : (...given) => { this.calls.push([name, ...given]); },
       set: (target, name, value) => { target[name] = value; return true; },
     });
-    const [x, y] = [options.scales.x.range(), options.scales.y.range()];
-    this.ranges = {x, y};
+    this.ranges = Object.fromEntries(Object.entries(options.scales).map(([name, scale]) => [name, scale.range()]));
     options.hooks.draw.forEach(hook => hook(this));
     panels.push(this);
   }
-  // Both axes are 100 pixels long; y points upwards unless the scale is turned round.
+  // All axes are 100 pixels long; y axes point upwards unless the scale is turned round.
   valToPos(value, which) {
     const scale = this.options.scales[which], log = scale.distr === 3;
     const [low, high, at] = [...this.ranges[which], value].map(one => log ? Math.log10(one) : one);
     const part = (at - low) / (high - low);
-    return 100 * ((which === 'y') === (scale.dir === 1) ? 1 - part : part);
+    return 100 * ((which !== 'x') === (scale.dir === 1) ? 1 - part : part);
   }
 }
 
@@ -66,7 +65,7 @@ const shown = panels.splice(0).map(panel => {
   return {calls: panel.calls, ranges: panel.ranges, axes: panel.options.axes.map((axis, which) => ({
     label: axis.label,
     texts: axis.values ? axis.values(null,
-      axis.splits ? [...axis.splits(null, 0, ...panel.ranges[which ? 'y' : 'x']), ...which ? [null] : []] : []) : null,
+      axis.splits ? [...axis.splits(null, 0, ...panel.ranges[axis.scale ?? 'xy'[which]]), ...which ? [null] : []] : []) : null,
   })), tip: tip.hidden ? null : tip.textContent};
 });
 button.listeners.click();

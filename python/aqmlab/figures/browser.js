@@ -239,7 +239,7 @@ function errors(places, low, high, x, y, c, colour, across) {
 
 function drawShapes(u, panel, hidden) {
   const context = u.ctx, ratio = devicePixelRatio || 1;
-  const x = value => u.valToPos(value, 'x', true), y = value => u.valToPos(value, 'y', true);
+  const [x, y, right] = ['x', 'y', 'right'].map(scale => value => u.valToPos(value, scale, true));
   const texts = [];
   const c = {
     context, ratio,
@@ -263,7 +263,7 @@ function drawShapes(u, panel, hidden) {
   context.beginPath();
   context.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
   context.clip();
-  panel.shapes.forEach(shape => { if (!hidden.has(shape.name)) DRAW[shape.kind](u, shape, x, y, c); });
+  panel.shapes.forEach(shape => { if (!hidden.has(shape.name)) DRAW[shape.kind](u, shape, x, shape.right ? right : y, c); });
   if (!panel.shapes.length) {
     c.text('no data', u.bbox.left + u.bbox.width / 2, u.bbox.top + u.bbox.height / 2, theme('--muted'), 'center', 'middle');
   }
@@ -282,7 +282,7 @@ function nearest(u, panel, hidden, left, top) {
     if (shape.kind === 'curve' && shape.name) {
       shape.x.forEach((value, index) => {
         if (shape.y[index] === null) return;
-        const px = u.valToPos(value, 'x'), py = u.valToPos(shape.y[index], 'y');
+        const px = u.valToPos(value, 'x'), py = u.valToPos(shape.y[index], shape.right ? 'right' : 'y');
         offer(shape, index, px, py, (px - left) ** 2 + (py - top) ** 2);
       });
     } else if (shape.kind === 'bars') {
@@ -319,7 +319,7 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     title.style.paddingLeft = size.left + size.yLabel + 'px';
     place.append(title);
   }
-  const whole = height + size.below + size.xLabel + 8;
+  const whole = height + size.below + size.xLabel + 8, {right} = panel;
   panel.x.range = [panel.x.range[0], roomForTexts(panel, width - size.left - size.yLabel - RIGHT)];
   if (panel.square) square(panel, width - size.left - size.yLabel - RIGHT, height);
   const tip = document.createElement('div');
@@ -337,16 +337,17 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
   };
   const touch = matchMedia('(hover: none)').matches;
   const u = new uPlot({
-    width, height: whole, padding: [8, RIGHT, 0, 0], legend: {show: false},
+    width, height: whole, padding: [8, right ? 0 : RIGHT, 0, 0], legend: {show: false},
     cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
-    scales: {x: scale(panel.x, true), y: scale(panel.y, false)},
+    scales: {x: scale(panel.x, true), y: scale(panel.y, false), ...right && {right: scale(right, false)}},
     axes: [
       axis(panel.x, 2, size.below, size.xLabel, bottom, width - size.left),
       axis(panel.y, 3, size.left, size.yLabel, first, height),
+      ...right ? [{...axis(right, 1, 46, right.label && LABEL, true, height), scale: 'right', grid: {show: false}}] : [],
     ],
-    series: [{}, {paths: () => null, points: {show: false}}],
+    series: [{}, ...['y', 'right'].slice(0, right ? 2 : 1).map(scale => ({scale, paths: () => null, points: {show: false}}))],
     hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point], setScale: [zoomed]},
-  }, [panel.x.range, panel.y.range], place);
+  }, [panel.x.range, panel.y.range, ...right ? [right.range] : []], place);
   u.over.append(tip);
 }
 

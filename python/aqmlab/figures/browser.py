@@ -78,6 +78,7 @@ def _panel(panel: Panel, x: tuple[float, float], y: tuple[float, float], grid: G
         "x": _axis(panel.x, x, [textwrap.wrap(printable(text), _BELOW) for text in panel.x.categories]),
         "y": _axis(panel.y, y, [grid.beside(text) for text in panel.y.categories]),
         "shapes": [_shape(shape) for shape in panel.visible(y[0])],
+        **({"right": _axis(panel.right, ends, [])} if panel.right and (ends := panel.right_limits) else {}),
     }
 
 

@@ -74,6 +74,7 @@ class _Room:
     height: float
     left: float
     gap: float
+    right: float
     above: float
     below: float
     gap_below: float
@@ -136,7 +137,7 @@ def _draw(figure: Figure, canvas: Canvas) -> None:
         start = 0.0
         for grid, room in zip(row, rooms, strict=True):
             _grid(canvas, grid, room, start, top)
-            start += room.left + grid.across * room.width + (grid.across - 1) * room.gap + _BETWEEN_GRIDS
+            start += room.left + grid.across * room.width + (grid.across - 1) * room.gap + room.right + _BETWEEN_GRIDS
         top += tall
     if entries:
         legend = canvas.legend(
@@ -159,18 +160,20 @@ def _draw(figure: Figure, canvas: Canvas) -> None:
 
 def _rooms(row: Sequence[Grid], width: float) -> list[_Room]:
     """Divide the width of a row among its grids."""
-    lefts, gaps = [], []
+    lefts, gaps, rights = [], [], []
     for grid in row:
         sides = [_side(panel, grid) for panel in grid.panels]
+        right = max((_right(panel) for panel in grid.panels), default=0.0)
         lefts.append(max(sides, default=0.0) if grid.same_y else max(sides[:: grid.across], default=0.0))
         others = [side for place, side in enumerate(sides) if not grid.at_left(place)]
-        gaps.append(_BETWEEN if grid.same_y else _BETWEEN / 2 + max(others, default=0.0))
-    used = sum(left + (grid.across - 1) * gap for grid, left, gap in zip(row, lefts, gaps, strict=True))
+        gaps.append(right + (_BETWEEN if grid.same_y else _BETWEEN / 2 + max(others, default=0.0)))
+        rights.append(right)
+    used = sum(left + (grid.across - 1) * gap for grid, left, gap in zip(row, lefts, gaps, strict=True)) + sum(rights)
     free = width - used - _MARGIN - (len(row) - 1) * _BETWEEN_GRIDS
     share = free / sum(grid.weight for grid in row)
     return [
-        _room(grid, share * grid.weight / grid.across, left, gap)
-        for grid, left, gap in zip(row, lefts, gaps, strict=True)
+        _room(grid, share * grid.weight / grid.across, left, gap, right)
+        for grid, left, gap, right in zip(row, lefts, gaps, rights, strict=True)
     ]
 
 
@@ -183,12 +186,12 @@ def _levelled(row: Sequence[Grid], rooms: Sequence[_Room]) -> list[_Room]:
     ]
 
 
-def _room(grid: Grid, width: float, left: float, gap: float) -> _Room:
+def _room(grid: Grid, width: float, left: float, gap: float, right: float) -> _Room:
     titles = max((len(_title(panel, width)) for panel in grid.panels), default=0)
     wraps = max((len(text) for panel in grid.panels for text in _wrapped(panel.x, width)), default=1)
     labelled = any(panel.x.label for panel in grid.panels)
     below = 0.28 + 0.22 * labelled + 0.14 * (wraps - 1)
-    return _Room(width, grid.height, left, gap, 0.12 + 0.16 * titles, below, 0.08 if grid.same_x else below)
+    return _Room(width, grid.height, left, gap, right, 0.12 + 0.16 * titles, below, 0.08 if grid.same_x else below)
 
 
 def _title(panel: Panel, width: float) -> list[str]:
@@ -202,6 +205,11 @@ def _side(panel: Panel, grid: Grid) -> float:
     lines = [line for text in panel.y.categories for line in grid.beside(text)]
     numbers = 0.12 + _CHARACTER * max(map(len, lines)) if lines else _NUMBERS
     return numbers + _LABEL * bool(panel.y.label)
+
+
+def _right(panel: Panel) -> float:
+    """Return the room for the right axis of a panel, in inches."""
+    return 0.0 if panel.right is None else _NUMBERS + _LABEL * bool(panel.right.label)
 
 
 def _wrapped(axis: Axis, width: float) -> list[list[str]]:
@@ -240,28 +248,17 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], gri
         ends = _squared(ends, room)
     x, y = ends
     ends = (x[0], panel.with_texts(x[1], room.width, _TEXT)), y
-    for which, axis, (low, high) in zip("xy", (panel.x, panel.y), ends, strict=True):
-        if axis.log:
-            axes.set(**{f"{which}scale": "log"})
-            if np.floor(np.log10(high)) <= np.ceil(np.log10(low)):  # one power of ten at most
-                ticks = getattr(axes, f"{which}axis")
-                ticks.set(
-                    major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter=NullFormatter()
-                )
-        axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
-        if axis.step:
-            getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
-        elif axis.whole:
-            getattr(axes, f"{which}axis").get_major_locator().set_params(integer=True)
+    for which, axis, reach in zip("xy", (panel.x, panel.y), ends, strict=True):
+        _scale(axes, which, axis, reach)
+    right = _right_axes(axes, panel, room)
     for shape in panel.visible(y[0]):
-        _SHAPES[type(shape)](axes, shape)
+        _SHAPES[type(shape)](right if isinstance(shape, Curve) and shape.right else axes, shape)
     if not panel.shapes:
         axes.text(0.5, 0.5, "no data", ha="center", va="center", color=GREY, transform=axes.transAxes)
     title: Any = {"fontsize": 9, "fontweight": "bold", "pad": 4, "parse_math": False}
     axes.set_title("\n".join(_title(panel, room.width)), loc="left", color=panel.colour or "black", **title)
     axes.set_xlabel(printable(panel.x.label), labelpad=2, parse_math=False)
-    lines = textwrap.wrap(printable(panel.y.label), max(12, int(room.height * 15)))
-    axes.set_ylabel("\n".join(lines), labelpad=3, parse_math=False)
+    axes.set_ylabel(_label(panel.y, room), labelpad=3, parse_math=False)
     if panel.x.categories:
         texts = _wrapped(panel.x, room.width)
         axes.set_xticks(range(len(texts)), ["\n".join(text) for text in texts], parse_math=False)
@@ -271,6 +268,40 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], gri
         axes.set_yticks(range(len(labels)), labels, parse_math=False, fontsize=8.5)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", visible=False)
+
+
+def _scale(axes: Axes, which: str, axis: Axis, reach: Range) -> None:
+    """Give the x axis or the y axis its range and its ticks."""
+    low, high = reach
+    if axis.log:
+        axes.set(**{f"{which}scale": "log"})
+        if np.floor(np.log10(high)) <= np.ceil(np.log10(low)):  # one power of ten at most
+            ticks = getattr(axes, f"{which}axis")
+            ticks.set(
+                major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter=NullFormatter()
+            )
+    axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
+    if axis.step:
+        getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
+    elif axis.whole:
+        getattr(axes, f"{which}axis").get_major_locator().set_params(integer=True)
+
+
+def _right_axes(axes: Axes, panel: Panel, room: _Room) -> Axes:
+    """Return the axes of curves that are read off the right axis, or if there is none, ``axes``."""
+    if panel.right is None or not (reach := panel.right_limits):
+        return axes
+    right = axes.twinx()
+    _scale(right, "y", panel.right, reach)
+    right.grid(visible=False)
+    right.spines["right"].set_visible(True)
+    right.set_ylabel(_label(panel.right, room), labelpad=4, parse_math=False)
+    return right
+
+
+def _label(axis: Axis, room: _Room) -> str:
+    """Return the label of a y axis, broken into lines that fit its height."""
+    return "\n".join(textwrap.wrap(printable(axis.label), max(12, int(room.height * 15))))
 
 
 def _squared(ends: tuple[Range, Range], room: _Room) -> tuple[Range, Range]:

@@ -81,7 +81,7 @@ class Curve:
     ``y`` is NaN where there is no value. ``interval`` has the lower and the upper end at each point, drawn as a band
     or as a bar at each point. ``width`` is in typographic points; 0 leaves out the line. ``dash`` has the lengths of
     strokes and gaps in units of the width; ``opacity`` is the line's. ``mark`` is one of `MARKS` or empty, ``size`` its
-    size in points.
+    size in points. A curve is read off the right axis if ``right``.
     """
 
     x: Array
@@ -97,6 +97,7 @@ class Curve:
     steps: bool = False
     interval: Interval | None = None
     band: bool = True
+    right: bool = False
 
     def thinned(self, most: int) -> Curve:
         """Return the curve with at most about ``most`` points; a line keeps its extremes and its gaps."""
@@ -178,7 +179,10 @@ Shape = Curve | Bars | Guide | Shade | Note | Arrow
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """Shapes in a pair of axes, drawn in their order; ``square`` gives both axes the same scale."""
+    """Shapes in a pair of axes, drawn in their order; ``square`` gives both axes the same scale.
+
+    ``right`` is a second y axis, that of the curves that are ``right``.
+    """
 
     title: str
     x: Axis
@@ -186,6 +190,7 @@ class Panel:
     shapes: Sequence[Shape]
     colour: str = ""
     square: bool = False
+    right: Axis | None = None
 
     def visible(self, low: float) -> list[Shape]:
         """Return its shapes; on a logarithmic axis that begins at ``low``, intervals are cut off there."""
@@ -193,10 +198,15 @@ class Panel:
             return list(self.shapes)
         return [
             replace(shape, interval=(np.maximum(shape.interval[0], low), np.maximum(shape.interval[1], low)))
-            if isinstance(shape, Curve) and shape.interval
+            if isinstance(shape, Curve) and shape.interval and not shape.right
             else shape
             for shape in self.shapes
         ]
+
+    @property
+    def right_limits(self) -> tuple[float, float] | None:
+        """The range of the right axis, if there is one."""
+        return limits([self.right], [self], "right") if self.right else None
 
     def with_texts(self, high: float, width: float, character: float) -> float:
         """Return the upper end of the x axis, at least ``high``, at which the texts of horizontal bars have room.
@@ -308,12 +318,12 @@ class Figure:
 _NOISE = 1e-9
 """The relative difference below which values count as equal."""
 
-_PADDING = {"x": 0.02, "y": 0.05}
+_PADDING = {"x": 0.02, "y": 0.05, "right": 0.05}
 """The room between data and the edge of a panel, as a fraction of the range."""
 
 
 def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[float, float]:
-    """Return the range that shows everything in ``panels``, along ``which``: ``x`` or ``y``.
+    """Return the range that shows everything in ``panels``, along ``which``: ``x``, ``y`` or ``right``.
 
     The ends that an axis sets are kept. The range has no negative part unless a value has, even if an interval does.
     """
@@ -359,7 +369,11 @@ def _extent(shape: Shape, which: str) -> tuple[Array, Array]:
     if isinstance(shape, Curve):
         if which == "x":
             return shape.x, none
+        if shape.right != (which == "right"):
+            return none, none
         return shape.y, np.concatenate(shape.interval or (none,))
+    if which == "right":
+        return none, none
     if isinstance(shape, Bars):
         if (which == "x") != shape.horizontal:
             return none, np.concatenate([shape.at - shape.width / 2, shape.at + shape.width / 2])

@@ -85,12 +85,20 @@ class Panel:
         Its x axis.
     y : Axis
         Its y axis.
+    right : tuple of str and Axis, or None
+        A second y axis, at the right, and the letter of the curves that are read off it.
     """
 
     letter: str
     title: str
     x: Axis
     y: Axis
+    right: tuple[str, Axis] | None = None
+
+    @property
+    def letters(self) -> list[str]:
+        """The letters of its curves: its own, and that of its right axis."""
+        return [self.letter, *(self.right or ())[:1]]
 
 
 @dataclass(frozen=True, eq=False)

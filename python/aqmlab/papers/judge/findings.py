@@ -209,7 +209,7 @@ def _tidy(figure: Figure, curves: Sequence[Curve]) -> polars.DataFrame:
     import polars
 
     frames = []
-    letters = {panel.letter for panel in figure.panels}
+    letters = {letter for panel in figure.panels for letter in panel.letters}
     for curve in curves:
         where = f"{figure.name}, panel {curve.panel!r}, {curve.name}"
         if curve.panel not in letters:

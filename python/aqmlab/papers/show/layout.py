@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,8 @@ _THIN = 200
 MOST = 1000
 """The number of points to which a longer curve is thinned: more than any figure has pixels across."""
 
-_DASHES = (5.0, 2.5)
+_DASHES, _DOTS = (5.0, 2.5), (1.4, 1.8)
+"""Strokes and gaps of a line at the left axis, and of one at the right axis."""
 
 
 def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model.Figure:
@@ -42,7 +44,7 @@ def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model
     height = 3.4 if deep == across == 1 else 1.45 if across == 1 and deep > 2 else 2.35
     title = f"{heading(figure)}: {figure.title}"
     if len(panels) == 1 and title.endswith(f": {panels[0].title}"):
-        panels = [model.Panel(title="", x=one.x, y=one.y, shapes=one.shapes) for one in panels]
+        panels = [replace(one, title="") for one in panels]
     return model.Figure(
         name=figure.name,
         title=title,
@@ -53,7 +55,7 @@ def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model
 
 
 def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping[str, str]) -> model.Panel:
-    curves = [curve for curve in drawn.curves if curve.panel == panel.letter and len(curve.x)]
+    curves = [curve for curve in drawn.curves if curve.panel in panel.letters and len(curve.x)]
     categories = _categories(curves)
     bars = list(dict.fromkeys(curve.name for curve in curves if curve.style == "bars"))
     letter = f"({panel.letter})" if panel.letter else ""
@@ -61,7 +63,11 @@ def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping
         title=" ".join(part for part in (letter, panel.title) if part),
         x=model.Axis(panel.x.label, panel.x.low, panel.x.high, panel.x.log, categories),
         y=panel.y,
-        shapes=[_shape(curve, categories, bars, colours[curve.name], look[curve.name]) for curve in curves],
+        shapes=[
+            _shape(curve, categories, bars, colours[curve.name], look[curve.name], curve.panel != panel.letter)
+            for curve in curves
+        ],
+        right=panel.right and panel.right[1],
     )
 
 
@@ -74,7 +80,7 @@ def _categories(curves: Sequence[Curve]) -> list[str]:
     return []
 
 
-def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str) -> Shape:
+def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str, right: bool) -> Shape:
     if categories:
         x = np.array([categories.index(x if isinstance(x, str) else f"{x:g}") for x in curve.x], float)
     else:
@@ -83,27 +89,31 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
     interval = None
     if curve.low is not None and curve.high is not None:
         interval = np.asarray(curve.low, float), np.asarray(curve.high, float)
-    if curve.style == "bars":
+    on_bars = curve.style == "points" and curve.name in bars
+    if curve.style == "bars" or on_bars:
         width = 0.8 / len(bars)
-        place = bars.index(curve.name) - (len(bars) - 1) / 2
-        return Bars(
-            at=x + place * width, value=y, colours=[colour] * len(x), name=curve.name, width=width, interval=interval
-        )
+        x = x + (bars.index(curve.name) - (len(bars) - 1) / 2) * width
+    if curve.style == "bars":
+        return Bars(at=x, value=y, colours=[colour] * len(x), name=curve.name, width=width, interval=interval)
     printed = curve.style == "printed"
     line = curve.style != "points"
     marked = not line or (curve.style in ("line", "printed") and len(x) <= FEW)
-    return model.Curve(
+    found = model.Curve(
         x=x,
         y=y,
         colour=GREY if printed else colour,
         name=curve.name,
         width=0.0 if not line else 1.3 if len(x) <= _THIN else 0.8,
-        dash=_DASHES if printed or curve.style == "dashed" else (),
+        dash=(_DOTS if right else _DASHES) if printed or curve.style == "dashed" else (),
         mark=mark if marked else "",
         steps=curve.style == "steps",
         band=line and len(x) > 1,
         interval=interval,
-    ).thinned(MOST)
+        right=right,
+    )
+    # The place of a mark tells whose it is; in the colour of its bar it would not be seen.
+    found = replace(found, colour="#222222", mark="diamond", hollow=True, size=6.5) if on_bars else found
+    return found.thinned(MOST)
 
 
 def colours(paper: Paper, drawn: Iterable[Drawn]) -> dict[str, str]:
@@ -168,7 +178,8 @@ def _is_cut(panel: model.Panel) -> bool:
     """Check whether a point is outside the axes, which have the paper's ranges."""
     for shape in _shapes(panel):
         x, y = (shape.x, shape.y) if isinstance(shape, model.Curve) else (shape.at, shape.value)
-        if _outside(y, panel.y) or (not panel.x.categories and _outside(x, panel.x)):
+        upright = panel.right if panel.right and isinstance(shape, model.Curve) and shape.right else panel.y
+        if _outside(y, upright) or (not panel.x.categories and _outside(x, panel.x)):
             return True
     return False
 
