@@ -271,7 +271,7 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], gri
 
 
 def _scale(axes: Axes, which: str, axis: Axis, reach: Range) -> None:
-    """Give the x axis or the y axis its range and its ticks."""
+    """Set the range and the ticks of the x axis or the y axis."""
     low, high = reach
     if axis.log:
         axes.set(**{f"{which}scale": "log"})
