@@ -113,6 +113,8 @@ def test_at_the_same_queue_the_other_is_read_between_its_points() -> None:
     assert found.values == {1: pytest.approx((2.4 + 1.0) / 2), 2: None}
     # Without the low targets, PI's nearest queue, 5 packets away, is used at 15.
     assert measures.at_equal_queue(runs, "RAQM", "PI", "goodput").values[1] == pytest.approx((1.4 + 1.0) / 2)
+    # A seed without them is not compared.
+    assert set(measures.at_equal_queue(runs, "RAQM", "PI", "goodput", runs_of([("PI", 5, 1, 10.0, 6.0)])).values) == {1}
 
 
 def test_the_slope_is_that_of_the_line_through_a_seed_s_points() -> None:

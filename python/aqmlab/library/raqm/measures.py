@@ -194,13 +194,15 @@ def at_equal_queue(
 
     Return for each seed the metric minus the other's, averaged over the subject's points. The other's is interpolated
     between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
-    packets beyond its shortest and longest queues its nearest run is used.
+    packets beyond its shortest and longest queues its nearest run is used. Seeds that are not in all runs are left out.
     """
     import polars
 
     theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
+    seeds = set.intersection(*(set(one["seed"]) for one in theirs))
+    mine = runs.of(subject).filter(polars.col("seed").is_in(list(seeds))).sort("seed")
     found: dict[int, float | None] = {}
-    for (seed,), rows in runs.of(subject).sort("seed").group_by("seed", maintain_order=True):
+    for (seed,), rows in mine.group_by("seed", maintain_order=True):
         known = polars.concat(theirs).filter(polars.col("seed") == seed).sort("queue_mean")
         queue = known["queue_mean"].to_numpy()
         inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
