@@ -135,6 +135,10 @@ def test_the_first_overshoot_ends_with_the_first_dip_and_the_time_above_does_not
     assert measures.above(np.array([70.0, 90.0])) == measures.Overshoot(first=10.0, total=10.0, height=40.0)
     assert measures.above(np.array([40.0, 60.0])) == measures.Overshoot(0.0, 0.0, 0.0)
     assert measures.off_target(5.0, 20.0)(frame) == 10.0
+    late = series([50.0] * 4 + [90.0, 50.0, 50.0, 50.0, 70.0, 55.0, 45.0, 60.0, 40.0, 90.0])
+    assert measures.settles(0.0, 70.0)(late) == 0.0
+    assert measures.settles(10.0, 70.0)(late) == 35.0
+    assert measures.settles(10.0, 60.0)(late) == 50.0
     assert measures.mean_of("queue.mean", 5.0, 15.0)(frame) == 80.0
 
 

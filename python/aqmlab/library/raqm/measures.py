@@ -22,6 +22,8 @@ Q0, BAND = 50.0, 10.0
 """The target of all cases but figure 7, and a fifth of it, in which the queue counts as on target (packets)."""
 BIN = 5.0
 """Averaging time of the queue (s), as for the response time."""
+HOLD = 4
+"""The number of such means in a row within the band at which a queue has settled, as for the response time."""
 LINK = 10e6
 """The link's rate (bit/s)."""
 PACKETS = LINK / 8 / 500
@@ -142,6 +144,18 @@ def overshoot(part: str, start: float = 0.0) -> Read:
     def read(frame: polars.DataFrame) -> float:
         times, queue = binned(frame)
         return float(getattr(above(queue[times >= start]), part))
+
+    return read
+
+
+def settles(start: float, end: float) -> Read:
+    """Return the reader of the response time from ``start`` on, ``end - start`` if the queue does not settle (s)."""
+
+    def read(frame: polars.DataFrame) -> float:
+        times, queue = binned(frame)
+        near = np.abs(queue[(times >= start) & (times < end)] - Q0) <= BAND
+        held = np.lib.stride_tricks.sliding_window_view(near, HOLD).all(axis=1)
+        return BIN * float(np.argmax(held)) if held.any() else end - start
 
     return read
 
