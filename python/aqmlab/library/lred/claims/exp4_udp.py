@@ -13,11 +13,17 @@ from aqmlab.papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, cla
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
 _WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
+_NAMES = {
+    "goodput": "goodput",
+    "queue": "the distance of the mean queue from its target",
+    "deviation": "queue deviation",
+    "loss": "loss ratio",
+}
 _READINGS = "The formula for a flow's rate is not readable in our copy: both readings of the density are judged."
 
 
 def _readings(exp4: Runs, exp4_peak: Runs | None) -> Iterator[tuple[Runs, float, str]]:
-    """Return the runs by either reading of the density, what it is of the share on average, and words for it."""
+    """Return the runs by either reading of the density, its ratio to the share on average, and words for it."""
     yield exp4, 1.0, ""
     if exp4_peak:
         yield exp4_peak, 2.0, " while on"
@@ -64,7 +70,7 @@ BEST = [_best(measure) for measure in FOUR]
 
 def _densest(measure: str) -> Claim:
     @claim(
-        text=f"LRED's lead grows with the density of UDP: {SAID[measure]}.",
+        text=f"LRED's lead in {_NAMES[measure]} grows with the density of UDP.",
         name=f"udp-density-{measure}",
         quote="especially when the UDP traffic density is high",
         where=_WHERE,
@@ -104,7 +110,7 @@ DENSEST = [_densest(measure) for measure in FOUR]
 
 def _rem(measure: str) -> Claim:
     @claim(
-        text=f"Beside UDP REM performs better than PI: {SAID[measure]} of the two.",
+        text=f"Beside UDP REM performs better than PI in {_NAMES[measure]}.",
         name=f"rem-over-pi-{measure}",
         quote="REM achieves better performance than PI in this experiment",
         where=_WHERE,
