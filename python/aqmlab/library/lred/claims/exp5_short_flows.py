@@ -84,11 +84,12 @@ def avq_limit() -> Judgement:
     """By AVQ's design rule alpha must be at most 0.2 for 100 flows of 450 ms at 2500 packets a second."""
     rule = float(avq.working_rule(N=100, d=0.45, C=2500.0, gamma=0.98))
     critical, _ = avq.least_critical_alpha(100, 0.45, 2500.0, 0.98, B=200)
+    stable = f"up to {critical:.2g}" if critical else "with no alpha"
     return Judgement(
         [],
         "The theorem of AVQ's authors is not in the paper, and a formula found by its number would test nothing. "
-        f"N / (gamma C R^2) is {rule:.2g}; with a virtual buffer of 200 packets our linear model of AVQ is unstable "
-        f"above {critical:.2g}.",
+        f"N / (gamma C R^2) is {rule:.2g}; with a virtual buffer of 200 packets our linear model of AVQ is stable "
+        f"{stable}.",
     )
 
 
@@ -233,7 +234,7 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
     shown="fig14",
 )
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With Pareto's law too LRED responds faster, and holds its queue better over the whole run."""
+    """With Pareto's law too LRED responds faster and holds its queue better."""
     gaps = "traffic.short.interarrival"
     parts = [
         check
