@@ -68,7 +68,11 @@ def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
         for short, long in pairwise((0.1, 1.0, 10.0))
         for count in (few, many)
     ]
-    return Judgement(checks, f"With a period of 1 s the loads differ by {load}.")
+    return Judgement(
+        checks,
+        f"With a period of 1 s the loads differ by {load}. One of 0.1 s measures so inaccurately that the queue is "
+        "seldom near its target for 5 s, by which a response is told.",
+    )
 
 
 @claim(
@@ -136,24 +140,34 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
     def deviates(runs: Runs, path: str, value: float, count: float) -> PerSeed:
         return runs.per_seed(FOUR["deviation"][0], "LRED", {path: value, COUNT: count})
 
-    checks = [
-        Check.better(
-            f"{words} with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
-            read(runs, path, usual, count),
-            read(runs, path, value, count),
-            "not higher",
-            by,
+    def worse(runs: Runs, path: str, usual: float, value: float, count: float) -> Check:
+        both = (
+            Check.better(
+                f"{words} with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
+                read(runs, path, usual, count),
+                read(runs, path, value, count),
+                "not higher",
+                by,
+            )
+            for words, read, by in (
+                ("response time", _time, tolerance),
+                ("queue deviation", deviates, FOUR["deviation"][2]),
+            )
         )
-        for words, read, by in (
-            ("response time", _time, tolerance),
-            ("queue deviation", deviates, FOUR["deviation"][2]),
-        )
-        for runs, path, usual in ((period, PERIOD, 1.0), (weight, WEIGHT, 0.1))
-        for value in runs.points(path)
-        if value != usual
-        for count in runs.points(COUNT)
-    ]
-    return Judgement(checks, "Most scenarios: two loads here, and eight tenths of the comparisons.", need=0.8)
+        return max(both, key=lambda check: check.value / check.most)
+
+    return Judgement(
+        [
+            worse(runs, path, usual, value, count)
+            for runs, path, usual in ((period, PERIOD, 1.0), (weight, WEIGHT, 0.1))
+            for value in runs.points(path)
+            if value != usual
+            for count in runs.points(COUNT)
+        ],
+        "Of the two the one is judged that speaks more for the other choice. Most scenarios: two loads here, and eight "
+        "tenths of the comparisons.",
+        need=0.8,
+    )
 
 
 @claim(
@@ -176,7 +190,8 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         parts,
         f"Quickly is within {_QUICK:g} s, a twentieth of the run. After four periods the window has forgotten the old "
-        "load.",
+        "load, but while the queue is empty p is only beta sqrt(L) q0 below it: when many leave it takes "
+        "several windows.",
         beside,
     )
 
