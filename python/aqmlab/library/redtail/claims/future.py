@@ -175,7 +175,7 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         rule, ours, averaged = (
             prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: size}) for label in (RULE, PREDICTION, LONG_MEAN)
         )
-        share = 100 * ((rule - averaged) / (rule - ours))
+        share = 100 * (1 + (rule - averaged).excess(rule - ours, tolerance.value / 100 - 1))
         checks.append(
             Check.of(
                 f"share of the reduction that the long mean has as well, max_th1 = {size / 1e3:g} kB",
