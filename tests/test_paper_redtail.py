@@ -10,7 +10,7 @@ import polars
 import pytest
 
 from aqmlab.library.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long
-from aqmlab.library.redtail.claims.future import hurst
+from aqmlab.library.redtail.claims.future import foreseen, hurst, serial_correlation
 from aqmlab.library.redtail.claims.queues import outstanding, while_squeezed
 from aqmlab.library.redtail.measures import (
     ARED,
@@ -183,6 +183,15 @@ def test_the_hurst_parameter_tells_independent_counts_from_a_random_walk_s() -> 
     draw = np.random.default_rng(1)
     assert hurst(draw.poisson(40, 20_000).astype(float), 0.1) == pytest.approx(0.5, abs=0.05)
     assert hurst(np.cumsum(draw.normal(size=20_000)), 0.1) > 0.9
+
+
+def test_what_the_past_foresees_is_the_square_of_the_correlation() -> None:
+    noise = np.random.default_rng(2).normal(0, 1, 40_000)
+    assert serial_correlation(noise, 10) == pytest.approx(0, abs=0.05)
+    assert foreseen(noise) == pytest.approx(0, abs=0.5)
+    followed = noise[1:] + noise[:-1]
+    assert serial_correlation(followed, 1) == pytest.approx(0.5, abs=0.02)
+    assert foreseen(followed) == pytest.approx(25, abs=2)
 
 
 def test_the_time_in_a_band_is_of_means_over_the_given_time() -> None:
