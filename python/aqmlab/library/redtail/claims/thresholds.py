@@ -380,7 +380,16 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "The short queue is cut off where the buffer is full. WEB's mean has the packets of its long files, too, which "
-        "wait in the longer long queue, and are the fewer the larger N.",
+        "wait in the longer long queue, and are the fewer the larger N. Beside: the short queue alone.",
+        n.compare(
+            SHORT + DELAY,
+            DYNAMIC,
+            [HERO],
+            better="lower",
+            tolerance=tolerance,
+            each=(AFTER, "N = {:g}"),
+            name="delay of the short queue",
+        ),
     )
 
 
