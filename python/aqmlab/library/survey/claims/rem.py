@@ -49,7 +49,11 @@ def together(frame: polars.DataFrame) -> float:
 def rem_optimum(rem_long: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
     checks = [
-        Check.of(f"utilisation, {form}", rem_long.per_seed("utilisation", form), least=100 - tolerance.value)
+        Check.of(
+            f"utilisation with 20 nodes, 50 to 100 s, {form}",
+            rem_long.per_seed("utilisation", form),
+            least=100 - tolerance.value,
+        )
         for form in FORMS
     ]
     kept = ", ".join(f"{rem_long.per_seed(BACKLOG, form):.0f}" for form in FORMS)
