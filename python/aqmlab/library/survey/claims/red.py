@@ -182,8 +182,8 @@ def red_at_maxth(settled: Runs, schemes: Runs, evidence: Evidence) -> Judgement:
         "The number of nodes is not stated: those are judged with which drop tail loses half to twice 12 % of TCP's "
         f"packets. {flows:.0f} flows rest where {signalled:.0f} % of their packets are marked or dropped, which RED's "
         f"line and spacing give at {20 + 0.6 * 1.5 * signalled.mean:.0f} kB. At maxth all would be: as many windows of "
-        f"one packet are {100 * least:.0f} % of what UDP leaves of the link, so that it takes {flows / least:.0f} flows "
-        "to rest there.",
+        f"one packet are {100 * least:.0f} % of what UDP leaves of the link, so that it takes {flows / least:.0f} "
+        "flows to rest there.",
     )
 
 
@@ -197,7 +197,8 @@ def red_at_maxth(settled: Runs, schemes: Runs, evidence: Evidence) -> Judgement:
 )
 def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED does not detect incipient congestion by load changes of short term."""
-    checks, beside = [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
     for end in change.points("traffic.more.stop"):
         at = {"traffic.more.stop": end}
         rise = {
