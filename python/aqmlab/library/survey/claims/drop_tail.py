@@ -52,11 +52,11 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
-        [full(0.1)],  # the steps of the series: a mean of more than a round trip hides when the queue is short
+        [full(BIN), full(0.1)],
         f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts "
-        "of 20 ms come and go.",
+        "of 20 ms come and go. Means of several round trips hide when it is short, and the paper does not say what the "
+        "points of its figure are means of.",
         beside=[
-            full(BIN),
             Check.of("mean backlog over the buffer", fill.called("", "%"), least=least),
             Check.of(
                 "time in which no packet of 1000 bytes fits", schemes.per_seed("queue_full", "DropTail"), least=least
