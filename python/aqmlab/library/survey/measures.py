@@ -8,7 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, Check, PerSeed, Runs, Tolerance
+from aqmlab.papers import At, Check, Evidence, PerSeed, Runs, Tolerance
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -35,6 +35,10 @@ BACKLOG_NOW = RATE / 8e3 * polars.col("ftp.delay").mean()
 """The same in an interval of a series."""
 P = polars.col("p.mean").mean()
 """A discipline's probability in an interval of a series."""
+LOST_NOW = 100 * polars.col("ftp.drops").sum() / polars.col("ftp.arrivals").sum()
+"""The share of TCP's packets that are lost in a part of a series (%)."""
+USED_NOW = 100 / RATE * (polars.col("ftp.throughput").mean() + polars.col("udp.throughput").mean())
+"""The utilisation in a part of a series (%)."""
 SIGNALLED = 100 * (polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio"))
 """The share of TCP's packets that are marked or dropped (%)."""
 
@@ -63,6 +67,19 @@ def lost(runs: Runs, reading: str, label: str, at: At | None = None) -> PerSeed:
 def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:
     """Return the mean backlog (kB)."""
     return runs.per_seed(BACKLOG, label, at, unit="kB", name="backlog")
+
+
+def suiting(evidence: Evidence) -> list[tuple[Runs, At]]:
+    """Return the other numbers of nodes with which drop tail loses half to twice 12 % of TCP's packets.
+
+    They are read from the experiment ``load``, and empty without it: as it is none of those that a claim needs, the
+    settings of the sensitivity table, which have their own number of nodes, go without.
+    """
+    if not evidence.has(["load"]):
+        return []
+    load = evidence["load"]
+    points: list[At] = [{HOSTS: count} for count in load.points(HOSTS) if count != NODES]
+    return [(load, at) for at in points if LOSS / 2 <= load.per_seed(LOST, "DropTail", at).mean <= 2 * LOSS]
 
 
 def range_of(losses: list[PerSeed], where: str, tolerance: Tolerance) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aqmlab.library.survey import measures, theory
 from aqmlab.library.survey.measures import BIN, BUFFER, HOSTS, LOSS, LOST, NODES, backlog, intervals, lost
-from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
 
 
 @claim(
@@ -24,7 +24,8 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
     tcp = lost(drop_tail, "TCP packets", "DropTail")
     return Judgement(
         checks,
-        "The number of nodes is not stated, and is fitted to 12 % of TCP's packets, which thus decides nothing. Most "
+        "The number of nodes is not stated, and is fitted to 12 % of TCP's packets, which thus decides nothing. Of "
+        "the other readings the number of nodes that suits each best is judged: whether any number can give it. Most "
         "packets are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. The figure over the "
         "nodes has a buffer of 100 packets too.",
         beside=[Check.of("loss of TCP's packets, calibrated", tcp, least=least, most=most)],
@@ -39,31 +40,39 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
 )
 def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail's queue is almost always full."""
-    full = schemes.from_series(
-        "DropTail", lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW) >= 0.8 * BUFFER / 1e3).mean(), unit="%"
-    )
+    least = 100 - tolerance.value
+
+    def full(width: float) -> Check:
+        part = schemes.from_series(
+            "DropTail",
+            lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW, width) >= 0.8 * BUFFER / 1e3).mean(),
+            unit="%",
+        )
+        return Check.of(f"intervals of {width:g} s with 80 000 bytes or more on average", part, least=least)
+
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
-        [Check.of(f"intervals of {BIN:g} s with 80 000 bytes or more", full, least=100 - tolerance.value)],
+        [full(BIN), full(0.1)],
         f"The mean backlog is {fill.mean:.0f} % of the buffer: windows that halve leave some of it, and UDP's bursts "
-        "of 20 ms come and go.",
+        "of 20 ms come and go. Means of several round trips hide when it is short, and the paper does not say what the "
+        "points of its figure are means of.",
         beside=[
-            Check.of("mean backlog over the buffer", fill.called("", "%"), least=90),
+            Check.of("mean backlog over the buffer", fill.called("", "%"), least=least),
             Check.of(
-                "time in which no packet of 1000 bytes fits", schemes.per_seed("queue_full", "DropTail"), least=50
+                "time in which no packet of 1000 bytes fits", schemes.per_seed("queue_full", "DropTail"), least=least
             ),
         ],
     )
 
 
 @claim(
-    quote="two well-known drawbacks, the lock-out and full queue phenomena",
+    quote="two well-known drawbacks, the lock-out …",
     where="Section 2.1",
     tolerance=Tolerance(0.02, "", "a fiftieth of the index, about what one flow in fifty that gets nothing costs"),
     shown="schemes",
 )
 def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Drop tail locks flows out."""
+    """Drop tail locks flows out; its other drawback, the full queue, is judged by `droptail-full`."""
     aqms = [label for label in settled.labels if label != "DropTail"]
     checks = [
         Check.better(
@@ -88,17 +97,20 @@ def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="calibration",
 )
 def padhye(calibration: Runs, calibration_fast: Runs) -> Judgement:
-    """Padhye's model predicts drop tail's loss."""
-    checks = []
-    for runs, rto in ((calibration, 1.0), (calibration_fast, 0.2)):
-        # From 40 nodes on: below, a few seconds of slow start cause a large part of the loss.
-        of = [
-            runs.per_seed(LOST, "DropTail", {HOSTS: count}) / (100 * theory.predicted_loss(count, rto))
-            for count in runs.points(HOSTS)
-            if count >= 40
-        ]
-        effect = f"loss over Padhye's, mean over the nodes, time-out {rto:g} s"
-        checks.append(Check.of(effect, PerSeed.average(of), unit="", least=0.8, most=1.25))
+    """Padhye's model predicts drop tail's loss at each number of nodes."""
+    # Below 40 nodes a few seconds of slow start cause much of the loss; above 100 it is too high for the formula.
+    checks = [
+        Check.of(
+            f"loss over Padhye's, {count:g} nodes, time-out {rto:g} s",
+            runs.per_seed(LOST, "DropTail", {HOSTS: count}) / (100 * theory.predicted_loss(count, rto)),
+            unit="",
+            least=0.8,
+            most=1.25,
+        )
+        for runs, rto in ((calibration, 1.0), (calibration_fast, 0.2))
+        for count in runs.points(HOSTS)
+        if 40 <= count <= 100
+    ]
     run = calibration.per_seed("classes.ftp.loss_run_mean", "DropTail", {HOSTS: NODES})
     return Judgement(
         checks,

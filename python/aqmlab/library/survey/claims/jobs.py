@@ -44,7 +44,9 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     """JoBS avoids packet losses completely."""
     of = _readings(schemes, readings)
     checks = [
-        Check.of(f"loss of TCP packets, {label}", runs.per_seed(LOST, label), most=LINE_C.value) for label, runs in of
+        Check.of(f"{name}, {label}", runs.per_seed(metric, label), most=LINE_C.value)
+        for metric, name in ((LOST, "loss of TCP packets"), ("loss_ratio", "loss of all packets"))
+        for label, runs in of
     ]
     beside = [
         Check.of(f"packets dropped in 20 s, {label}", runs.per_seed("drops_overflow", label), unit="packets", most=0)

@@ -48,15 +48,20 @@ def settles(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    quote="the former can be achieved by means of proportional (P)-control",
+    quote="The latter can be achieved by means of integral (I)-control, while the former can be achieved by means of "
+    "proportional (P)-control",
     where="Section 2.5",
-    tolerance=Tolerance(10, "% of it", "a tenth of the time"),
+    tolerance=Tolerance(10, "% of it", f"a tenth of the time; {NEAR.value} kB of backlog: {NEAR.reason}"),
 )
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
-    """PI's proportional part makes it respond faster."""
+    """PI's integral part alone brings the queue to its target; the proportional part makes it respond faster."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
+    rest = long.from_series("PI, integral alone", between(150, 200, BACKLOG_NOW), unit="kB")
     return Judgement(
-        [Check.better("time to nine tenths of its p, PI over integral alone", with_p, without, "lower", tolerance)],
+        [
+            Check.near("backlog in the last 50 s of 200, integral alone", rest, theory.TARGET, NEAR),
+            Check.better("time to nine tenths of its p, PI over integral alone", with_p, without, "lower", tolerance),
+        ],
         f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
         f"queue, whose 30 kB above the target are worth {30 * theory.B:.4f} of probability.",
     )
@@ -128,14 +133,13 @@ def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> J
 )
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
-    crude, fit = (
-        gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, theory.rule_gains(theory.GAINS_FOR, rtt)[0])})
-        for rtt in (theory.RTT_MAX, 0.09)
-    )
+    (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
+    crude, fit = (gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
     return Judgement(
         [Check.better("loss of TCP packets, gains for 180 ms minus for 90 ms", crude, fit, "higher", tolerance)],
-        f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with the cube of the round trip: those for twice the "
-        "round trip learn nine times more slowly.",
+        f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
+        "difference, by which a probability is learnt, with more: for twice the round trip it is "
+        f"{(a_fit - b_fit) / (a - b):.0f} times smaller.",
     )
 
 
