@@ -161,6 +161,10 @@ def test_cycle_lag_and_answer_are_read_off_a_series() -> None:
         pytest.approx(3, abs=0.03)
     )
     assert measures.first_drop(frame.with_columns(drops=0)) == measures.RETURNS - measures.FAILS
+    assert measures.likeness(frame) == pytest.approx(math.cos(2 * np.pi * 0.2 / 2), abs=0.01)
+    assert measures.lateness(frame, 90) == pytest.approx(0.2)
+    assert measures.lateness(frame.with_columns(**{"avg.mean": 0.0}), 61) == pytest.approx(5, abs=0.03)
+    assert measures.lateness(frame, 101) == 0
 
 
 def test_the_experiments_have_the_paper_s_sources_and_delays() -> None:

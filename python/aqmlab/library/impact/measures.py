@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -64,6 +65,14 @@ SIGNIFICANT = Tolerance(5, "% of it", "5 % is the least that the paper calls sig
 TENTH = Tolerance(10, "% of it", "a tenth, which shows on a printed curve")
 HALF = Tolerance(50, "%", "of flows that are in step most lose in the same round trip")
 TWICE = Tolerance(0.3, "orders of magnitude", "a factor of two, which shows on a logarithmic axis")
+LINE = Tolerance(0.1, "orders of magnitude", "a quarter, a line's width on a logarithmic axis")
+BY_LENGTH = Tolerance(
+    0.3,
+    "orders of magnitude",
+    "a factor of two at more than 5 in a row; at more than 1, where a chance may be above a half, a quarter",
+)
+LENGTHS: Mapping[int, Tolerance] = {2: LINE, 6: BY_LENGTH}
+"""The lengths of loss runs at which disciplines are compared: any at all, and that of Section III-A.4."""
 
 
 class Quantity(TypedDict):
@@ -205,6 +214,24 @@ def crossings(frame: polars.DataFrame, threshold: float) -> float:
     return float(np.sum(~above[:-1] & above[1:]) * 60 / (len(average) * (frame["t"][1] - frame["t"][0])))
 
 
+def likeness(frame: polars.DataFrame) -> float:
+    """Return the correlation of RED's average with the queue at the same time."""
+    settled = frame.filter(frame["t"] >= 20)
+    return float(np.corrcoef(settled["queue.mean"].to_numpy(), settled["avg.mean"].to_numpy())[0, 1])
+
+
+def lateness(frame: polars.DataFrame, threshold: float) -> float:
+    """Return the time (s) by which RED's average reaches a threshold after the queue in a link failure.
+
+    Until the link's return if it does not; 0 if the queue does not either: there is nothing to reflect then.
+    """
+    failed = frame.filter((frame["t"] >= FAILS) & (frame["t"] < RETURNS))
+    queue, average = (failed.filter(failed[name] >= threshold)["t"] for name in ("queue.mean", "avg.mean"))
+    if queue.is_empty():
+        return 0.0
+    return (RETURNS if average.is_empty() else float(average[0])) - float(queue[0])
+
+
 def lag(frame: polars.DataFrame) -> float:
     """Return the lag (s) at which RED's average correlates most with the queue."""
     settled = frame.filter(frame["t"] >= 20)
@@ -295,4 +322,16 @@ def in_a_row(
         )
         for other in others
         if other != one
+    ]
+
+
+def of_any_length(
+    runs: Runs, one: str, others: Iterable[str], better: Better, *, at: At | None = None, place: str = ""
+) -> list[Check]:
+    """Compare how often packets are lost in a row, at each of `LENGTHS`, at a named point."""
+    others = list(others)
+    return [
+        replace(check, effect=f"{place}{': ' * bool(place)}{check.effect}")
+        for n, tolerance in LENGTHS.items()
+        for check in in_a_row(runs, one, others, better, tolerance, n=n, at=at)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -49,23 +50,24 @@ FEW = {"Exp5": TCP_ONLY["Exp5"]}
 )
 def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     """A max_p of 2 % was too little to make many TCP sources slow down."""
-    least = 1 - tolerance.value / 100
+    edge = 1 - tolerance.value / 100
     checks, beside = (
         [
             Check.of(
                 f"mean queue over max_th, {label}, {count:g} sources",
                 queue_over(flows, max_th(flows, label), label, at),
                 least=least,
+                most=most,
             )
             for count in flows.points("traffic.tcp.count")
             for at in [{"traffic.tcp.count": count}]
         ]
-        for label in ("max_p = 2 %", "max_p = 10 %")
+        for label, least, most in (("max_p = 2 %", edge, math.inf), ("max_p = 10 %", -math.inf, edge))
     )
     return Judgement(
         checks,
         "The link is shared only if TCP loses more than the line gives below max_th, with ns-2's spacing two thirds of "
-        "max_p: then the average is pushed against the edge. Beside: 10 %.",
+        "max_p: then the average is pushed against the edge. Beside: whether 10 % is enough.",
         beside,
     )
 
@@ -94,11 +96,12 @@ def thousands(flows: Runs) -> Judgement:
     tolerance=Tolerance(0, "", "an exact statement"),
     shown="levels",
 )
-def load_above_one(mixed: Runs) -> Judgement:
+def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     """The router's load was above one, though TCP reacts."""
     checks = [
-        Check.of(f"{name}: offered load, {label}", mixed.per_seed(**load(mixed), label=label, at=at), least=1)
-        for name, at in MIXED.items()
+        Check.of(f"{name}: offered load, {label}", runs.per_seed(**load(runs), label=label, at=at), least=1)
+        for runs, points in ((tcp, TCP_ONLY), (mixed, MIXED))
+        for name, at in points.items()
         for label in (TD, RED)
     ]
     return Judgement(checks, "What is lost arrives again: with a loss p a full link has a load of 1 / (1 - p).")
@@ -107,7 +110,7 @@ def load_above_one(mixed: Runs) -> Judgement:
 @claim(
     quote="our simulation has been designed to reproduce the behavior of RED observed in our experimental evaluation",
     where="Section II",
-    tolerance=TENTH,
+    tolerance=SIGNIFICANT,
     shown="fig5 fig10",
 )
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -155,8 +158,8 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         versus(tcp, FEW, tcp_goodput(tcp), RED, [TD], "higher", tolerance),
         f"Goodput is what keeps the link busy, {mean_of(tcp, BUSY, (TD, RED), FEW['Exp5'])}, and is not sent in "
-        f"vain: {mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. The sources have eight connections each; one is in "
-        "the sensitivity table.",
+        f"vain: {mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. The sources have eight connections each, 128 in "
+        "all. One each, as the paper counts its flows, is in the sensitivity table.",
     )
 
 
@@ -219,11 +222,11 @@ def testbed_levels(mixed: Runs) -> Judgement:
 
     losses = [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (TD, RED) for at in MIXED.values()]
     return Judgement(
-        within(UDP_LOSS, 29, 38),
-        f"UDP loses {extremes(losses)} %: the sources are fitted to the middle of the axes, not to the bars, of which "
-        "no numbers are printed. "
-        'Beside: TCP\'s goodput on the left axis, and the "about 8.7" of the text as that of all.',
-        within(tcp_goodput(mixed), 7, 8.4) + within(GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
+        [],
+        f"UDP loses {extremes(losses)} %. The sources are fitted to the middle of the axes, as no bar has a number: "
+        "how near they come says nothing of RED, and is no verdict. "
+        'Beside: TCP\'s goodput on the left axis too, and the "about 8.7" of the text as that of all.',
+        within(UDP_LOSS, 29, 38) + within(tcp_goodput(mixed), 7, 8.4) + within(GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
     )
 
 
@@ -321,12 +324,13 @@ def tcp_loses_as_much(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) ->
     quote="does not increase the goodput of the router interface",
     where="Section III-C",
     tolerance=SAME,
-    shown="fig5 fig10",
+    shown="fig4 fig5 fig10",
 )
-def red_gains_nothing(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED does not increase the goodput of the router's interface."""
     return Judgement(
-        versus(mixed, MIXED, GOODPUT, RED, [TD], "not higher", tolerance)
+        versus(tcp, TCP_ONLY, GOODPUT, RED, [TD], "not higher", tolerance)
+        + versus(mixed, MIXED, GOODPUT, RED, [TD], "not higher", tolerance)
         + versus(simulation, SIMULATED, GOODPUT, RED, [TD], "not higher", tolerance),
         "Both keep the link full, so that only what is sent in vain tells them apart.",
     )
@@ -379,7 +383,8 @@ def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
     bars = (TD, RED, APPROXIMATED)
     return Judgement(
         [],
-        f"The bounds are lost in our copy. The paper has 10 runs or more of a point. Ours, {len(mixed.study.seeds)}, "
-        f"deviate by {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)} in Fig. 4; in Fig. 8 by "
-        f"{most(mixed, tcp_goodput(mixed), bars, MIXED)}, and of UDP's loss by {most(mixed, UDP_LOSS, bars, MIXED)}.",
+        f"The bounds are lost in our copy. The paper has 10 runs or more of a point. Our {len(tcp.study.seeds)} of "
+        f"Fig. 4 deviate by {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)}; our {len(mixed.study.seeds)} of Fig. 8 "
+        f"by {most(mixed, tcp_goodput(mixed), bars, MIXED)}, and in UDP's loss by "
+        f"{most(mixed, UDP_LOSS, bars, MIXED)} of its packets.",
     )
