@@ -148,12 +148,18 @@ _HUNDREDTH = Tolerance(2, "packets", "a hundredth of the buffer")
     shown="related",
 )
 def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """RED's best parameters are hard to find, adaptively or not."""
+    """RED's best parameters are hard to find, whether or not they adapt."""
+    idle = [
+        100 - related.per_seed("utilisation", label, {COUNT: count}).mean
+        for label in _REDS
+        for count in related.points(COUNT)
+    ]
     return Judgement(
         [],
         "Whether the best parameters for one load serve another takes runs with several; here each discipline has one "
-        "setting, for RED and ARED ns-2's automatic thresholds. They keep the queue at one short length whatever the "
-        "load, and leave 1 to 4 % of the link unused: neither that they are easy nor that they are hard to better.",
+        "setting, for RED and ARED ns-2's automatic thresholds. They keep the queue short whatever the load, and leave "
+        f"{min(idle):.1f} to {max(idle):.1f} % of the link unused, which shows neither that better ones are easy to "
+        "find nor that they are hard to.",
         [check for label in _REDS for check in _loose(related, label, tolerance)],
     )
 

@@ -15,7 +15,7 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
     shown="laws",
 )
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
-    """At high loss LRED's root keeps the link used, where a linear law with too small a gain does not."""
+    """At high loss LRED's root keeps the link used, where a linear law whose gain is too low does not."""
     at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
 
     def used(*others: str) -> list[Check]:
