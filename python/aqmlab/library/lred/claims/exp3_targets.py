@@ -99,7 +99,7 @@ def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim(
     quote="LRED, PI*, and REM effectively realize the expected average queue length",
     where=_WHERE,
-    tolerance=Tolerance(10, "packets", "a twentieth of the figure's axis"),
+    tolerance=_PACKETS,
     shown="fig7",
 )
 def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
