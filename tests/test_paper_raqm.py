@@ -58,7 +58,7 @@ def test_the_figure_of_the_gains_has_the_known_periods() -> None:
 
 def test_the_theorems_hold_in_part_and_the_proof_of_the_second_has_it_backwards() -> None:
     assert outcomes(theory.theorem_1) == [Outcome.HOLDS, Outcome.FAILS]
-    assert outcomes(theory.theorem_2) == [Outcome.HOLDS, Outcome.FAILS]
+    assert outcomes(theory.theorem_2) == [Outcome.HOLDS] * 2 + [Outcome.FAILS] * 3
     assert outcomes(theory.theorem_2_proof) == [Outcome.FAILS]
     assert "0.5: 0.062, 2.77: 0.250, 4: 0.121" in theory.theorem_2_proof.judge(NOTHING).why
 
@@ -113,6 +113,8 @@ def test_at_the_same_queue_the_other_is_read_between_its_points() -> None:
     assert found.values == {1: pytest.approx((2.4 + 1.0) / 2), 2: None}
     # Without the low targets, PI's nearest queue, 5 packets away, is used at 15.
     assert measures.at_equal_queue(runs, "RAQM", "PI", "goodput").values[1] == pytest.approx((1.4 + 1.0) / 2)
+    # A seed without them is not compared.
+    assert set(measures.at_equal_queue(runs, "RAQM", "PI", "goodput", runs_of([("PI", 5, 1, 10.0, 6.0)])).values) == {1}
 
 
 def test_the_slope_is_that_of_the_line_through_a_seed_s_points() -> None:
@@ -133,6 +135,10 @@ def test_the_first_overshoot_ends_with_the_first_dip_and_the_time_above_does_not
     assert measures.above(np.array([70.0, 90.0])) == measures.Overshoot(first=10.0, total=10.0, height=40.0)
     assert measures.above(np.array([40.0, 60.0])) == measures.Overshoot(0.0, 0.0, 0.0)
     assert measures.off_target(5.0, 20.0)(frame) == 10.0
+    late = series([50.0] * 4 + [90.0, 50.0, 50.0, 50.0, 70.0, 55.0, 45.0, 60.0, 40.0, 90.0])
+    assert measures.settles(0.0, 70.0)(late) == 0.0
+    assert measures.settles(10.0, 70.0)(late) == 35.0
+    assert measures.settles(10.0, 60.0)(late) == 50.0
     assert measures.mean_of("queue.mean", 5.0, 15.0)(frame) == 80.0
 
 

@@ -22,6 +22,8 @@ Q0, BAND = 50.0, 10.0
 """The target of all cases but figure 7, and a fifth of it, in which the queue counts as on target (packets)."""
 BIN = 5.0
 """Averaging time of the queue (s), as for the response time."""
+HOLD = 4
+"""The number of such means in a row within the band at which a queue has settled, as for the response time."""
 LINK = 10e6
 """The link's rate (bit/s)."""
 PACKETS = LINK / 8 / 500
@@ -146,6 +148,18 @@ def overshoot(part: str, start: float = 0.0) -> Read:
     return read
 
 
+def settles(start: float, end: float) -> Read:
+    """Return the reader of the response time from ``start`` on, ``end - start`` if the queue does not settle (s)."""
+
+    def read(frame: polars.DataFrame) -> float:
+        times, queue = binned(frame)
+        near = np.abs(queue[(times >= start) & (times < end)] - Q0) <= BAND
+        held = np.lib.stride_tricks.sliding_window_view(near, HOLD).all(axis=1)
+        return BIN * float(np.argmax(held)) if held.any() else end - start
+
+    return read
+
+
 def off_target(start: float, end: float) -> Read:
     """Return the reader of the time that bins are outside the target's band (s)."""
 
@@ -194,13 +208,15 @@ def at_equal_queue(
 
     Return for each seed the metric minus the other's, averaged over the subject's points. The other's is interpolated
     between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
-    packets beyond its shortest and longest queues its nearest run is used.
+    packets beyond its shortest and longest queues its nearest run is used. Seeds that are not in all runs are left out.
     """
     import polars
 
     theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
+    seeds = set.intersection(*(set(one["seed"]) for one in theirs))
+    mine = runs.of(subject).filter(polars.col("seed").is_in(list(seeds))).sort("seed")
     found: dict[int, float | None] = {}
-    for (seed,), rows in runs.of(subject).sort("seed").group_by("seed", maintain_order=True):
+    for (seed,), rows in mine.group_by("seed", maintain_order=True):
         known = polars.concat(theirs).filter(polars.col("seed") == seed).sort("queue_mean")
         queue = known["queue_mean"].to_numpy()
         inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))

@@ -22,8 +22,10 @@ STEPS = 200
 """Number of periods to follow: the length of the paper's simulations at T = 1 s."""
 
 
-FOLLOWED = 20.0
-"""The time (s) from which runs are followed by figure 1: before, packets of 40 bytes open the connections."""
+FOLLOWED = 50.0
+"""The time (s) from which runs are followed by figure 1: before, packets of 40 bytes open the connections, which is
+tried again after 3, 9, 21 and 45 s if they are lost.
+"""
 
 
 def followed(frame: polars.DataFrame, *, eps: float = 0.9, weight: float = 0.1) -> tuple[Array, Array, Array]:
@@ -47,11 +49,13 @@ def followed(frame: polars.DataFrame, *, eps: float = 0.9, weight: float = 0.1) 
     return times, np.array(found[:-1], dtype=float), theirs[3::2].astype(float)
 
 
-def periods_to_settle(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:
-    """Return the periods from half of r0 to within 1 % of it, NaN if more than `STEPS`."""
+def periods_to_settle(
+    *, m: float | None = None, eps: float | None = None, weight: float = 0.0, most: int = STEPS
+) -> float:
+    """Return the periods from half of r0 to within 1 % of it, NaN if more than ``most``."""
     from aqmlab.theory.raqm import smoothed
 
-    taken = smoothed.steps_to_settle(m=m, eps=eps, weight=weight, most=STEPS)
+    taken = smoothed.steps_to_settle(m=m, eps=eps, weight=weight, most=most)
     return float("nan") if taken is None else float(taken)
 
 

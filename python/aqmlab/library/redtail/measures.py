@@ -190,8 +190,8 @@ def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDA
     return predicted[:-1], last[1:]
 
 
-def over_bound(runs: Runs, metric: str, label: str) -> list[PerSeed]:
-    """Return a delay over max_th1 / C at each value of max_th1."""
+def over_bound(runs: Runs, metric: str | polars.Expr, label: str) -> list[PerSeed]:
+    """Return a delay in ms over max_th1 / C at each value of max_th1."""
     return [
         (runs.per_seed(metric, label, {MAX_TH1: size}) / bound(size)).called("delay over max_th1 / C", "")
         for size in runs.points(MAX_TH1)

@@ -26,8 +26,11 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks holds its target."""
     return Judgement(
         [
-            Check.near(
-                f"mean queue, {count:g} flows", marks.per_seed("queue_mean", _MARKS, {COUNT: count}), Q0, tolerance
+            Check.of(
+                f"mean queue, {count:g} flows",
+                marks.per_seed("queue_mean", _MARKS, {COUNT: count}),
+                least=Q0 - tolerance.value,
+                most=Q0 + tolerance.value,
             )
             for count in marks.points(COUNT)
         ],
@@ -149,8 +152,9 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
         )
         for name, loss, weight in zip(("second", "third"), others, weights[1:], strict=True):
             effect = f"loss of the {name} class over that of the first, weights {label}"
+            least, most = tolerance.around(weight)
             if label != _EQUAL:
-                checks.append(Check.near(effect, loss / first, weight, tolerance))
+                checks.append(Check.of(effect, loss / first, least=least, most=most))
     return Judgement(checks, "As long as no p is clipped at 1 and the buffer has room.")
 
 
@@ -183,7 +187,12 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     found = ", ".join(f"{steepness(label):.2g} with {label}" for label in labels)
     beside = [
-        Check.near(f"mean queue, weights {label}", priorities.per_seed("queue_mean", label), Q0, _BAND)
+        Check.of(
+            f"mean queue, weights {label}",
+            priorities.per_seed("queue_mean", label),
+            least=Q0 - _BAND.value,
+            most=Q0 + _BAND.value,
+        )
         for label in labels
     ]
     return Judgement(
@@ -200,7 +209,7 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     shown="model",
 )
 def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
-    """The model of short flows finds the loss of experiment 5."""
+    """The model of short flows finds the loss of experiment 5's load with the TCP that it models."""
     checks = []
     for rate in short_model.points(ARRIVALS):
         measured = short_model.per_seed("loss_ratio", "LRED", {ARRIVALS: rate})

@@ -131,14 +131,13 @@ def saved_without_the_rate(
     tolerance=PART,
     shown="readings",
 )
-def fed_alone(case1_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance) -> Judgement:
+def fed_alone(case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps)."""
     import polars
 
     ratio = polars.col("queue_mean") / (Q0 * (1 - 2 * polars.col("loss_ratio")) ** (2 * 0.9))
     checks = [
-        Check.near(f"queue over that predicted, {case}, {load}", runs.per_seed(ratio, FED, where), 1, tolerance)
-        for case, runs in (("case1", case1_readings), ("case3", case3_readings))
-        for load, where in loads(runs)
+        Check.near(f"queue over that predicted, {name}", runs.per_seed(ratio, FED, where), 1, tolerance)
+        for name, runs, where in panels(case1_readings, case2_readings, case3_readings)
     ]
     return Judgement(checks, "A busy link has x = 1 / (1 - l), and p_k rests where q / q0 = e^-(alpha (r - r0)).")

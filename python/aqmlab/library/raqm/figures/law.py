@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aqmlab.library.raqm.measures import FLOWS, at, input_rate, spread_of_p, spread_of_rate
-from aqmlab.library.raqm.theory import followed
+from aqmlab.library.raqm.theory import FOLLOWED, followed
 from aqmlab.papers import Axis, Curve, Figure, Panel, Runs, Table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ FIGURE_1 = Figure(
     panels=[Panel("a", "Case 1, 40 flows", TIME, P_K), Panel("b", "Case 1, 400 flows", TIME, P_K)],
     curves=procedures,
     caption="The paper's figure is the pseudocode. Its lines 1 to 5 are computed here from the arrivals of each second "
-    "of a run from 20 s on, beside p_k of the run itself; the exponent has the alpha of (3), which the "
+    f"of a run from {FOLLOWED:g} s on, beside p_k of the run itself; the exponent has the alpha of (3), which the "
     "pseudocode lacks.",
 )
 
@@ -106,7 +106,7 @@ PERIODS = Table(
     name="periods",
     title="The period of measurement in the queue-independent mode",
     rows=periods,
-    caption="Case 3 with 100 flows, the last 100 s; the deviation is that of the arrivals of a second.",
+    caption="Case 3 with 100 flows, the last 300 s of 600; the deviation is that of the arrivals of a second.",
     digits=3,
     beyond=True,
 )

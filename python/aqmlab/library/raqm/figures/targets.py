@@ -35,7 +35,7 @@ FIGURE_7 = Figure(
         Panel("b", "Packet drop ratio vs. average queue length", AVERAGE, Axis("Packet drop ratio", 0, 0.06)),
     ],
     curves=against_queue,
-    caption="A point for each target from 20 to 90 packets, at its mean queue; RAQM as printed has one queue for all. "
+    caption="A point for each target from 20 to 90 packets, at its mean queue; RAQM's as printed hardly follows it. "
     "The paper has neither the targets of 5 to 15, nor tail drop, nor the other reading of the law. The last 100 s.",
 )
 

@@ -2,29 +2,79 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab.library.redtail import theory
 from aqmlab.library.redtail.measures import around, versus
-from aqmlab.library.redtail.theory import BUFFER, FIXED_LOSS, FLOWS, MOVING, Steady, chain, loaded, of_steady
-from aqmlab.papers import Check, Judgement, Runs, Tolerance, claim
-from aqmlab.theory import redtail
+from aqmlab.library.redtail.theory import (
+    BUFFER,
+    CAPACITY,
+    DELAY,
+    FIXED_LOSS,
+    FLOWS,
+    LOSS,
+    MOVING,
+    Steady,
+    chain,
+    loaded,
+    of_steady,
+)
+from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.theory import redtail, tcp
+from aqmlab.theory.redtail.markov import Stationary
 from aqmlab.theory.redtail.slots import Slots
 
 EXACT = Tolerance(0, "", "a proposition")
+REST = Tolerance(0.01, "packets", "come to rest")
+WIDTHS = Tolerance(25, "% of it", "two bell curves of one mean look alike up to a fifth or a quarter of their widths")
+BELOW_1 = 1 - 1e-9
+"""A factor by which distances shrink, beyond rounding."""
 LOADS = (0.05, 0.3, 0.6, 0.8, 0.95)
 """d C / (N W): the share of the windows that is on the wire if the queue is empty."""
 
+Array = NDArray[np.float64]
+Window = Callable[[Steady], float]
+OF_FIG_11: Mapping[str, Window] = {f"P = {LOSS:g}": lambda _: float(tcp.window(LOSS))}
+BY_P: Mapping[str, Window] = {**OF_FIG_11, "the engine's P": lambda one: one.slots.W}
+SHAPES: Mapping[str, Window] = {**OF_FIG_11, "the engine's window": lambda one: CAPACITY * one.slots.slot / one.slots.N}
+"""The model's mean window, which section VI does not state: by Fig. 11's P, by the engine's P, or the engine's window.
 
-def _mean_ratio(flows: int, one: Steady) -> float:
-    return chain(flows).mean / float(one.queue.mean())
+The last has the engine's mean queue by definition, so that with it only shapes are compared.
+"""
 
 
-def _distance(other: NDArray[np.float64], one: Steady) -> float:
-    return theory.kolmogorov(one.histogram, other)
+@cache
+def _chain(flows: int, window: float, sigma: float) -> Stationary:
+    return Slots(C=CAPACITY, d=DELAY, N=flows, W=window).chain(sigma, BUFFER)
+
+
+def _by_chain(flows: int, window: float, sigma: float) -> Array:
+    return _chain(flows, window, sigma).probability
+
+
+def _by_gaussian(flows: int, window: float, sigma: float) -> Array:
+    return Slots(C=CAPACITY, d=DELAY, N=flows, W=window).density(np.arange(BUFFER + 1.0), sigma)
+
+
+def _apart(
+    steady: Runs, flows: int, law: Callable[[int, float, float], Array], window: Window, sigma: float
+) -> PerSeed:
+    """Return the distance of the engine's distribution from one of the model's."""
+    return of_steady(
+        steady, MOVING, flows, lambda one: theory.kolmogorov(one.histogram, law(flows, window(one), sigma))
+    )
+
+
+def _unrest(queue_model: Slots) -> float:
+    """Return how far from q_e queues of 0 to 5 q_e are after 20 000 slots without noise, at most (packets)."""
+    queues = np.linspace(0, 5 * queue_model.q_e, 501)
+    for _slot in range(20_000):
+        queues = np.maximum(0, queue_model.f(queues))
+    return float(np.abs(queues - queue_model.q_e).max())
 
 
 @claim(
@@ -34,34 +84,43 @@ def _distance(other: NDArray[np.float64], one: Steady) -> float:
     shown="fig17",
 )
 def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """The model's steady state is consistent with the simulation's, for 20 and for 40 connections."""
+    """The model's steady state, level and swing, is consistent with the simulation's, for 20 and for 40 connections."""
+
+    def over(flows: int, window: Window, swing: bool) -> PerSeed:
+        def ratio(one: Steady) -> float:
+            ours = _chain(flows, window(one), redtail.paper_sigma(flows))
+            return ours.sd / float(one.queue.std()) if swing else ours.mean / float(one.queue.mean())
+
+        return of_steady(steady, MOVING, flows, ratio)
+
     checks = [
         around(
-            f"mean queue of the model over the engine's, N = {flows}",
-            of_steady(steady, MOVING, flows, partial(_mean_ratio, flows)),
+            f"{'deviation of the' if swing else 'mean'} queue of the model over the engine's, N = {flows}, {text}",
+            over(flows, window, swing),
             1,
-            tolerance,
+            WIDTHS if swing else tolerance,
         )
+        for swing in (False, True)
         for flows in FLOWS
+        for text, window in BY_P.items()
     ]
     losses = [of_steady(steady, MOVING, flows, lambda one: one.loss) for flows in FLOWS]
     return Judgement(
         checks,
-        f"The model takes P = 0.014. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40: "
-        "ns-2's spacing of drops turns a band of 1 to 2 % for p into one of 0.67 to 1.33 % for losses.",
+        f"Section VI does not state P. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40, not "
+        "the 0.014 of Fig. 11: ns-2's spacing of drops turns a band of 1 to 2 % for p into one of 0.67 to 1.33 % for "
+        "losses. The model's swing is that of the printed deviations of a flow's rate.",
     )
 
 
 @claim(
     quote="this assumption is not very restrictive considering the interval (PL, PU) is small",
     where="Section VI-B",
-    tolerance=Tolerance(
-        25, "% of it", "two bell curves of one mean look alike up to a fifth or a quarter of their widths"
-    ),
+    tolerance=WIDTHS,
     shown="fig21 fig21-fixed",
 )
 def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """p may be taken as fixed, since the band is narrow."""
+    """p may be taken as fixed, since the band is narrow: the queue swings as it does at a fixed loss."""
     checks = [
         versus(
             f"deviation of the queue, moving thresholds over a fixed loss, N = {flows}",
@@ -74,7 +133,7 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Inside the band p goes with the averaged queue: RED's own loop, which can hold a queue tight or make it "
-        "oscillate.",
+        "oscillate. The means are not compared: they are those of different losses.",
     )
 
 
@@ -88,47 +147,47 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The distributions of simulation, Markov chain and linear approximation agree well."""
-    checks, swapped = [], []
-    q = np.arange(BUFFER + 1.0)
+    checks, beside = [], []
     for flows in FLOWS:
-        normal = theory.model(flows).density(q, redtail.paper_sigma(flows))
+        sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(FLOWS) - flows)
+        laws = [law(flows, float(tcp.window(LOSS)), sigma) for law in (_by_chain, _by_gaussian)]
         checks.append(
-            Check.exact(
-                f"distance of chain and Gaussian, N = {flows}",
-                theory.kolmogorov(chain(flows).probability, normal),
-                most=tolerance.value,
-            )
+            Check.exact(f"distance of chain and Gaussian, N = {flows}", theory.kolmogorov(*laws), most=tolerance.value)
         )
-        for name, other in (("chain", chain(flows).probability), ("Gaussian", normal)):
-            distance = of_steady(steady, MOVING, flows, partial(_distance, other))
-            checks.append(Check.of(f"distance of engine and {name}, N = {flows}", distance, most=tolerance.value))
-        swapped.append(
-            of_steady(
-                steady,
-                MOVING,
-                flows,
-                partial(_distance, theory.interchanged(flows).probability),
-            )
-        )
+        for text, window in SHAPES.items():
+            for name, law in (("chain", _by_chain), ("Gaussian", _by_gaussian)):
+                effect = f"distance of engine and {name}, N = {flows}, {text}"
+                checks.append(Check.of(effect, _apart(steady, flows, law, window, sigma), most=tolerance.value))
+            effect = f"distance of engine and chain, deviations interchanged, N = {flows}, {text}"
+            beside.append(Check.of(effect, _apart(steady, flows, _by_chain, window, other), most=tolerance.value))
     return Judgement(
         checks,
-        "Chain and Gaussian are one model, and agree but for the map's curvature. The engine loses what it loses, not "
-        "the model's P = 0.014. With the printed deviations interchanged the chain is "
-        f"{swapped[0]:.2f} and {swapped[1]:.2f} away.",
+        "Chain and Gaussian are one model, and agree but for the map's curvature. Section VI does not state the mean "
+        "window: that of Fig. 11's P and the engine's own, which makes the means agree, are judged. Beside: the "
+        "printed deviations of a flow's rate interchanged, as they may be by a misprint.",
+        beside,
     )
 
 
 @claim(
-    quote="in the case S=2RTT, the queue length dynamics is much more chaotic",
+    quote="in the case S=RTT, the queue length stays around qe with small variation, while in the case S=2RTT, the "
+    "queue length dynamics is much more chaotic",
     where="Section VI-B, Fig. 20",
     tolerance=Tolerance(2, "", "much: twice the deviation"),
     shown="fig20",
 )
 def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
-    """With S = RTT the queue stays about the equilibrium, with S = 2 RTT it is much more chaotic."""
+    """With S = RTT the queue stays near the equilibrium and varies little, with S = 2 RTT it is much more chaotic."""
     one, two = chain(40), chain(40, 2.0)
+    q_e = theory.model(40).q_e
     return Judgement(
-        [Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value)],
+        [
+            # small: a fifth of the equilibrium
+            Check.exact(
+                "deviation from q_e over q_e, S = RTT", float(np.hypot(one.sd, one.mean - q_e)) / q_e, most=0.2
+            ),
+            Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value),
+        ],
         f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} "
         f"packets; at 2 RTT it is -1, the limit of stability, and the deviation {two.sd:.0f}.",
     )
@@ -144,11 +203,13 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     """f maps `[0, B0]` into itself if `B0` is above q_e and f(0)."""
     checks = []
     for load in LOADS:
-        queue_model = loaded(load, 0.99)
-        least = float(queue_model.f(np.linspace(0, BUFFER, 80_001)).min())
+        found = loaded(load, 0.99).f(np.linspace(0, BUFFER, 80_001))
         checks.append(
             Check.exact(
-                f"least f on [0, {BUFFER}], d C/(N W) = {load:g}", least, unit="packets", least=-tolerance.value
+                f"how far f leaves [0, {BUFFER}], d C/(N W) = {load:g}",
+                max(0.0, -float(found.min()), float(found.max()) - BUFFER),
+                unit="packets",
+                most=tolerance.value,
             )
         )
     return Judgement(
@@ -161,26 +222,39 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
 @claim(
     quote="the equilibrium qe is globally asymptotically stable",
     where="Proposition 6.1",
-    tolerance=Tolerance(0.01, "packets", "come to rest"),
+    tolerance=REST,
     shown="fig18",
 )
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S below (10) the equilibrium is globally stable, geometrically."""
-    checks = []
-    for load in LOADS:
-        queue_model = loaded(load, 0.99)
-        queues = np.linspace(0, 5 * queue_model.q_e, 501)
-        for _slot in range(20_000):
-            queues = np.maximum(0, queue_model.f(queues))
-        checks.append(
-            Check.exact(
-                f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}",
-                float(np.abs(queues - queue_model.q_e).max()),
-                unit="packets",
-                most=tolerance.value,
-            )
+    checks = [
+        Check.exact(
+            f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}",
+            _unrest(loaded(load, 0.99)),
+            unit="packets",
+            most=tolerance.value,
         )
-    return Judgement(checks, "(10) is f'(0) > -1, and f is convex with f' < 1, so that |f'| < 1 everywhere.")
+        for load in LOADS
+    ]
+    checks += [
+        Check.exact(
+            f"distance from q_e over that of the slot before, at most, d C/(N W) = {load:g}",
+            max(_shrinks(loaded(load, part)) for part in (0.1, 0.5, 0.99)),
+            most=BELOW_1,
+        )
+        for load in LOADS
+    ]
+    return Judgement(
+        checks,
+        "(10) is f'(0) > -1, and f is convex with f' < 1, so that |f'| < 1 everywhere. The ratio is rho of eq. (14), "
+        "from queues of up to 5 q_e, with S at 0.1, 0.5 and 0.99 of (10).",
+    )
+
+
+def _shrinks(queue_model: Slots) -> float:
+    """Return the greatest ratio of two successive distances from q_e, of queues from 0 to 5 q_e without noise."""
+    queues = np.linspace(0, 5 * queue_model.q_e, 502)  # none of which is q_e
+    return float(np.max(np.abs((queue_model.f(queues) - queue_model.q_e) / (queues - queue_model.q_e))))
 
 
 @claim(
@@ -213,6 +287,7 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
     where="Proposition 6.3",
     tolerance=Tolerance(1e-9, "", "numerically invariant"),
     shown="masses",
+    arithmetic=True,
 )
 def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
     """An invariant distribution exists, whatever S."""
@@ -232,23 +307,30 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="has probability masses at q = 0 and q = B",
+    quote="has probability masses at q = 0 and q = B, and has probability density on (0, B)",
     where="Section VI-B",
     tolerance=Tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density"),
     shown="masses",
 )
 def masses(_: object, *, tolerance: Tolerance) -> Judgement:
-    """It has masses at 0 and at B."""
+    """It has masses at 0 and at B, and a density between."""
     p = theory.small_buffer().probability
+    steps = p[2:-1] / p[1:-2]
+    checks = [
+        Check.exact(
+            f"probability at {name} over that of the packet beside it", float(p[at] / p[beside]), least=tolerance.value
+        )
+        for name, at, beside in (("0", 0, 1), ("B", -1, -2))
+    ]
+    checks.append(
+        Check.exact(
+            "probability of a packet between over that of the one beside it, at most",
+            float(np.maximum(steps, 1 / steps).max()),
+            most=tolerance.value,
+        )
+    )
     return Judgement(
-        [
-            Check.exact(
-                f"probability at {name} over that of the packet beside it",
-                float(p[at] / p[beside]),
-                least=tolerance.value,
-            )
-            for name, at, beside in (("0", 0, 1), ("B", -1, -2))
-        ],
+        checks,
         f"With 40 flows, S = 2 RTT and a buffer of 600 packets {100 * p[0]:.1f} and {100 * p[-1]:.1f} % of the slots. "
         "At S = RTT and 800 packets either end is beyond reach.",
     )
@@ -257,20 +339,21 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
 @claim(
     quote="If f'(qe) >= 0, then qe is a globally asymptotically stable",
     where="Proposition 6.2",
-    tolerance=EXACT,
+    tolerance=REST,
     shown="fig18 fig19",
 )
 def settling(_: object, *, tolerance: Tolerance) -> Judgement:
     """If f'(q_e) >= 0 the equilibrium is globally stable."""
-    q = np.arange(BUFFER + 1.0)
     return Judgement(
         [
             Check.exact(
-                f"share of the queues that come to q_e, N = {flows}",
-                float(np.mean(theory.model(flows).settles(q))),
-                least=1 - tolerance.value,
+                f"greatest distance from q_e after 20 000 slots, N = {flows}, S = {slots:g} RTT",
+                _unrest(theory.model(flows, slots)),
+                unit="packets",
+                most=tolerance.value,
             )
             for flows in FLOWS
+            for slots in (0.25, 0.5, 1.0)
         ],
         "Below q_e the queue rises, above it falls without passing.",
     )
@@ -374,7 +457,7 @@ def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 @claim(
     where="ours",
-    tolerance=Tolerance(25, "% of it", "as for the distributions"),
+    tolerance=WIDTHS,
     shown="fig21-fixed",
 )
 def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -387,7 +470,8 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
         found = of_steady(steady, FIXED_LOSS, flows, ratio)
         effect = f"{read} of the model over the engine's, N = {flows}"
-        return around(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1)
+        # too high by more than what counts as consistent
+        return around(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1.1)
 
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(
@@ -402,7 +486,7 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     arithmetic=True,
 )
 def limit_of_figures(_: object) -> Judgement:
-    """The figures' slots are several times above the limit (10) of Propositions 6.1 and 6.3."""
+    """The figures' slots are above the limit (10) of Propositions 6.1 and 6.3."""
     return Judgement(
         [
             Check.exact(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
 from statistics import fmean
 
 import numpy as np
@@ -12,34 +13,35 @@ from aqmlab.papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
 from aqmlab.theory import redtail
 from aqmlab.theory.tcp import transfers
 
+SIZES = (30, 90, 150)
+"""File sizes of Table I (KB)."""
 LOSSY = [(size, p) for size, p in theory.TABLE_1 if p]
 
 
 @claim(
     quote="in the loss free case, the file can be delivered in 1.18s",
     where="Table I",
-    tolerance=Tolerance(0.005, "s", "half a unit of the last printed digit"),
+    tolerance=Tolerance(0.01, "s", "a unit of the last printed digit: a difference of two such numbers"),
     shown="table1 fig2",
 )
 def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s."""
-    printed = {size: theory.TABLE_1[size, 0.0][0] for size in (30, 90, 150)}
+    """Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s: by the differences, which are not fitted."""
+    printed = {size: theory.TABLE_1[size, 0.0][0] for size in SIZES}
+    found = {size: theory.delivery(table1, size, 0.0) for size in SIZES}
+    digit = Tolerance(tolerance.value / 2, "s", "half a unit of the last printed digit")
     return Judgement(
         [
-            Check.near(f"{size} KB, packet engine", theory.delivery(table1, size, 0.0), value, tolerance)
-            for size, value in printed.items()
-        ],
-        "Slow start from one packet, an ACK a packet, and two round trips besides the data: SYNs, request, last ACK.",
-        [
-            Check.exact(
-                f"{size} KB, slow start by formula",
-                float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)),
-                unit="s",
-                least=value - tolerance.value,
-                most=value + tolerance.value,
+            Check.near(
+                f"{large} KB minus {small} KB",
+                found[large] - found[small],
+                round(printed[large] - printed[small], 2),
+                tolerance,
             )
-            for size, value in printed.items()
+            for small, large in pairwise(SIZES)
         ],
+        "Slow start from one packet, as the paper has it, and an ACK a packet, as in ns-2. That there are two round "
+        "trips besides the data, of SYNs, request and last ACK, is fitted to these numbers; with them all are met.",
+        [Check.near(f"{size} KB", found[size], value, digit) for size, value in printed.items()],
     )
 
 
@@ -71,13 +73,14 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
         size: fmean(
             check.value / theory.TABLE_1[size, p][0] for check, (kb, p) in zip(checks, LOSSY, strict=True) if kb == size
         )
-        for size in (30, 90, 150)
+        for size in SIZES
     }
     return Judgement(
         checks,
         f"The means are {part[90]:.2f} and {part[150]:.2f} of the printed ones at 90 and 150 KB, and {part[30]:.2f} "
         "at 30 KB, where one loss of the request or of the first packet, at the cost of the long first time-out, "
-        "counts most. The engine's transfers have no request; trials do.",
+        "counts most. The engine's transfers have no request; trials do. Reno and the least time-out are chosen by "
+        "these numbers among others, and leave most of them free.",
         beside,
     )
 
@@ -124,8 +127,10 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     printed = theory.TABLE_1[90, 0.04][0] / theory.TABLE_1[90, 0.0][0]
     times = theory.delivery(table1, 90, 0.04) / theory.delivery(table1, 90, 0.0)
     return Judgement(
-        [Check.near("delay of 90 KB at Pd = 0.04 over that without loss", times, printed, tolerance)],
-        "Three or four of the 90 packets are lost, and a time-out is longer than the whole transfer without loss.",
+        [],
+        "The TCP and the extent of a transfer are fitted to these two numbers among others: how near they come is no "
+        "verdict. Table I has the other sizes and losses.",
+        [Check.near("delay of 90 KB at Pd = 0.04 over that without loss", times, round(printed, 2), tolerance)],
     )
 
 
@@ -137,20 +142,22 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """A loss in slow start takes TCP a long time to complete a short message."""
-    free = float(transfers.loss_free(90, theory.RTT, theory.PACKET_TIME))
+    free = {size: float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)) for size in SIZES}
     checks = [
         Check.exact(
-            f"delay added by the loss of one of the first 64 packets, mean, {flavour}",
-            100 * (fmean(theory.lost({k}, flavour).duration for k in range(1, 65)) / free - 1),
+            f"delay added by the loss of one of the first {min(64, size)} packets of {size} KB, mean, {flavour}",
+            100
+            * (fmean(theory.lost({k}, flavour, size).duration for k in range(1, min(64, size) + 1)) / free[size] - 1),
             unit="%",
             least=tolerance.value,
         )
+        for size in SIZES
         for flavour in ("tahoe", "reno")
     ]
     return Judgement(
         checks,
-        f"Of the {free:.2f} s of a file of 90 KB. The earlier the packet, the longer: the window is small then, and "
-        "congestion avoidance slow.",
+        "Of the time without a loss, of the files of Table I. The earlier the packet, the longer: the window is small "
+        "then, and congestion avoidance slow.",
     )
 
 
@@ -185,24 +192,27 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
     quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate "
     "acknowledgements",
     where="Section II",
-    tolerance=Tolerance(0, "", "the print says 'may not': of the seven packets at least one"),
+    tolerance=Tolerance(0, "", "the print says 'may not': of each round trip's packets at least one"),
     shown="one-loss",
 )
 def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
-    """A packet lost in the first three round trips makes a time-out."""
-    early = [theory.lost({k}).timeouts for k in range(1, 8)]
-    later = [theory.lost({k}).timeouts for k in range(8, 64)]
+    """In each of the first three round trips there are packets whose loss makes a time-out."""
+
+    def timed_out(first: int, last: int) -> float:
+        return float(sum(theory.lost({k}).timeouts > 0 for k in range(first, last + 1)))
+
     return Judgement(
         [
             Check.exact(
-                "packets of the first seven whose loss is a time-out",
-                float(sum(map(bool, early))),
+                f"packets of round trip {turn} whose loss is a time-out",
+                timed_out(2 ** (turn - 1), 2**turn - 1),
                 least=1 + tolerance.value,
             )
+            for turn in (1, 2, 3)
         ],
-        "The first three: one window's ACKs release too few packets for three duplicates. From the fourth on, what is "
-        "sent in the next round trip makes them.",
-        [Check.exact("packets of the 8th to 63rd whose loss is a time-out", float(sum(map(bool, later))), most=0)],
+        "The first three packets: one window's ACKs release too few packets for three duplicates. From the fourth on, "
+        "what is sent in the next round trip makes them.",
+        [Check.exact("packets of the 8th to 63rd whose loss is a time-out", timed_out(8, 63), most=0)],
     )
 
 
@@ -229,17 +239,19 @@ def two_in_a_window(_: object) -> Judgement:
 
 
 @claim(
-    quote="These events lead to a high probability of TCP timeout",
+    quote="These events lead to a high probability of TCP timeout and connection reset",
     where="Section II",
     tolerance=Tolerance(50, "%", "high: more likely than not"),
     shown="one-loss",
 )
 def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
-    """They lead to a time-out."""
+    """Two losses in a window of slow start lead to a time-out."""
+    windows = [range(2**turn, 2 ** (turn + 1)) for turn in range(1, 6)]
+    pairs = [pair for window in windows for pair in combinations(window, 2)]
     checks = [
         Check.exact(
-            f"pairs of neighbours, of the 8th to 63rd packet, whose loss is a time-out, {flavour}",
-            100 * fmean(theory.lost({k, k + 1}, flavour).timeouts > 0 for k in range(8, 63)),
+            f"pairs of packets of one window, of 2 to 32 packets, whose loss is a time-out, {flavour}",
+            100 * fmean(theory.lost(pair, flavour).timeouts > 0 for pair in pairs),
             unit="%",
             least=tolerance.value,
         )
@@ -248,7 +260,7 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Reno leaves fast recovery at the first new ACK and waits for its timer; Tahoe begins anew and sends the "
-        "second too.",
+        "second too. Neither in ns-2 nor here does a sender ever reset a connection: of that nothing is judged.",
     )
 
 
@@ -274,7 +286,8 @@ def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
             )
         ],
         f"{both[0]} and {both[1]}; {100 * float((timeouts > 0).mean()):.0f} % of the transfers have one. A time-out "
-        "is at least 1 s, and 6 s before a round trip is measured.",
+        "is at least 1 s, and 6 s before a round trip is measured. Those of a lost SYN or request are not counted, and "
+        "lengthen both means.",
     )
 
 
@@ -296,7 +309,6 @@ def lost_in_64(_: object) -> Judgement:
     quote="most TCP connections have at least one packet dropped in their first slow start phase",
     where="Section II",
     tolerance=Tolerance(50, "%", "most"),
-    shown="table3",
 )
 def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
     """Therefore most TCP connections lose a packet in their first slow start."""
@@ -318,15 +330,19 @@ def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
 )
 def page_sizes(_: object, *, tolerance: Tolerance) -> Judgement:
     """Most web pages have 30 to 210 KB."""
-    low, high = (float(redtail.longer_than(size)) for size in (30e3, 210e3))
+    pages = np.cumsum(2300.0 * (1 + np.random.default_rng(1).pareto(1.3, (100_000, 7))), axis=1)
+    shares = 100 * ((pages >= 30e3) & (pages <= 210e3)).mean(axis=0)
     return Judgement(
         [
             Check.exact(
-                "files of 30 to 210 kB by the Pareto law of section II",
-                100 * (low - high),
+                f"pages of {count} file{'s' * (count > 1)} that have 30 to 210 kB",
+                float(share),
                 unit="%",
                 least=tolerance.value,
             )
+            for count, share in enumerate(shares, 1)
         ],
-        "Its mean is 10 kB and its median 3.9 kB. What most pages of the time had, the paper does not cite.",
+        "Of 100 000 pages by the Pareto law of section II, by which a file has 10 kB on average and 3.9 kB in the "
+        "median. A page has 'one or several very small files'; how many, the paper does not say, nor does it cite what "
+        "pages of the time had.",
     )

@@ -94,51 +94,73 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR lose far less with RED+Tail: 1.28 instead of 4.51 %, and 0.30 instead of 3.95 %."""
-    checks = by_owner(web, LOSS, "loss", (HERO, web.others), "lower", tolerance)
+    checks, beside = (
+        by_owner(web, LOSS, "loss", (HERO, others), "lower", tolerance) for others in _early_and_tail(web)
+    )
     return Judgement(
         checks,
         f"WEB loses {web.per_seed(of('WEB', LOSS), HERO)}, CBR {web.per_seed(of('CBR', LOSS), HERO)}. Short flows are "
         "never dropped early, and while the long queue is near its thresholds the shared buffer has room for their "
         "bursts.",
+        beside,
     )
+
+
+def _early_and_tail(web: Runs) -> tuple[list[str], list[str]]:
+    """Return the labels of the others in two lists: those in the paper's comparison, and drop-tail, which is not."""
+    return [label for label in web.others if label != TAIL], [label for label in web.others if label == TAIL]
 
 
 @claim(
     quote="is greatly reduced by the drop-tail policy and a shared buffer",
     where="Section III",
-    tolerance=Tolerance(50, "% of it", "greatly: at least halved by both; a part is a tenth, as elsewhere"),
+    tolerance=Tolerance(
+        50,
+        "% of it",
+        "greatly, of both together: at least halved; of either alone any difference, a tenth as elsewhere",
+    ),
     shown="causes",
 )
 def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """The drop-tail policy and the shared buffer greatly cut the losses of short flows, and each has a part in it."""
+    """Short flows lose far less, the drop-tail policy and the shared buffer together halve their losses at least, and
+    each has a part in it.
+    """
     compare = partial(causes.compare, SHORT + LOSS, HERO, better="lower", name="loss of the short queue")
+    split, early = causes.others_than(HERO)
+    worse = max(split, early, key=lambda label: causes.per_seed(SHORT + LOSS, label).mean)
+    other = split if worse == early else early
     return Judgement(
-        by_owner(web, LOSS, "loss", (HERO, [ARED]), "lower", tolerance) + compare(tolerance=TENTH),
+        [
+            *by_owner(web, LOSS, "loss", (HERO, [ARED]), "lower", tolerance),
+            *compare([worse], tolerance=tolerance),
+            *compare([other], tolerance=TENTH),
+        ],
         f"The short queue loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. "
-        "Early drops add some while a burst holds the short queue's average above their 20 kB. Beside: whether either "
-        "alone halves it.",
-        compare(tolerance=tolerance),
+        "Early drops add some while a burst holds the short queue's average above their 20 kB, as it does with the "
+        f"calibrated C1max. No run lacks both the policy and the shared buffer: '{worse}', which loses most of those "
+        "that lack one, stands for it. Beside: whether the other cause alone halves the loss too.",
+        compare([other], tolerance=tolerance),
     )
 
 
 @claim(
     quote="greatly reduces the total packet loss rate at the router",
-    where="Sections I and VII",
+    where="Section I",
     tolerance=Tolerance(40, "% of it", "about half, as in the sums of Table III's rows: 2.1 of 4.3 %"),
     shown="table3",
     comparative=True,
 )
 def total_loss(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail greatly reduces the loss of all traffic together."""
-    others = [label for label in web.others if label != TAIL]
-    checks = web.compare(LOSS, HERO, others, better="lower", tolerance=tolerance, name="loss of all traffic")
+    early, _ = _early_and_tail(web)
+    checks = web.compare(LOSS, HERO, early, better="lower", tolerance=tolerance, name="loss of all traffic")
     return Judgement(checks, f"All traffic together loses {web.per_seed(LOSS, HERO)}.")
 
 
 @claim(
     quote="reduced from 4.15% to 2.75%",
     where="Section IV, Table III",
-    tolerance=TENTH,
+    tolerance=ONE_RUN,
     shown="fig5 table3",
 )
 def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -149,14 +171,16 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in (HERO, ARED)
     ]
     square = (window[1] / window[0]) * (window[1] / window[0])
+    printed = [TABLE_3[label]["FTP"][0] for label in (HERO, ARED)]
     return Judgement(
-        [versus("loss of FTP over that with Adaptive RED", loss, "lower", tolerance)],
-        f"{loss[0]} instead of {loss[1]}. Less bandwidth and a longer round trip make larger windows: by the "
-        f"square-root law the ratio would be {square:.2f}, and it is {loss[0] / loss[1]:.2f}.",
         [
-            Check.near(f"loss of FTP with {label}", one, TABLE_3[label]["FTP"][0], ONE_RUN)
-            for label, one in zip((HERO, ARED), loss, strict=True)
+            Check.near(
+                "loss of FTP / that with Adaptive RED", loss[0] / loss[1], round(printed[0] / printed[1], 3), tolerance
+            )
         ],
+        f"{loss[0]} instead of {loss[1]}. Less bandwidth and a longer round trip make larger windows: by the "
+        f"square-root law the ratio would be {square:.2f}, and it is {loss[0] / loss[1]:.2f}. The losses themselves "
+        "are among the numbers of Table III.",
     )
 
 
@@ -189,17 +213,31 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     quote="The mean queuing delay of web and CBR packets in the RED+Tail scheme is shortened",
     where="Section IV, Fig. 6, Table III",
     tolerance=TENTH,
-    shown="fig6 table3",
+    shown="fig6 table3 over-c1max",
     comparative=True,
 )
-def short_waits_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Web and CBR packets wait less with RED+Tail."""
-    checks = by_owner(web, DELAY, "delay", (HERO, web.others), "lower", tolerance)
+def short_waits_less(web: Runs, c1max: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Web and CBR packets wait less with RED+Tail than with Adaptive RED."""
+    early, tail = _early_and_tail(web)
+    checks, beside = (by_owner(web, DELAY, "delay", (HERO, others), "lower", tolerance) for others in (early, tail))
+    if c1max is not None:
+        checks = [
+            versus(
+                f"delay of {owner} over that of {label}, C1max = {most:g} C",
+                (c1max.per_seed(of(owner, DELAY), HERO, {C1_MAX: most}), web.per_seed(of(owner, DELAY), label)),
+                "lower",
+                tolerance,
+            )
+            for label in early
+            for most in c1max.points(C1_MAX)
+            for owner in ("WEB", "CBR")
+        ]
     return Judgement(
         checks,
         f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: short flows "
-        "bring 45 % of the link's rate, and what a burst brings beyond C1max waits. WEB includes the packets of long "
-        "files, which wait with FTP.",
+        "bring 45 % of the link's rate, and what a burst brings beyond C1max, which the paper does not print, waits. "
+        "WEB includes the packets of long files, which wait with FTP.",
+        beside,
     )
 
 
@@ -295,4 +333,9 @@ def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
 def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The losses and delays of Table III."""
     checks = printed_numbers(web, TABLE_3, tolerance)
-    return Judgement(checks, beyond_bounds(checks))
+    return Judgement(
+        checks,
+        f"{beyond_bounds(checks)} N and C1max are fitted to RED+Tail's numbers here and in Table IV, so that of these "
+        "the near ones say little. The rates are left to claims of their own: they add up to a full link and would "
+        "all be near.",
+    )

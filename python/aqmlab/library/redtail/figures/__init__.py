@@ -32,6 +32,7 @@ ITEMS = (
     model.MASSES,
     transfers.ONE_LOSS,
     web.SYNCHRONISATION,
+    web.RANDOM_LOSS,
     web.ALARMS,
     web.CAUSES,
     web.OVER_N,

@@ -41,6 +41,7 @@ from aqmlab.library.redtail.measures import (
     of,
 )
 from aqmlab.library.redtail.measures import N as AFTER
+from aqmlab.library.redtail.theory import PD
 from aqmlab.papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab.papers.run.sketch import over
 from aqmlab.scenario import Scenario
@@ -238,6 +239,16 @@ SYNCHRONISATION = Table(
     ),
     caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
     "begins with that max_p.",
+    beyond=True,
+)
+RANDOM_LOSS = Table(
+    name="random-loss",
+    title="FTP and web over a link of 1 Gbit/s that loses at random",
+    rows=lambda random_loss: listed(
+        random_loss,
+        {f"throughput of {name}": of(name, RATE) for name in ("FTP", "WEB")},
+        {PD: "loss of {:g}"},
+    ),
     beyond=True,
 )
 ALARMS = Table(
