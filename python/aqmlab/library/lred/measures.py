@@ -81,9 +81,9 @@ class Seconds:
         """Return the mean distance of the queue from its target between two times (s)."""
         return float(np.abs(self.during(begin, end) - Q0).mean())
 
-    def settled(self, begin: float, end: float) -> float:
-        """Return the time from ``begin`` until the queue is within 20 % of its target for 5 s, at most to ``end``."""
-        near = np.abs(self.during(begin, end) - Q0) <= 0.2 * Q0
+    def settled(self, begin: float, end: float, band: float = 0.2) -> float:
+        """Return the time from ``begin`` until the queue is this near its target for 5 s, at most to ``end``."""
+        near = np.abs(self.during(begin, end) - Q0) <= band * Q0
         runs = np.convolve(near, np.ones(5))[4:]
         return float(np.argmax(runs == 5)) if (runs == 5).any() else end - begin
 

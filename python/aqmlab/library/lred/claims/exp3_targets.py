@@ -9,10 +9,10 @@ import polars
 
 from aqmlab.library.lred.measures import FOUR, TARGET, points, rivals
 from aqmlab.papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab.papers.describe.check import Better
 
 _WHERE = "Section 6.1, Experiment 3, Fig. 7"
 _GOODPUT, _PACKETS, _DEVIATION, _LOSS = (tolerance for *_, tolerance in FOUR.values())
-_EACH = (TARGET, "q0 = {:g}")
 _FOLLOWING = ("LRED", "PI*", "REM")
 _OFF = (polars.col("queue_mean") - polars.col(TARGET)).alias("mean queue less its target")
 
@@ -22,6 +22,26 @@ def _printed(runs: Runs) -> list[dict[str, float]]:
     return [{TARGET: q0} for q0 in runs.points(TARGET) if q0 % 20 == 0 and ("PI" in runs.labels or q0 == 100)]
 
 
+def _each(
+    runs: Runs,
+    name: str,
+    metric: str,
+    subject: str,
+    others: Sequence[str],
+    better: Better,
+    tolerance: Tolerance,
+    targets: Sequence[At] | None = None,
+) -> list[Check]:
+    """Compare a discipline with others at each target of figure 7, or at each of those given."""
+    return [
+        check
+        for at in (_printed(runs) if targets is None else targets)
+        for check in runs.compare(
+            metric, subject, others, better=better, tolerance=tolerance, at=at, name=f"{name}, q0 = {at[TARGET]:g},"
+        )
+    ]
+
+
 @claim(
     quote="PI achieves higher throughput",
     where=_WHERE,
@@ -29,8 +49,8 @@ def _printed(runs: Runs) -> list[dict[str, float]]:
     shown="fig7",
 )
 def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """PI has a higher goodput than LRED, PI* and REM."""
-    parts = exp3.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, at=_printed(exp3))
+    """PI has a higher goodput than LRED, PI* and REM, whatever the target."""
+    parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
     beside = (
         exp3_settled.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, name="settled goodput")
         if exp3_settled
@@ -49,8 +69,8 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
     shown="fig7",
 )
 def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-    """PI has a lower loss ratio than LRED, PI* and REM."""
-    parts = exp3.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, at=_printed(exp3))
+    """PI has a lower loss ratio than LRED, PI* and REM, whatever the target."""
+    parts = _each(exp3, "loss", "loss_ratio", "PI", _FOLLOWING, "lower", tolerance)
     beside = (
         exp3_settled.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, name="settled loss")
         if exp3_settled
@@ -70,28 +90,16 @@ def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleranc
 )
 def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's slow response leaves it a longer queue than the others."""
-    parts = [
-        check
-        for at in _printed(exp3)
-        for check in exp3.compare(
-            "queue_mean",
-            "PI",
-            _FOLLOWING,
-            better="higher",
-            tolerance=tolerance,
-            at=at,
-            name=f"queue at q0 = {at[TARGET]:g}",
-        )
-    ]
     return Judgement(
-        parts, "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run."
+        _each(exp3, "queue", "queue_mean", "PI", _FOLLOWING, "higher", tolerance),
+        "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run.",
     )
 
 
 @claim(
     quote="LRED, PI*, and REM effectively realize the expected average queue length",
     where=_WHERE,
-    tolerance=Tolerance(10, "packets", "a twentieth of the figure's axis"),
+    tolerance=_PACKETS,
     shown="fig7",
 )
 def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -127,17 +135,8 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED, PI* and REM have almost the same loss ratio."""
     parts = [
         check
-        for at in _printed(exp3)
         for one, others in (("LRED", ("PI*", "REM")), ("PI*", ("REM",)))
-        for check in exp3.compare(
-            "loss_ratio",
-            one,
-            others,
-            better="equal",
-            tolerance=tolerance,
-            at=at,
-            name=f"loss at q0 = {at[TARGET]:g}",
-        )
+        for check in _each(exp3, "loss", "loss_ratio", one, others, "equal", tolerance)
     ]
     return Judgement(parts, "Loss follows from the round trip, and so from the mean queue.")
 
@@ -152,19 +151,7 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """Below a target of 60 packets LRED has a higher goodput than PI* and REM."""
 
     def against(targets: Sequence[At], *others: str) -> list[Check]:
-        return [
-            check
-            for at in targets
-            for check in exp3.compare(
-                "goodput",
-                "LRED",
-                others,
-                better="higher",
-                tolerance=tolerance,
-                at=at,
-                name=f"goodput, q0 = {at[TARGET]:g},",
-            )
-        ]
+        return _each(exp3, "goodput", "goodput", "LRED", others, "higher", tolerance, targets)
 
     every = points(exp3, TARGET, below=60)
     printed = [at for at in every if at in _printed(exp3)]
@@ -187,10 +174,9 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     comparative=True,
 )
 def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
-    """LRED has the smallest queue deviation."""
-    at = _printed(exp3)
+    """LRED has the smallest queue deviation, whatever the target."""
     parts, beside = (
-        exp3.compare("queue_mad", "LRED", others, better="lower", tolerance=tolerance, at=at)
+        _each(exp3, "deviation", "queue_mad", "LRED", others, "lower", tolerance)
         for others in (rivals(exp3), [one for one in ("REM (36)",) if one in exp3.labels])
     )
     return Judgement(
@@ -202,12 +188,13 @@ def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 def _advantage(runs: Runs, metric: str, label: str, unit: str) -> PerSeed:
-    """Return LRED's metric less another discipline's at the same mean queue."""
+    """Return LRED's metric less another discipline's at the same mean queue, for its targets in figure 7."""
     scale = 1e-6 if unit == "Mbit/s" else 100.0
+    targets = [at[TARGET] for at in _printed(runs)]
     found: dict[int, float | None] = {}
     for seed in runs.study.seeds:
         hero = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")
-        other = runs.of(label, {"seed": seed})
+        other = runs.of(label, {"seed": seed}).filter(polars.col(TARGET).is_in(targets))
         queue = other["queue_mean"].to_numpy()
         reached = (queue >= hero["queue_mean"][0]) & (queue <= hero["queue_mean"][-1])
         at_same = np.interp(queue, hero["queue_mean"].to_numpy(), hero[metric].to_numpy())
