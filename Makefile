@@ -94,7 +94,7 @@ docs: setup ## write the pages that are generated, and the outputs and figures t
 	PYTHONPATH=tests $(BIN)/python -m blocks $(PAGES)
 
 # What is done is kept in out/reproduce/store: interrupted, it goes on.
-reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and write docs/papers from it: 90 minutes
+reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and write docs/papers from it: an hour
 	$(BIN)/aqmlab reproduce all --out out/reproduce
 	$(BIN)/python -m aqmlab.papers.show.pages out/reproduce docs/papers
 
