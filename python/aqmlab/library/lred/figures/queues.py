@@ -29,6 +29,10 @@ class Column:
         """Return the letter of the panel of a discipline."""
         return f"{self.letter}, {label}" if self.letter else label
 
+    def is_among(self, runs: Runs) -> bool:
+        """Whether there are runs at its point."""
+        return all(value in runs.points(path) for path, value in self.at.items())
+
 
 def _queues(
     name: str,
@@ -43,8 +47,10 @@ def _queues(
     """Return a figure with a row for each discipline and a column for each point, as the paper's (a) and (b)."""
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
+        # With the fewest points a column may have no runs.
+        present = [one for one in columns if not evidence.quick or one.is_among(evidence[one.experiment])]
         for label in LABELS:
-            for column in columns:
+            for column in present:
                 shown = [label, *(one for one in (column.besides.get(label),) if one)]
                 runs, panel = evidence[column.experiment], column.panel(label)
                 yield from (runs.over_time(panel, one, at=column.at, bin=0.1, link=column.link) for one in shown)
