@@ -101,6 +101,15 @@ def test_the_estimate_is_that_of_the_equations_and_p_moves_around_it(tmp_path: P
     assert [check.effect for check in settles] == [f"|L({second}) - L(40)|" for second in (41, 42, 43)]
 
 
+def test_with_the_fewest_points_a_figure_leaves_out_the_columns_that_were_not_run(tmp_path: Path) -> None:
+    evidence = shortened(["exp5"], "25 s", tmp_path)
+    figure = next(item for item in PAPER.items if item.name == "fig12")
+    assert isinstance(figure, Figure)
+    assert {curve.panel[0] for curve in figure.curves(evidence)} == {"b"}
+    with pytest.raises(LookupError, match="no runs with"):
+        list(figure.curves(Evidence(evidence, PAPER.hero, quick=False)))
+
+
 def test_figure_5_has_the_bounds_slopes_and_every_competitor_at_every_load(tmp_path: Path) -> None:
     evidence = shortened(["exp1", "exp1-pistar"], "60 s", tmp_path)
     figure = next(item for item in PAPER.items if item.name == "fig5")
