@@ -102,7 +102,7 @@ def test_the_estimate_is_that_of_the_equations_and_p_moves_around_it(tmp_path: P
 
 
 def test_with_the_fewest_points_a_figure_leaves_out_the_columns_that_were_not_run(tmp_path: Path) -> None:
-    evidence = shortened(["exp5"], "25 s", tmp_path)
+    evidence = shortened(["exp5"], "60 s", tmp_path)
     figure = next(item for item in PAPER.items if item.name == "fig12")
     assert isinstance(figure, Figure)
     assert {curve.panel[0] for curve in figure.curves(evidence)} == {"b"}
