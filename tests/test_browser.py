@@ -6,7 +6,7 @@ The page and uPlot are stand-ins that record the calls; both axes are 100 pixels
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,10 @@ def drawn(tmp_path: Path) -> Draw:
         right: Axis | None = None,
         width: int = 1000,
         copies: int = 1,
+        panels: Sequence[Panel] = (),
     ) -> Any:
-        panels = [Panel(title="A panel", x=x, y=y, shapes=shapes, right=right)] * copies
-        grid = Grid(panels=panels, across=copies, same_x=True, same_y=True)
+        panels = panels or [Panel(title="A panel", x=x, y=y, shapes=shapes, right=right)] * copies
+        grid = Grid(panels=panels, across=len(panels), same_x=True, same_y=True)
         file = tmp_path / "figure.json"
         file.write_text(json.dumps(browser.specification(Figure(title="", rows=[[grid]]))), encoding="utf-8")
         script = str(resources.files("aqmlab.figures").joinpath("browser.js"))
@@ -71,7 +72,25 @@ def test_a_curve_at_the_right_is_read_off_the_right_axis(drawn: Draw) -> None:
     found = drawn(curve(0, 50, right=True), curve(0, 5), right=Axis("Loss (%)", 0.0, 100.0))
     assert [tuple(call[1:]) for call in calls(found, "lineTo")] == [(100, 50), (100, 50)]
     assert [axis["label"] for axis in found["panels"][0]["axes"]] == ["x", "y", "Loss (%)"]
-    assert drawn(curve(0, 60, 100, right=True), right=Axis("", 0.0, 100.0))["panels"][0]["tip"] == "first\n5: 60"
+    right = Axis("Loss (%)", 0.0, 100.0)
+    assert drawn(curve(0, 60, 100, right=True), right=right)["panels"][0]["tip"] == "first\nLoss (%)\n5: 60"
+
+
+def test_a_mark_on_a_bar_is_nearer_than_the_bar(drawn: Draw) -> None:
+    bars = Bars(at=np.array([5.0]), value=np.array([9.0]), colours=["#000000"], width=4.0, name="first")
+    found = drawn(bars, curve(0, 50, 100, right=True, width=0.0), right=Axis("Loss (%)", 0.0, 100.0))
+    assert found["panels"][0]["tip"] == "first\nLoss (%)\n5: 50"
+    found = drawn(bars, curve(0, 80, 100, right=True, width=0.0), right=Axis("Loss (%)", 0.0, 100.0))
+    assert found["panels"][0]["tip"] == "first\ny\n5: 9"
+
+
+def test_right_axes_are_not_shared(drawn: Draw) -> None:
+    apart = [
+        Panel(title="", x=UNIT[0], y=UNIT[1], shapes=[], right=high and Axis("", 0.0, high))
+        for high in (10.0, 1000.0, None)
+    ]
+    found = drawn(panels=apart)
+    assert [panel["ranges"].get("right") for panel in found["panels"]] == [[0, 10], [0, 1000], None]
 
 
 def test_steps_keep_the_value_until_the_next_point(drawn: Draw) -> None:

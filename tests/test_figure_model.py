@@ -39,10 +39,12 @@ def test_each_y_axis_has_the_range_of_its_own_curves() -> None:
     twins = Panel(title="", x=Axis("x"), y=Axis("y"), shapes=shapes, right=Axis("Loss", high=1000))
     ((_, (low, high)),) = Grid(panels=[twins]).limits
     assert 2 < low < high < 5
-    assert twins.right_limits
     assert 400 < twins.right_limits[0] < 500
     assert twins.right_limits[1] == 1000
-    assert panel(*shapes).right_limits is None
+    with pytest.raises(ValueError, match="the panel has none"):
+        panel(*shapes)
+    with pytest.raises(ValueError, match="must have numbers"):
+        Panel(title="", x=Axis("x"), y=Axis("y"), shapes=(), right=Axis("", categories=("a",)))
 
 
 def test_no_range_is_negative_where_only_an_interval_is() -> None:
@@ -110,6 +112,12 @@ def test_intervals_end_where_a_logarithmic_axis_begins() -> None:
     assert list(drawn.interval[0]) == [5.0, 0.5]  # type: ignore[union-attr, index]
     (same,) = panel(line).visible(0.5)
     assert same is line
+    twin = curve([1, 2], [10, 1], interval=(np.array([5.0, -1.0]), np.array([20.0, 4.0])), right=True)
+    for y, cut in ((Axis("", log=True), 0.5), (Axis(""), -1.0)):
+        right = Axis("", 0.01, 100, log=True)
+        shapes = Panel(title="", x=Axis("x"), y=y, shapes=(line, twin), right=right).visible(0.5)
+        ends = [shape.interval[0][1] for shape in shapes if isinstance(shape, Curve) and shape.interval]
+        assert ends == [cut, 0.01]
 
 
 @pytest.mark.parametrize("line", [True, False])

@@ -33,7 +33,7 @@ from aqmlab.papers import (
     Table,
     Variant,
 )
-from aqmlab.papers.judge.findings import Assessment, Drawn, assess
+from aqmlab.papers.judge.findings import Assessment, Drawn, assess, drawn
 from aqmlab.papers.run.sweep import CONTROL, Effort, Findings, run
 from aqmlab.papers.show import folder as writing
 from aqmlab.papers.show import layout, overview, report
@@ -421,6 +421,16 @@ def test_marks_of_the_right_axis_stand_on_the_bars_of_their_name() -> None:
     assert panel.right == loss
     assert all(mark.right and mark.hollow for mark in panel.curves)
     assert "some points are outside the axes" in sheet.small_print, "90 % is above the right axis, which ends at 40"
+
+
+@pytest.mark.parametrize("letters", [["a", "a"], ["a", "loss"], ["loss", "a"]])
+def test_each_axis_of_a_figure_has_a_letter_of_its_own(letters: list[str]) -> None:
+    right = ("loss", Axis("Loss (%)"))
+    panels = [Panel(letter, "", Axis("x"), Axis("y"), right=right) for letter in letters[:1]]
+    panels += [Panel(letter, "", Axis("x"), Axis("y")) for letter in letters[1:]]
+    figure = Figure(name="fig1", title="", panels=panels, curves=lambda evidence: [])
+    with pytest.raises(ValueError, match="fig1: two panels or axes have one letter"):
+        drawn(figure, Evidence({}, "", quick=False))
 
 
 def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper, assessment: Assessment) -> None:

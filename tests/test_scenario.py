@@ -159,7 +159,7 @@ def test_a_file_and_a_text_extend_a_shipped_scenario_by_its_name(tmp_path: Path)
 
 
 def test_a_setting_extends_nothing() -> None:
-    with pytest.raises(ScenarioError, match="only a file says what it extends"):
+    with pytest.raises(ScenarioError, match="only the text of a scenario says what it extends"):
         Scenario.parse(SMALL).with_(extends="small.toml")
 
 

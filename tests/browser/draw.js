@@ -27,7 +27,13 @@ class uPlot {
     this.ranges = Object.fromEntries(Object.entries(options.scales).map(([name, scale]) => [name, scale.range()]));
     options.hooks.draw.forEach(hook => hook(this));
     panels.push(this);
+    // As uPlot does when it has been made.
+    Object.keys(options.scales).forEach(scale => options.hooks.setScale.forEach(hook => hook(this, scale)));
   }
+  get scales() {
+    return Object.fromEntries(Object.entries(this.ranges).map(([name, [min, max]]) => [name, {min, max}]));
+  }
+  setScale(which, {min, max}) { this.ranges[which] = [min, max]; }
   // All axes are 100 pixels long; y axes point upwards unless the scale is turned round.
   valToPos(value, which) {
     const scale = this.options.scales[which], log = scale.distr === 3;

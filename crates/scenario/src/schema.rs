@@ -36,7 +36,7 @@ pub fn schema() -> Json {
         ),
         (
             EXTENDS,
-            json!({ "type": "string", "description": "The scenario file, as a path from the folder of this file, over which the keys of this file are laid." }),
+            json!({ "type": "string", "description": "The scenario over which the keys of this file are laid: a path from the folder of this file, or the name of a shipped scenario." }),
         ),
     ];
     let mut root = table("A scenario of aqmlab.", joined(general, sections));

@@ -292,7 +292,7 @@ fn an_unknown_name_is_refused_with_the_nearest() {
     let library = library("near");
     let text = library.parse("extends = 'lred/exp'", "<text>").unwrap_err().to_string();
     let near = "no shipped scenario has this name (did you mean \"lred/exp1\"?)";
-    let save = "a text has no folder where a path could start: save it as a file";
+    let save = "a text extends no file: save it as a file, from whose folder a path starts";
     assert_eq!(text, format!("<text>:1: extends = \"lred/exp\": {near}, and {save}"));
     let folder = folder("unknown", &[("own.toml", "extends = 'lred/exp'")]);
     let file = library.load(&folder.join("own.toml")).unwrap_err().to_string();
@@ -301,9 +301,20 @@ fn an_unknown_name_is_refused_with_the_nearest() {
     )));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_not_said_to_be_missing() {
+    let folder = folder("loop", &[("own.toml", "extends = 'loop.toml'")]);
+    let link = folder.join("loop.toml");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&link, &link).unwrap();
+    let found = problems(&folder);
+    assert!(found.contains("cannot be read") && !found.contains("no such file"), "{found}");
+}
+
 #[test]
 fn a_setting_extends_nothing() {
     let set = Document::parse(BASE, "x.toml").unwrap().set_text("extends", "a.toml").unwrap_err().to_string();
-    let message = "only a file says what it extends: write it at the top of the file";
+    let message = "only the text of a scenario says what it extends: write it at the top";
     assert_eq!(set, format!("--set extends=a.toml: extends: {message}"));
 }

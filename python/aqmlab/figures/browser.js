@@ -3,7 +3,7 @@
 (() => {
 'use strict';
 
-const LEAST_WIDTH = 230, PIXELS = 96, LABEL = 18, RIGHT = 10, CHARACTER = 7, POINTER = 40;
+const LEAST_WIDTH = 230, PIXELS = 96, LABEL = 18, RIGHT = 10, CHARACTER = 7, POINTER = 40, MARK = 12, NUMBERS = 46;
 const root = document.documentElement;
 const theme = name => getComputedStyle(root).getPropertyValue(name).trim();
 const shown = colour => colour === '#000000' || colour === '#222222' ? theme('--text') || colour : colour;
@@ -24,12 +24,16 @@ function sides(grid, panel, first, bottom) {
   const lines = Math.max(1, ...ticks.map(text => text.split('\n').length));
   const labelled = first && grid.panels.some(one => one.y.label);
   return {
-    left: first ? (widest ? 14 + 6.6 * widest : 46) + (labelled && !panel.y.label ? LABEL : 0) : 12,
+    left: first ? (widest ? 14 + 6.6 * widest : NUMBERS) + (labelled && !panel.y.label ? LABEL : 0) : 12,
+    right: Math.max(RIGHT, ...grid.panels.map(rightAxis)),
     below: bottom ? 9 + 14 * lines : 12,
     xLabel: bottom && panel.x.label ? LABEL : 0,
     yLabel: labelled && panel.y.label ? LABEL : 0,
   };
 }
+
+// The room for a panel's right axis, with its label.
+const rightAxis = panel => panel.right ? NUMBERS + (panel.right.label ? LABEL : 0) : 0;
 
 const longest = text => Math.max(...text.split('\n').map(line => line.length));
 
@@ -293,7 +297,8 @@ function nearest(u, panel, hidden, left, top) {
         const [px, py] = shape.horizontal ? [end, middle] : [middle, end];
         const off = shape.horizontal ? py - top : px - left;
         const half = Math.abs(u.valToPos(place + shape.width / 2, other) - middle);
-        if (Math.abs(off) < half) offer(shape, index, px, py, off ** 2);
+        // A mark on the bar is nearer, where the pointer is at the mark.
+        if (Math.abs(off) < half) offer(shape, index, px, py, Math.max(Math.abs(off), MARK) ** 2);
       });
     }
   }
@@ -306,7 +311,8 @@ function described(panel, {shape, index}) {
   const name = ticks && (bar || panel.x.ticks) ? (ticks[Math.round(place)] ?? '').replaceAll('\n', ' ') : number(place);
   const low = at(shape.low, index), high = at(shape.high, index);
   const interval = low === null || low === undefined || high === null ? '' : ` (${number(low)} to ${number(high)})`;
-  return [shape.name, `${name}: ${number(value)}${interval}`].filter(Boolean).join('\n');
+  const quantity = panel.right ? (shape.right ? panel.right : panel.y).label : '';
+  return [shape.name, quantity, `${name}: ${number(value)}${interval}`].filter(Boolean).join('\n');
 }
 
 function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) {
@@ -320,8 +326,9 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     place.append(title);
   }
   const whole = height + size.below + size.xLabel + 8, {right} = panel;
-  panel.x.range = [panel.x.range[0], roomForTexts(panel, width - size.left - size.yLabel - RIGHT)];
-  if (panel.square) square(panel, width - size.left - size.yLabel - RIGHT, height);
+  const inner = width - size.left - size.yLabel - size.right;
+  panel.x.range = [panel.x.range[0], roomForTexts(panel, inner)];
+  if (panel.square) square(panel, inner, height);
   const tip = document.createElement('div');
   tip.className = 'tip';
   tip.hidden = true;
@@ -330,20 +337,20 @@ function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) 
     tip.hidden = !found;
     if (!found) return;
     tip.textContent = described(panel, found);
-    const right = found.px > u.over.clientWidth / 2;
-    tip.style.left = right ? '' : found.px + 10 + 'px';
-    tip.style.right = right ? u.over.clientWidth - found.px + 10 + 'px' : '';
+    const leftwards = found.px > u.over.clientWidth / 2;
+    tip.style.left = leftwards ? '' : found.px + 10 + 'px';
+    tip.style.right = leftwards ? u.over.clientWidth - found.px + 10 + 'px' : '';
     tip.style.top = Math.max(0, found.py - 40) + 'px';
   };
   const touch = matchMedia('(hover: none)').matches;
   const u = new uPlot({
-    width, height: whole, padding: [8, right ? 0 : RIGHT, 0, 0], legend: {show: false},
+    width, height: whole, padding: [8, size.right - rightAxis(panel), 0, 0], legend: {show: false},
     cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
     scales: {x: scale(panel.x, true), y: scale(panel.y, false), ...right && {right: scale(right, false)}},
     axes: [
       axis(panel.x, 2, size.below, size.xLabel, bottom, width - size.left),
       axis(panel.y, 3, size.left, size.yLabel, first, height),
-      ...right ? [{...axis(right, 1, 46, right.label && LABEL, true, height), scale: 'right', grid: {show: false}}] : [],
+      ...right ? [{...axis(right, 1, NUMBERS, right.label && LABEL, true, height), scale: 'right', grid: {show: false}}] : [],
     ],
     series: [{}, ...['y', 'right'].slice(0, right ? 2 : 1).map(scale => ({scale, paths: () => null, points: {show: false}}))],
     hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point], setScale: [zoomed]},
@@ -382,7 +389,8 @@ function together(grid) {
   let busy = false;
   return (u, which) => {
     peers.add(u);
-    if (busy || !(which === 'x' ? grid.same_x : grid.same_y)) return;
+    // Each panel has its own right axis.
+    if (busy || which === 'right' || !(which === 'x' ? grid.same_x : grid.same_y)) return;
     busy = true;
     const {min, max} = u.scales[which];
     peers.forEach(peer => { if (peer !== u) peer.setScale(which, {min, max}); });

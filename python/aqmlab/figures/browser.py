@@ -17,6 +17,9 @@ from aqmlab.text import printable
 _BELOW = 14
 """The number of characters of a category below a panel in one line."""
 
+_SHORTEST_DASH = 2
+"""The length of a dash, in units of the line's width, below which it is a dot."""
+
 _PIXELS = 96
 """The pixels of an inch."""
 
@@ -37,7 +40,7 @@ def specification(figure: Figure) -> dict[str, Any]:
 
 
 def legend(figure: Figure) -> list[dict[str, str]]:
-    """Return the entries of the legend: ``name``, ``colour``, ``mark`` and ``kind``: line, dashed, points or bars."""
+    """Return the legend: ``name``, ``colour``, ``mark``, and ``kind``: line, dashed, dotted, points or bars."""
     return [
         {
             "name": name,
@@ -61,7 +64,9 @@ def _file(name: str) -> str:
 def _kind(shape: Curve | Bars) -> str:
     if isinstance(shape, Bars):
         return "bars"
-    return "points" if not shape.width else "dashed" if shape.dash else "line"
+    if not shape.width:
+        return "points"
+    return "line" if not shape.dash else "dotted" if shape.dash[0] < _SHORTEST_DASH else "dashed"
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
@@ -78,7 +83,7 @@ def _panel(panel: Panel, x: tuple[float, float], y: tuple[float, float], grid: G
         "x": _axis(panel.x, x, [textwrap.wrap(printable(text), _BELOW) for text in panel.x.categories]),
         "y": _axis(panel.y, y, [grid.beside(text) for text in panel.y.categories]),
         "shapes": [_shape(shape) for shape in panel.visible(y[0])],
-        **({"right": _axis(panel.right, ends, [])} if panel.right and (ends := panel.right_limits) else {}),
+        **({"right": _axis(panel.right, panel.right_limits, [])} if panel.right else {}),
     }
 
 

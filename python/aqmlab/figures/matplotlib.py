@@ -289,10 +289,10 @@ def _scale(axes: Axes, which: str, axis: Axis, reach: Range) -> None:
 
 def _right_axes(axes: Axes, panel: Panel, room: _Room) -> Axes:
     """Return the axes of curves that are read off the right axis, or if there is none, ``axes``."""
-    if panel.right is None or not (reach := panel.right_limits):
+    if panel.right is None:
         return axes
     right = axes.twinx()
-    _scale(right, "y", panel.right, reach)
+    _scale(right, "y", panel.right, panel.right_limits)
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     right.set_ylabel(_label(panel.right, room), labelpad=4, parse_math=False)

@@ -181,7 +181,8 @@ Shape = Curve | Bars | Guide | Shade | Note | Arrow
 class Panel:
     """Shapes in a pair of axes, drawn in their order; ``square`` gives both axes the same scale.
 
-    ``right`` is a second y axis, that of the curves that are ``right``.
+    ``right`` is a second y axis, that of the curves that are ``right``, which lie above the other shapes. It has
+    numbers, not categories, and each panel has its own.
     """
 
     title: str
@@ -192,21 +193,24 @@ class Panel:
     square: bool = False
     right: Axis | None = None
 
+    def __post_init__(self) -> None:
+        if self.right is None and any(curve.right for curve in self.curves):
+            raise ValueError("a curve is read off the right axis, and the panel has none")
+        if self.right and self.right.categories:
+            raise ValueError(f"right = {self.right}: must have numbers, not categories")
+
     def visible(self, low: float) -> list[Shape]:
-        """Return its shapes; on a logarithmic axis that begins at ``low``, intervals are cut off there."""
-        if not self.y.log:
-            return list(self.shapes)
-        return [
-            replace(shape, interval=(np.maximum(shape.interval[0], low), np.maximum(shape.interval[1], low)))
-            if isinstance(shape, Curve) and shape.interval and not shape.right
-            else shape
-            for shape in self.shapes
-        ]
+        """Return its shapes, intervals cut off where a logarithmic axis begins; the left axis begins at ``low``."""
+        floors = {False: low if self.y.log else None, True: None}
+        if self.right and self.right.log:
+            floors[True] = self.right_limits[0]
+        return [_cut(shape, floors[shape.right]) if isinstance(shape, Curve) else shape for shape in self.shapes]
 
     @property
-    def right_limits(self) -> tuple[float, float] | None:
-        """The range of the right axis, if there is one."""
-        return limits([self.right], [self], "right") if self.right else None
+    def right_limits(self) -> tuple[float, float]:
+        """The range of the right axis, which must be there."""
+        assert self.right is not None
+        return limits([self.right], [self], "right")
 
     def with_texts(self, high: float, width: float, character: float) -> float:
         """Return the upper end of the x axis, at least ``high``, at which the texts of horizontal bars have room.
@@ -225,6 +229,14 @@ class Panel:
     def curves(self) -> Iterator[Curve]:
         """Its curves."""
         return (shape for shape in self.shapes if isinstance(shape, Curve))
+
+
+def _cut(curve: Curve, floor: float | None) -> Curve:
+    """Cut off the intervals of a curve at ``floor``, if there is one."""
+    if floor is None or not curve.interval:
+        return curve
+    low, high = (np.maximum(end, floor) for end in curve.interval)
+    return replace(curve, interval=(low, high))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

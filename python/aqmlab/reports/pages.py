@@ -159,8 +159,8 @@ slow.toml: valid: droptail, 20 s, about 4e+04 packets and 2.8 MB
 ```
 
 `extends`, at the top of a file, is the path of another file, from the folder of this one, or the name of a shipped
-scenario: `extends = "lred/exp1"`. The other file is read first, and may itself extend one; the keys of this file are
-laid over it:
+scenario: `extends = "lred/exp1"`. A file of that very path goes before a shipped scenario of the name. The other file
+is read first, and may itself extend one; the keys of this file are laid over it:
 
 * A value or a list of values replaces the old one. A key that is not mentioned stays as it is, even `title`.
 * A table is merged key by key. So is a `[[traffic]]` or `[[link]]` with the name of an entry there; with a new name it

@@ -126,7 +126,7 @@ impl Document {
             ));
         }
         if keys[0] == EXTENDS {
-            let message = "only a file says what it extends: write it at the top of the file";
+            let message = "only the text of a scenario says what it extends: write it at the top";
             return Err(problem(path, message.to_owned()));
         }
         if keys.len() + node.depth() > DEEPEST {

@@ -217,10 +217,13 @@ pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>)
 
 /// Suggests the nearest of the known names in place of `found`, if one is near.
 pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let lower = found.to_lowercase();
+    let (lower, length) = (found.to_lowercase(), found.chars().count());
+    let most = length / 3;
+    // A name is no nearer than the lengths are; a value may have millions of characters.
+    let near = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let (distance, name) = known.into_iter().map(|name| (distance(name), name)).min()?;
-    (distance <= found.chars().count() / 3).then(|| format!("did you mean {name:?}?"))
+    let (distance, name) = near.map(|name| (distance(name), name)).min()?;
+    (distance <= most).then(|| format!("did you mean {name:?}?"))
 }
 
 #[cfg(test)]

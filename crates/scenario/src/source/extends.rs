@@ -85,14 +85,15 @@ impl Library {
         let path = match (path, self.0.get(name)) {
             (Some(path), _) if path.is_file() => return Ok(path),
             (_, Some(shipped)) => return Ok(shipped.clone()),
-            (Some(path), None) if path.exists() => return Ok(path),
+            // What cannot even be looked at is there: reading it says why.
+            (Some(path), None) if !matches!(path.try_exists(), Ok(false)) => return Ok(path),
             (path, None) => path,
         };
         let near = nearest(name, self.0.keys().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!(" ({near})"));
         let unknown = format!("no shipped scenario has this name{near}");
         Err(path.map_or_else(
-            || format!("{unknown}, and a text has no folder where a path could start: save it as a file"),
+            || format!("{unknown}, and a text extends no file: save it as a file, from whose folder a path starts"),
             |path| {
                 let at = path::absolute(&path).unwrap_or(path);
                 format!(

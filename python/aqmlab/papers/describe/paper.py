@@ -108,9 +108,9 @@ class Curve:
     Parameters
     ----------
     panel : str
-        The letter of its panel.
+        The letter of its panel, or that of the panel's right axis.
     name : str
-        Its entry in the legend; curves of the same name have the same colour in all panels.
+        Its entry in the legend; curves of the same name have the same colour in all panels, but for points on bars.
     x : sequence of float or str
         The x coordinates of its points, in the unit of the axis; strings are categories, for bars.
     y : sequence of float
@@ -121,7 +121,8 @@ class Curve:
         The upper ends.
     style : str
         ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed in the
-        paper), ``points``, ``steps`` or ``bars``.
+        paper), ``points``, ``steps`` or ``bars``. Points with the name of bars stand on these, hollow and black. What
+        is dashed at the left axis is dotted at the right.
     run : int or None
         The seed of the single run that it shows; None if it shows all runs.
     """

@@ -209,7 +209,9 @@ def _tidy(figure: Figure, curves: Sequence[Curve]) -> polars.DataFrame:
     import polars
 
     frames = []
-    letters = {letter for panel in figure.panels for letter in panel.letters}
+    letters = [letter for panel in figure.panels for letter in panel.letters]
+    if len(set(letters)) < len(letters):
+        raise ValueError(f"{figure.name}: two panels or axes have one letter: {', '.join(map(repr, letters))}")
     for curve in curves:
         where = f"{figure.name}, panel {curve.panel!r}, {curve.name}"
         if curve.panel not in letters:

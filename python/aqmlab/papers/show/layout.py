@@ -30,7 +30,7 @@ MOST = 1000
 """The number of points to which a longer curve is thinned: more than any figure has pixels across."""
 
 _DASHES, _DOTS = (5.0, 2.5), (1.4, 1.8)
-"""Strokes and gaps of a line at the left axis, and of one at the right axis."""
+"""Strokes and gaps of a dashed or printed line at the left axis, and of one at the right axis."""
 
 
 def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model.Figure:
@@ -112,7 +112,7 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
         right=right,
     )
     # The place of a mark tells whose it is; in the colour of its bar it would not be seen.
-    found = replace(found, colour="#222222", mark="diamond", hollow=True, size=6.5) if on_bars else found
+    found = replace(found, colour="#222222", mark="circle", hollow=True, size=6.5) if on_bars else found
     return found.thinned(MOST)
 
 
