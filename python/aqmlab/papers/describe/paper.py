@@ -110,7 +110,7 @@ class Curve:
     panel : str
         The letter of its panel, or that of the panel's right axis.
     name : str
-        Its entry in the legend; curves of the same name have the same colour in all panels, but for points on bars.
+        Its entry in the legend; curves of the same name have the same colour in all panels; points on bars are black.
     x : sequence of float or str
         The x coordinates of its points, in the unit of the axis; strings are categories, for bars.
     y : sequence of float
