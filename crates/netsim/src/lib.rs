@@ -36,4 +36,5 @@ pub use engine::rng::Stream;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::memory_estimate;
-pub use simulation::{Simulation, WindowSample};
+pub use packet::Kind;
+pub use simulation::{Emulation, Fate, Foreign, Simulation, WindowSample};

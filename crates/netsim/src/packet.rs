@@ -7,7 +7,7 @@ use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
 
 /// The kind of a packet, for its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A TCP segment with data, or a SYN.
     #[default]
     Data,
@@ -149,6 +149,16 @@ impl Packet {
             Ecn::Ect1 => ECT | L4S,
         };
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
+    }
+
+    /// A packet from outside, offered at `now`, which its number identifies; of an ACK, nothing else is known.
+    pub(crate) fn foreign(now: Time, header: Header, kind: Kind, ecn: Ecn, number: u32) -> Self {
+        Self { kind, seq: number, ..Self::datagram(now, header, ecn) }
+    }
+
+    /// The number of a packet from outside.
+    pub(crate) const fn number(&self) -> u32 {
+        self.seq
     }
 
     /// Whether CE is set.

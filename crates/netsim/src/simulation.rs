@@ -3,8 +3,11 @@
 mod applications;
 mod conservation;
 mod early;
+mod emulation;
 mod set_up;
 mod summary;
+
+pub use emulation::{Emulation, Fate, Foreign};
 
 use crate::engine::clock::ClockArithmetic as _;
 use crate::engine::event::{Event, NEVER, instant};
@@ -122,11 +125,7 @@ impl<P: Probe> Simulation<P> {
             self.network.catch_up_all(reached);
         }
         if until == self.end && !self.finished && !self.has_stopped() {
-            self.finished = true;
-            let end = self.end;
-            for aqm_queue in self.network.aqm_queues() {
-                aqm_queue.note_length(end);
-            }
+            self.close();
             if cfg!(debug_assertions) {
                 let found = self.violations();
                 self.finished = found.is_empty();
@@ -135,6 +134,15 @@ impl<P: Probe> Simulation<P> {
         }
         self.events = self.network.watch.events();
         self.cpu += started.elapsed();
+    }
+
+    /// The run is over.
+    fn close(&mut self) {
+        self.finished = true;
+        let end = self.end;
+        for aqm_queue in self.network.aqm_queues() {
+            aqm_queue.note_length(end);
+        }
     }
 
     /// Handles the events up to and including `until`, unless the watch stops the run.

@@ -238,6 +238,12 @@ impl Events {
         key
     }
 
+    /// The time of the next event, to the nearest nanosecond, if there is one.
+    pub(crate) fn earliest(&self) -> Option<Time> {
+        let earliest = self.tree[1].min(self.timer);
+        (instant(earliest) < instant(NEVER)).then(|| self.clock.time(instant(earliest)))
+    }
+
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
     #[inline]
     pub(crate) fn next(&mut self, until: Instant) -> Option<Event> {

@@ -54,6 +54,8 @@ pub(crate) struct Ledger {
     pub(crate) classes: Vec<Book>,
     /// The first queue that was longer than its buffer.
     overfull: Option<usize>,
+    /// The packets that were dropped or lost, if somebody takes them away.
+    pub(crate) lost: Option<Vec<Packet>>,
 }
 
 /// The book at `index`, created if necessary.
@@ -112,11 +114,13 @@ impl Ledger {
     /// The queue of a link has dropped it.
     pub(crate) fn on_drop(&mut self, link: usize, packet: &Packet) {
         self.write_at(link, packet, |book| book.dropped += 1);
+        self.lost.iter_mut().for_each(|lost| lost.push(*packet));
     }
 
     /// A link has lost it at random.
     pub(crate) fn on_loss(&mut self, link: usize, packet: &Packet) {
         self.write_at(link, packet, |book| book.lost += 1);
+        self.lost.iter_mut().for_each(|lost| lost.push(*packet));
     }
 
     /// It comes to a link's other end after the end of the run.

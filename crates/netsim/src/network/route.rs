@@ -145,6 +145,11 @@ impl<'a> Routes<'a> {
         feeders.into_iter().map(|feeder| feeder.filter(|&link| link != UNKNOWN)).collect()
     }
 
+    /// The number of the first hop of each path, by the nodes that it joins.
+    pub(crate) fn starts(&self) -> HashMap<(usize, usize), u32> {
+        self.known.clone()
+    }
+
     /// All hops of all paths, for an engine that works ahead as planned.
     pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
         let mut node = 0;

@@ -15,6 +15,7 @@ use aqm::queue::Frame as _;
 use aqm::unit::Time;
 use run::Watch;
 use scenario::Scenario;
+use std::collections::HashMap;
 
 /// The times at which a packet was sent, over a link or by a host, and arrives.
 #[derive(Clone, Copy)]
@@ -37,6 +38,8 @@ pub(crate) struct Network<P> {
     pub(crate) events: Events,
     pub(crate) links: Vec<Link>,
     hops: Vec<Hop>,
+    /// The first hop of each path, by the nodes that it joins.
+    starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,
     /// Packets that may be delivered before their time (see [`crate::network::ahead`]), where they cannot be at once.
     pub(crate) early: Vec<(Early, Packet)>,
@@ -82,16 +85,22 @@ impl<P: Probe> Network<P> {
         } else {
             Plan::none(scenario, &feeders)
         };
+        let starts = routes.starts();
         let hops = routes.into_hops(scenario.clock, &plan);
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
-        let mut network = Self { events, links, hops, probe, early, end, ledger, watch };
+        let mut network = Self { events, links, hops, starts, probe, early, end, ledger, watch };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }
         network
+    }
+
+    /// The first hop of the path between two nodes, if any traffic takes it.
+    pub(crate) fn path(&self, from: usize, to: usize) -> Option<u32> {
+        self.starts.get(&(from, to)).copied()
     }
 
     /// Whether the path from this hop on ends where packets are delivered before their time.

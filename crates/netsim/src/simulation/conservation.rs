@@ -15,6 +15,14 @@ impl<P: Probe> Simulation<P> {
     /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
+        let mut found = self.violations_of_links();
+        found.extend(self.surplus());
+        found.extend(self.endpoints.ahead_of_receivers());
+        found
+    }
+
+    /// Those of the links, the queues and the flows' packets, whoever has sent them.
+    pub(super) fn violations_of_links(&self) -> Vec<String> {
         assert!(P::CHECKS, "only a run that is checked keeps account");
         let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();
         let classes: Vec<&str> = self.scenario.traffic.iter().map(|traffic| &*traffic.name).collect();
@@ -22,8 +30,6 @@ impl<P: Probe> Simulation<P> {
         let network = &self.network;
         let clock = network.events.clock;
         let mut found = ledger.clone().violations(&network.links, clock, network.end, &links, &classes);
-        found.extend(self.surplus());
-        found.extend(self.endpoints.ahead_of_receivers());
         let results = self.results();
         found.extend(results.violations());
         let general = &self.scenario.general;

@@ -25,24 +25,29 @@ impl<P: Probe> Simulation<P> {
     /// The same with a watch; `None` if it stops the set-up.
     #[must_use]
     pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
-        Self::set_up(scenario, seed, probe, true, watch)
+        Self::set_up(scenario, seed, probe, Own::Ahead, watch)
     }
 
     /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
     /// [`Simulation::new`] works ahead: slower, and only for comparing the results of both.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, false, Watch::default()).expect(UNSTOPPED)
+        Self::set_up(scenario, seed, probe, Own::StepByStep, Watch::default()).expect(UNSTOPPED)
     }
 
-    fn set_up(scenario: Scenario, seed: u64, probe: P, ahead: bool, mut watch: Watch) -> Option<Self> {
+    /// The same for packets from outside: the scenario's own traffic sends nothing.
+    pub(super) fn without_traffic(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, Own::Silent, Watch::default()).expect(UNSTOPPED)
+    }
+
+    fn set_up(scenario: Scenario, seed: u64, probe: P, own: Own, mut watch: Watch) -> Option<Self> {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
-        let mut network = Network::new(&scenario, routes, seed, probe, ahead, watch);
-        schedule(&mut network.events, &endpoints, &scenario);
+        let mut network = Network::new(&scenario, routes, seed, probe, own == Own::Ahead, watch);
+        schedule(&mut network.events, Some(&endpoints).filter(|_| own != Own::Silent), &scenario);
         Some(Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
@@ -59,16 +64,28 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Schedules the events that are known before the run.
-fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
+/// What the scenario's own traffic does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Own {
+    /// It sends, and what can be worked out ahead of its time is.
+    Ahead,
+    /// It sends, with an event for each step.
+    StepByStep,
+    /// It sends nothing.
+    Silent,
+}
+
+/// Schedules the events that are known before the run; `endpoints` are those that send.
+fn schedule(events: &mut Events, endpoints: Option<&Endpoints>, scenario: &Scenario) {
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
-    if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
+    if endpoints.is_some() && scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
         events.push(Time::ZERO, Event::Sample);
     }
     for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
         let first = link.changes[0].at;
         events.push_first(Time::ZERO + first, Event::Change(i as u32));
     }
+    let Some(endpoints) = endpoints else { return };
     let starts = endpoints.applications.iter().map(|application| application.start).enumerate();
     for (i, start) in starts.filter(|&(_, start)| start < Time::MAX) {
         events.push(start, Event::Start(i as u32));

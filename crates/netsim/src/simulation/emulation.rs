@@ -1,0 +1,183 @@
+//! A run whose packets come from outside: real ones, of which the network sees what its algorithms read.
+
+use super::Simulation;
+use crate::engine::clock::ClockArithmetic as _;
+use crate::engine::event::Event;
+use crate::measure::probe::{Checked, Probe};
+use crate::packet::{Header, Kind, Packet};
+use aqm::unit::Time;
+use run::Results;
+use scenario::Scenario;
+use scenario::model::Ecn;
+
+/// A packet from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreign {
+    /// Its number, by which the caller knows it again.
+    pub number: u32,
+    /// The nodes where it enters the network and where it leaves it, by their numbers in the scenario.
+    pub from: usize,
+    /// See `from`.
+    pub to: usize,
+    /// The traffic entry to which it belongs, by its number.
+    pub class: u16,
+    /// The number of its connection.
+    pub flow: u32,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its size in bytes, as the links count it.
+    pub size: u16,
+    /// Its ECN field; CE is not offered.
+    pub ecn: Ecn,
+}
+
+/// What became of a packet from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fate {
+    /// Its number.
+    pub number: u32,
+    /// When it reached its destination, or was lost.
+    pub at: Time,
+    /// Whether it arrived.
+    pub arrived: bool,
+    /// Whether CE was set on its way.
+    pub marked: bool,
+}
+
+/// The network of a scenario, with its links and queues, for packets from outside in place of its traffic.
+///
+/// Time is the caller's: packets are offered, and the network advanced, in the order of time. What happens at one
+/// time has the same order as in a [`Simulation`].
+#[derive(Debug)]
+pub struct Emulation<P> {
+    run: Simulation<Checked<P>>,
+    /// The packets that were offered at times to come.
+    offered: Vec<Packet>,
+    /// The places there that are free.
+    free: Vec<u32>,
+    fates: Vec<Fate>,
+    /// When all links catch up next.
+    reached: Time,
+}
+
+impl<P: Probe> Emulation<P> {
+    /// The network of `scenario`, whose random numbers are those of the simulation with this seed.
+    #[must_use]
+    pub fn new(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
+        let mut run = Simulation::without_traffic(scenario, seed, Checked(probe));
+        run.network.ledger.lost = Some(Vec::new());
+        Self { run, offered: Vec::new(), free: Vec::new(), fates: Vec::new(), reached: Time::ZERO }
+    }
+
+    /// The simulated time reached.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.run.now()
+    }
+
+    /// A packet enters the network at `at`, which is not in the past. Returns whether it can: whether the scenario has
+    /// traffic from its first node to its last, or answers to such.
+    pub fn offer(&mut self, at: Time, packet: &Foreign) -> bool {
+        let Foreign { number, from, to, class, flow, kind, size, ecn } = *packet;
+        let Some(hop) = self.run.network.path(from, to) else { return false };
+        let header = Header { flow, generation: 0, hop, class, size };
+        let packet = Packet::foreign(at, header, kind, ecn, number);
+        let place = self.free.pop().unwrap_or(self.offered.len() as u32);
+        match self.offered.get_mut(place as usize) {
+            Some(free) => *free = packet,
+            None => self.offered.push(packet),
+        }
+        self.run.network.events.push(at, Event::Datagram(place));
+        true
+    }
+
+    /// Advances up to and including `until`.
+    pub fn advance(&mut self, until: Time) {
+        let until = until.min(self.run.end());
+        while self.reached < until {
+            let next = Time::from_nanos(self.reached.nanos().saturating_add(self.run.stride));
+            if until < next {
+                break;
+            }
+            self.handle_all(next);
+            self.reached = next;
+            self.run.network.catch_up_all(next);
+        }
+        self.handle_all(until);
+    }
+
+    /// The time of the next event, if there is one.
+    #[must_use]
+    pub fn next(&self) -> Option<Time> {
+        self.run.network.events.earliest()
+    }
+
+    /// The fates of packets that are decided and were not taken yet, in the order in which they were.
+    pub fn fates(&mut self) -> impl Iterator<Item = Fate> {
+        self.fates.drain(..)
+    }
+
+    /// Runs to the end of the scenario, and returns the results. What only endpoints know, such as goodput and
+    /// retransmissions, is 0 there.
+    pub fn finish(&mut self) -> Results {
+        self.advance(self.run.end());
+        self.run.network.catch_up_all(self.run.end());
+        self.run.close();
+        self.run.results()
+    }
+
+    /// The violations of conservation in the run, which must be over, one sentence each: see
+    /// [`Simulation::violations`].
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.run.violations_of_links()
+    }
+
+    /// The recorder.
+    pub const fn probe_mut(&mut self) -> Option<&mut P> {
+        self.run.probe_mut().0.as_mut()
+    }
+
+    fn handle_all(&mut self, until: Time) {
+        let last = self.run.network.events.clock.instant(until);
+        while let Some(event) = self.run.network.events.next(last) {
+            match event {
+                Event::Arrival(link) => {
+                    let packet = self.run.network.take(link as usize);
+                    if self.run.network.arrived(&packet) {
+                        self.arrive(&packet);
+                    } else {
+                        let early = self.run.network.forward(&packet);
+                        debug_assert!(early.is_none(), "nothing is worked out ahead");
+                    }
+                }
+                Event::Datagram(place) => {
+                    let packet = self.offered[place as usize];
+                    self.free.push(place);
+                    let network = &mut self.run.network;
+                    network.send(network.events.instant(), &packet);
+                }
+                other => self.run.handle(other),
+            }
+            self.note_lost();
+        }
+    }
+
+    fn arrive(&mut self, packet: &Packet) {
+        let at = self.run.now();
+        self.run.network.ledger.on_delivered(packet);
+        if packet.kind != Kind::Ack {
+            self.run.deliveries.on_packet(at, packet);
+        }
+        self.fates.push(Fate { number: packet.number(), at, arrived: true, marked: packet.is_marked() });
+    }
+
+    /// Notes the packets that were lost in the last event.
+    fn note_lost(&mut self) {
+        let at = self.run.now();
+        let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
+        let fate =
+            |packet: Packet| Fate { number: packet.number(), at, arrived: false, marked: packet.is_marked() };
+        self.fates.extend(lost.map(fate));
+    }
+}

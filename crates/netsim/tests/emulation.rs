@@ -1,0 +1,138 @@
+//! Packets from outside meet the fates that the simulation's own meet.
+
+use aqm::Uniform as _;
+use aqm::aqm::NAMES;
+use aqm::unit::Time;
+use netsim::{Emulation, Foreign, Kind, Series, Simulation, Stream};
+use run::{Column, Results};
+use scenario::model::{Kind as Traffic, Udp};
+use scenario::{Document, Scenario};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+const ENTRIES: usize = 5;
+
+/// Recordings of bursts that a link of 4 Mbit/s cannot carry, over a dumbbell with different delays, half with ECN.
+fn scenario(name: &str, aqm: &str) -> Scenario {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulation").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let mut text = format!(
+        "duration = \"8 s\"\nwarmup = \"1 s\"\nseed = 3\naqm = \"{aqm}\"\nrecord.step = \"100 ms\"\n[dumbbell]\n\
+         rate = \"4 Mbit/s\"\nbuffer = \"60 kB\"\nloss = 0.01\nsender_delay = [\"1 ms\", \"4 ms\"]\n\
+         changes = [\"3 s: 3 Mbit/s\"]\n"
+    );
+    for entry in 0..ENTRIES {
+        let mut rng = Stream::new(7, &entry.to_string());
+        let (mut csv, mut at) = ("time,size\n".to_owned(), 0);
+        for _ in 0..1500 {
+            let size = 60 + (rng.uniform() * 1200.0) as u64;
+            writeln!(csv, "{}.{:09},{size}", at / 1_000_000_000, at % 1_000_000_000).unwrap();
+            // Never two at one nanosecond, whose order is that of their causes.
+            at += if rng.uniform() < 0.7 { 100_000 } else { 12_000_000 } + (rng.uniform() * 9_999.0) as u64;
+        }
+        let file = folder.join(format!("{entry}.csv"));
+        fs::write(&file, csv).unwrap();
+        let ecn = ["none", "ect0", "ect1"][entry % 3];
+        writeln!(
+            text,
+            "[[traffic]]\nname = \"e{entry}\"\nkind = \"trace\"\nfile = {file:?}\necn = \"{ecn}\"\nstart = \"{} ms\"",
+            10 * entry + 1
+        )
+        .unwrap();
+    }
+    Document::parse(&text, "test").unwrap().check().unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The packets of all recordings, in the order of their times.
+fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
+    let mut found = Vec::new();
+    for (i, entry) in scenario.traffic.iter().enumerate() {
+        let Traffic::Udp(Udp::Trace(arrivals), ecn) = &entry.kind else { panic!("a recording") };
+        let scenario::Distribution::Fixed(start) = entry.start else { panic!("a fixed start") };
+        for arrival in arrivals.iter() {
+            let packet = Foreign {
+                number: 0,
+                from: entry.from[0],
+                to: entry.to[0],
+                class: i as u16,
+                flow: i as u32,
+                kind: Kind::Datagram,
+                size: arrival.size,
+                ecn: *ecn,
+            };
+            found.push((Time::ZERO + entry.begin + start + arrival.at, packet));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found.iter_mut().enumerate().for_each(|(number, (_, packet))| packet.number = number as u32);
+    found
+}
+
+/// What an emulation of `scenario` makes of its packets: results, series, and how many arrived, were lost, were marked.
+fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
+    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
+    let (mut counts, mut known) = ([0; 3], HashSet::new());
+    let mut count = |emulation: &mut Emulation<Series>| {
+        for fate in emulation.fates() {
+            assert!(known.insert(fate.number), "a packet has one fate");
+            counts[usize::from(!fate.arrived)] += 1;
+            counts[2] += usize::from(fate.arrived && fate.marked);
+        }
+    };
+    for (at, packet) in packets(scenario) {
+        // What is due before is done, and nothing after.
+        while let Some(next) = emulation.next().filter(|next| *next <= at) {
+            emulation.advance(next);
+            count(&mut emulation);
+        }
+        assert!(emulation.offer(at, &packet));
+        emulation.advance(at);
+    }
+    let results = emulation.finish();
+    count(&mut emulation);
+    assert_eq!(emulation.violations(), Vec::<String>::new());
+    let series = emulation.probe_mut().unwrap();
+    series.finish(Time::ZERO + scenario.general.duration);
+    (results, series.take_columns(), counts)
+}
+
+#[test]
+fn every_discipline_decides_on_packets_from_outside_as_in_the_simulation() {
+    for aqm in NAMES {
+        let scenario = scenario("decides", aqm);
+        let mut run = Simulation::new(scenario.clone(), 3, Series::new(&scenario));
+        run.advance(Time::MAX);
+        run.probe_mut().finish(Time::ZERO + scenario.general.duration);
+        let (expected, series) = (run.results(), run.probe_mut().take_columns());
+        let (found, columns, [arrived, lost, marked]) = emulated(&scenario);
+        assert_eq!(found.links, expected.links, "{aqm}");
+        assert_eq!(found.lanes, expected.lanes, "{aqm}");
+        assert_eq!(found.distributions, expected.distributions, "{aqm}");
+        assert!(columns.iter().map(|column| &column.name).eq(series.iter().map(|column| &column.name)));
+        for (column, expected) in columns.iter().zip(&series) {
+            let bits =
+                |column: &Column| column.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(column), bits(expected), "{aqm}: {}", column.name);
+        }
+        assert!(arrived > 1000 && lost > 500, "{aqm}: {arrived} arrived, {lost} were lost");
+        let marks = expected.metrics.link.traffic.marks as usize;
+        assert!(marked <= arrived && (marked > 0) == (marks > 0), "{aqm}: {marked} of {marks}");
+    }
+}
+
+#[test]
+fn a_packet_enters_only_where_the_scenario_has_traffic() {
+    let scenario = scenario("enters", "pi");
+    let mut emulation = Emulation::<Series>::new(scenario.clone(), 1, None);
+    let (at, packet) = packets(&scenario)[0];
+    assert!(emulation.offer(at, &packet));
+    assert!(!emulation.offer(at, &Foreign { to: packet.from, ..packet }));
+    assert_eq!(
+        emulation.finish().links["bottleneck"].traffic.arrivals,
+        0,
+        "it came before the end of the warm-up"
+    );
+    assert_eq!(emulation.fates().map(|fate| fate.number).collect::<Vec<_>>(), [packet.number]);
+}
