@@ -15,7 +15,7 @@
 //! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
 //! | `traffic` | sources of datagrams |
 //! | `flows` | the endpoints of all traffic, and the flows that web clients and `short` entries open |
-//! | `simulation` | one run: set-up, event loop, applications, summary, conservation check |
+//! | `simulation` | one run: set-up, event loop, applications, summary, conservation check; or one of packets from outside |
 //! | `memory` | an estimate of the memory that a run needs |
 //!
 //! `packet` is not in `network` because `measure`, which `network` uses, reads packets. What a [`Simulation`] does is in
