@@ -54,7 +54,7 @@ pub(crate) struct Ledger {
     pub(crate) classes: Vec<Book>,
     /// The first queue that was longer than its buffer.
     overfull: Option<usize>,
-    /// The packets that were dropped or lost, if somebody takes them away.
+    /// The packets that were dropped or lost, if they are to be listed.
     pub(crate) lost: Option<Vec<Packet>>,
 }
 

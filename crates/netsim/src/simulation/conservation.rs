@@ -21,7 +21,7 @@ impl<P: Probe> Simulation<P> {
         found
     }
 
-    /// Those of the links, the queues and the flows' packets, whoever has sent them.
+    /// Those of the links, the queues and the packets, whatever their senders.
     pub(super) fn violations_of_links(&self) -> Vec<String> {
         assert!(P::CHECKS, "only a run that is checked keeps account");
         let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();

@@ -67,7 +67,7 @@ impl<P: Probe> Simulation<P> {
 /// What the scenario's own traffic does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Own {
-    /// It sends, and what can be worked out ahead of its time is.
+    /// It sends, and steps are computed before their time where possible.
     Ahead,
     /// It sends, with an event for each step.
     StepByStep,
