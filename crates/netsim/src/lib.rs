@@ -13,7 +13,7 @@
 //! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
 //! | `measure` | statistics, probes and series |
 //! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
-//! | `traffic` | sources of datagrams |
+//! | [`traffic`] | what applications do by themselves: starts, sizes, sources of datagrams |
 //! | `flows` | the endpoints of all traffic, and the flows that web clients and `short` entries open |
 //! | `simulation` | one run: set-up, event loop, applications, summary, conservation check; or one of packets from outside |
 //! | `memory` | an estimate of the memory that a run needs |
@@ -30,11 +30,11 @@ mod network;
 mod packet;
 mod simulation;
 pub mod tcp;
-mod traffic;
+pub mod traffic;
 
 pub use engine::rng::Stream;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::memory_estimate;
 pub use packet::Kind;
-pub use simulation::{Emulation, Fate, Foreign, Simulation, WindowSample};
+pub use simulation::{Account, Emulation, Ends, Fate, Foreign, Simulation, WindowSample};

@@ -1,5 +1,6 @@
 //! The run loop: takes the next event and handles it.
 
+mod account;
 mod applications;
 mod conservation;
 mod early;
@@ -7,6 +8,7 @@ mod emulation;
 mod set_up;
 mod summary;
 
+pub use account::{Account, Ends};
 pub use emulation::{Emulation, Fate, Foreign};
 
 use crate::engine::clock::ClockArithmetic as _;
@@ -53,6 +55,8 @@ pub struct Simulation<P> {
     /// The time, in nanoseconds, after which all links catch up.
     stride: u64,
     finished: bool,
+    /// What endpoints outside know of each traffic entry, if the packets come from there.
+    ends: Option<Vec<Ends>>,
 }
 
 /// Puts a sender's segments on the network.

@@ -1,4 +1,13 @@
-//! Sources of datagrams: when each sends a packet, and how large.
+//! What applications do by themselves, whatever becomes of their packets: when flows start, how much they send, when
+//! datagrams leave. All engines with packets take it from here, so that with one seed they have the same traffic.
 
 pub(crate) mod noise;
+pub(crate) mod pages;
+pub(crate) mod plan;
+pub(crate) mod short;
 pub(crate) mod source;
+
+pub use pages::{Reader, connections, readers};
+pub use plan::{Bulk, bulk, starts, stop};
+pub use short::{Amount, Arrival, Arrivals};
+pub use source::{Sent, Setting, Source};

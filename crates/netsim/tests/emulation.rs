@@ -2,8 +2,8 @@
 
 use aqm::Uniform as _;
 use aqm::aqm::NAMES;
-use aqm::unit::Time;
-use netsim::{Emulation, Foreign, Kind, Series, Simulation, Stream};
+use aqm::unit::{Span, Time};
+use netsim::{Account, Emulation, Ends, Foreign, Kind, Series, Simulation, Stream};
 use run::{Column, Results};
 use scenario::model::{Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
@@ -90,7 +90,7 @@ fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
         assert!(emulation.offer(at, &packet));
         emulation.advance(at);
     }
-    let results = emulation.finish();
+    let results = emulation.finish(vec![Ends::default(); ENTRIES]);
     count(&mut emulation);
     assert_eq!(emulation.violations(), Vec::<String>::new());
     let series = emulation.probe_mut().unwrap();
@@ -130,9 +130,38 @@ fn a_packet_enters_only_where_the_scenario_has_traffic() {
     assert!(emulation.offer(at, &packet));
     assert!(!emulation.offer(at, &Foreign { to: packet.from, ..packet }));
     assert_eq!(
-        emulation.finish().links["bottleneck"].traffic.arrivals,
+        emulation.finish(vec![Ends::default(); ENTRIES]).links["bottleneck"].traffic.arrivals,
         0,
         "it came before the end of the warm-up"
     );
     assert_eq!(emulation.fates().map(|fate| fate.number).collect::<Vec<_>>(), [packet.number]);
+}
+
+#[test]
+fn what_the_endpoints_know_is_in_the_results() {
+    let scenario = scenario("ends", "pi");
+    let mut emulation = Emulation::<Series>::new(scenario, 1, None);
+    let mut ends = vec![Ends::default(); ENTRIES];
+    ends[1] = Ends {
+        account: Account {
+            delivered: vec![7000, 0],
+            transient: 700,
+            timeouts: Some(2),
+            ..Account::default()
+        },
+        started: 4,
+        completions: vec![Span::ms(100), Span::ms(300)],
+        sessions: vec![Span::s(2)],
+    };
+    let results = emulation.finish(ends);
+    let class = &results.classes["e1"];
+    // Seven seconds from the warm-up on.
+    assert_eq!((class.totals.goodput, class.totals.jain), (8.0 * 1100.0, Some(0.5)));
+    assert_eq!((class.totals.timeouts, class.totals.retransmits), (Some(2), None));
+    assert_eq!(
+        (class.completed, class.completion_time_mean, class.session_time_mean),
+        (Some(2), Some(0.2), Some(2.0))
+    );
+    assert_eq!(class.started, Some(4 + 1), "and the recording");
+    assert_eq!((results.metrics.flows.goodput, results.metrics.flows.timeouts), (8.0 * 1100.0, None));
 }

@@ -3,10 +3,13 @@
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
 use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
-use crate::flows::short::Arrivals;
+use crate::flows::short::Shorts;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
 use crate::tcp::{Receiver, Sender};
+use crate::traffic::pages::readers;
+use crate::traffic::plan::{Bulk, bulk, starts};
+use crate::traffic::short::Arrivals;
 use crate::traffic::source::{Setting, Source};
 use aqm::Bytes;
 use aqm::Uniform as _;
@@ -41,8 +44,8 @@ pub(crate) struct Endpoints {
     pub(crate) at_warmup: Vec<Snapshot>,
     /// The free slots of transient flows.
     pub(crate) free: Vec<u32>,
-    /// The arrivals of each `short` entry.
-    pub(crate) arrivals: Vec<Arrivals>,
+    /// The `short` entries.
+    pub(crate) shorts: Vec<Shorts>,
     /// The `web` entries, and the clients of all.
     pub(crate) sites: Vec<Site>,
     pub(crate) clients: Vec<Client>,
@@ -60,10 +63,7 @@ impl Endpoints {
     ) -> Option<Self> {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
-            // Start times have a stream of their own: neither the AQM nor other traffic moves them.
-            let mut rng = Stream::new(run.seed, &format!("traffic.{}.start", entry.name));
-            let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + rng.draw(&entry.start));
-            endpoints.add(class as u16, entry, starts, routes, run, watch)?;
+            endpoints.add(class as u16, entry, routes, run, watch)?;
             endpoints.classes.push(Class::default());
         }
         endpoints.persistent = endpoints.flows.len();
@@ -75,7 +75,6 @@ impl Endpoints {
         &mut self,
         class: u16,
         entry: &Traffic,
-        starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
         RunParameters { seed, end }: RunParameters,
         watch: &mut Watch,
@@ -90,55 +89,47 @@ impl Endpoints {
             Kind::Ftp(tcp) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
-                for (i, start) in starts.enumerate() {
+                for (i, Bulk { start, payload }) in bulk(entry, None, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let application = Application::new(Role::Persistent, u64::MAX, start);
+                    let application = Application::new(Role::Persistent, payload, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            Kind::Transfer(tcp, size) => {
+            Kind::Transfer(tcp, sizes) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
-                let mut sizes = Stream::new(seed, &format!("traffic.{}.sizes", entry.name));
-                for (i, start) in starts.enumerate() {
+                for (i, Bulk { start, payload }) in bulk(entry, Some(sizes), seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let payload = sizes.draw_payload(size);
                     let application = Application::new(Role::Transfer, payload, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
             Kind::Short(tcp, short) => {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
-                let index = self.arrivals.len() as u32;
-                let mut arrivals = Arrivals::new(class, profile, entry, short, seed, paths);
-                let firsts = starts.map(|start| (arrivals.after(start), Event::Short(index)));
+                let index = self.shorts.len() as u32;
+                let mut arrivals = Arrivals::new(entry, short, seed);
+                let firsts = starts(entry, seed).map(|start| (arrivals.after(start), Event::Short(index)));
                 self.agenda.extend(firsts);
-                self.arrivals.push(arrivals);
+                self.shorts.push(Shorts::new(class, profile, entry, arrivals, paths));
             }
             Kind::Web(tcp, web) => {
                 let requests = self.add_profile(tcp, web.request, phases("tick"));
                 // The client's SYN opens both directions.
                 let server = Tcp { handshake: false, ..tcp.clone() };
                 let objects = self.add_profile(&server, entry.packet_size, phases("tick.server"));
-                let site = Site::new(class, requests, objects, entry, web);
-                for (i, start) in starts.enumerate() {
+                let site = self.sites.len() as u16;
+                for (i, (first, reader)) in readers(entry, web, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
-                    let mut client = Client::new(self.sites.len() as u16, paths(i), rng);
-                    let first = start + client.think(&site);
                     self.agenda.push((first, Event::Session(self.clients.len() as u32)));
-                    self.clients.push(client);
+                    self.clients.push(Client::new(site, paths(i), reader));
                 }
-                self.sites.push(site);
+                self.sites.push(Site::new(class, requests, objects, entry, web));
             }
             Kind::Udp(udp, ecn) => {
-                for (i, start) in starts.enumerate() {
+                for (i, start) in starts(entry, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
-                    let forward = paths(i).forward;
-                    let setting = Setting { class, forward, ecn: *ecn, start, end };
-                    let source = Source::new(setting, entry, udp, rng, watch)?;
-                    self.sources.push(source);
+                    let setting = Setting { class, forward: paths(i).forward, ecn: *ecn, start, end };
+                    self.sources.push(Source::new(setting, entry, udp, i, seed, watch)?);
                 }
             }
         }
@@ -167,12 +158,9 @@ impl Endpoints {
         self.receivers.reserve_exact(flows);
     }
 
-    fn add_flow(&mut self, flow: Flow, mut application: Application, stop: Option<Span>) {
+    fn add_flow(&mut self, flow: Flow, application: Application, stop: Option<Span>) {
         if let Some(stop) = stop {
-            // A flow that would start after its stop never starts.
-            let (stop, start) = (Time::ZERO + stop, application.start);
-            application.start = if start < stop { start } else { Time::MAX };
-            self.stops.push((stop, self.flows.len() as u32));
+            self.stops.push((Time::ZERO + stop, self.flows.len() as u32));
         }
         self.push(flow, application);
     }

@@ -11,12 +11,10 @@
 //! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
 //! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
 //! closed connection stays until both flows are acknowledged; there is no FIN.
-//!
-//! Every client has its own stream, and draws a session's think time and then the sizes of its objects in the order
-//! in which it asks: the sequence does not depend on the network.
 
-use crate::engine::rng::Stream;
 use crate::network::route::Paths;
+use crate::traffic::pages::{self, Reader};
+use crate::traffic::plan;
 use aqm::unit::{Span, Time};
 use scenario::model::{Profile, Traffic, Web};
 
@@ -38,11 +36,10 @@ pub(crate) struct Client {
     pub(crate) site: u16,
     /// The paths of the objects: forward to the client, in reverse to the server.
     pub(crate) paths: Paths,
-    rng: Stream,
+    reader: Reader,
     /// The connections of the session, in the order in which they were opened.
     pub(crate) connections: Vec<Connection>,
-    /// Objects of the session that are not yet requested, and not yet complete.
-    unasked: u32,
+    /// Objects of the session that are not yet complete.
     missing: u32,
     /// When the session's first request was sent.
     first: Option<Time>,
@@ -84,8 +81,7 @@ pub(crate) struct Arrived {
 
 impl Site {
     pub(crate) fn new(class: u16, requests: u16, objects: u16, entry: &Traffic, web: &Web) -> Self {
-        let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
-        Self { class, requests, objects, web: web.clone(), stop }
+        Self { class, requests, objects, web: web.clone(), stop: plan::stop(entry) }
     }
 
     /// Whether a session may begin at `now`.
@@ -95,7 +91,7 @@ impl Site {
 
     /// Connections of a session.
     pub(crate) fn connections(&self) -> u16 {
-        self.web.connections.min(self.web.objects) as u16
+        pages::connections(&self.web)
     }
 }
 
@@ -118,20 +114,21 @@ impl Connection {
 }
 
 impl Client {
-    pub(crate) const fn new(site: u16, paths: Paths, rng: Stream) -> Self {
-        Self { site, paths, rng, connections: Vec::new(), unasked: 0, missing: 0, first: None }
+    pub(crate) const fn new(site: u16, paths: Paths, reader: Reader) -> Self {
+        Self { site, paths, reader, connections: Vec::new(), missing: 0, first: None }
     }
 
     /// The think time.
     pub(crate) fn think(&mut self, site: &Site) -> Span {
-        self.rng.draw(&site.web.think)
+        self.reader.think(&site.web)
     }
 
     /// Begins a session, without connections so far.
     pub(crate) fn begin(&mut self, site: &Site) {
         debug_assert_eq!(self.missing, 0, "the last session is over");
         self.connections.clear();
-        (self.unasked, self.missing, self.first) = (site.web.objects, site.web.objects, None);
+        self.reader.begin(&site.web);
+        (self.missing, self.first) = (site.web.objects, None);
     }
 
     /// Asks for the next object over a connection that is free, unless there is none left.
@@ -142,8 +139,7 @@ impl Client {
         connection: u16,
         now: Time,
     ) -> Option<Fetch> {
-        self.unasked = self.unasked.checked_sub(1)?;
-        let size = self.rng.draw_payload(&site.web.size);
+        let size = self.reader.ask(&site.web)?;
         let fetch = Fetch { since: now, size, segments: profile.segments(size) };
         let connection = &mut self.connections[usize::from(connection)];
         connection.fetch = Some(fetch);
@@ -168,6 +164,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::rng::Stream;
     use aqm::Bytes;
     use scenario::Distribution;
     use scenario::model::{Kind, Tcp};
@@ -197,7 +194,8 @@ mod tests {
 
     /// A client with its connections open.
     fn client(site: &Site) -> Client {
-        let mut client = Client::new(0, Paths { forward: 0, reverse: 1 }, Stream::new(1, "client"));
+        let mut client =
+            Client::new(0, Paths { forward: 0, reverse: 1 }, Reader::new(Stream::new(1, "client")));
         client.begin(site);
         client.connections =
             (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();

@@ -2,10 +2,10 @@
 
 use crate::engine::event::Event;
 use crate::flows::flow::{Application, Flow, Role};
-use crate::flows::short::Amount;
 use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
 use crate::simulation::Simulation;
+use crate::traffic::short::Amount;
 use aqm::unit::Time;
 
 impl<P: Probe> Simulation<P> {
@@ -28,17 +28,17 @@ impl<P: Probe> Simulation<P> {
     /// A `short` flow arrives.
     pub(crate) fn on_arrival(&mut self, entry: u32) {
         let now = self.now();
-        let arrivals = &mut self.endpoints.arrivals[entry as usize];
-        let (class, profile) = (arrivals.class, arrivals.profile);
-        let Some(arrival) = arrivals.arrive(now) else { return };
-        let next = arrivals.after(now);
+        let shorts = &mut self.endpoints.shorts[entry as usize];
+        let Some(arrival) = shorts.arrivals.arrive(now) else { return };
+        let next = shorts.arrivals.after(now);
+        let flow = Flow::new(shorts.class, shorts.profile, shorts.paths_of(arrival.number));
         self.network.events.push(next, Event::Short(entry));
         let payload = match arrival.amount {
             Amount::Lifetime(_) => u64::MAX,
             Amount::Size(payload) => payload,
         };
         let application = Application::new(Role::Short, payload, now);
-        let slot = self.endpoints.open(Flow::new(class, profile, arrival.paths), application);
+        let slot = self.endpoints.open(flow, application);
         self.start(slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
             // It cannot be over before, so the event needs no generation.

@@ -1,6 +1,7 @@
 //! A run whose packets come from outside: real ones, of which the network sees what its algorithms read.
 
 use super::Simulation;
+use super::account::Ends;
 use crate::engine::clock::ClockArithmetic as _;
 use crate::engine::event::Event;
 use crate::measure::probe::{Checked, Probe};
@@ -117,9 +118,19 @@ impl<P: Probe> Emulation<P> {
         self.fates.drain(..)
     }
 
-    /// Runs to the end of the scenario, and returns the results. What only endpoints know, such as goodput and
-    /// retransmissions, is 0 there.
-    pub fn finish(&mut self) -> Results {
+    /// Runs to the end of the scenario, and returns the results. `ends` is what the endpoints outside know of each traffic
+    /// entry.
+    ///
+    /// # Panics
+    /// If there are not as many `ends` as entries.
+    pub fn finish(&mut self, ends: Vec<Ends>) -> Results {
+        assert_eq!(ends.len(), self.run.scenario.traffic.len(), "one for each traffic entry");
+        for (i, (ends, class)) in ends.iter().zip(&mut self.run.endpoints.classes).enumerate() {
+            class.started = ends.started;
+            ends.sessions.iter().for_each(|&took| class.sessions.record(took));
+            ends.completions.iter().for_each(|&took| self.run.deliveries.on_completion(i as u16, took));
+        }
+        self.run.ends = Some(ends);
         self.advance(self.run.end());
         self.run.network.catch_up_all(self.run.end());
         self.run.close();

@@ -55,6 +55,7 @@ impl<P: Probe> Simulation<P> {
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
             finished: false,
+            ends: None,
             scenario,
             seed,
             network,

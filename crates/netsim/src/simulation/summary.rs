@@ -1,8 +1,7 @@
 //! The results of a finished run, computed from its counters.
 
 use super::Simulation;
-use crate::flows::endpoints::Endpoints;
-use crate::flows::flow::Snapshot;
+use super::account::Account;
 use crate::measure::delays::Delays;
 use crate::measure::delivery::Jitter;
 use crate::measure::loss_runs::Runs;
@@ -19,40 +18,20 @@ fn sum(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 
-/// The metrics of the flows of one class, or of all, since the warm-up, given the delays of their packets.
-fn flow_metrics(
-    endpoints: &Endpoints,
-    class: Option<u16>,
-    delays: &Delays,
-    jitter: Jitter,
-    seconds: f64,
-) -> FlowMetrics {
-    let wanted = |of: u16| class.is_none_or(|class| class == of);
-    let (mut delivered, mut all, mut total) = (Vec::new(), Snapshot::default(), Snapshot::default());
-    for i in (0..endpoints.persistent).filter(|&i| wanted(endpoints.flows[i].class)) {
-        let now = endpoints.snapshot(i);
-        let since = now - endpoints.at_warmup[i];
-        delivered.push(since.delivered);
-        (all, total) = (all + since, total + now);
-    }
-    let by_persistent = all.delivered;
-    for (class, then) in endpoints.classes.iter().enumerate().filter(|&(class, _)| wanted(class as u16)) {
-        let now = endpoints.transient(class as u16);
-        (all, total) = (all + (now - then.at_warmup), total + now);
-    }
-    let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
-    delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
-    let sum: f64 = delivered.iter().map(|&x: &u64| x as f64).sum();
+/// The metrics of the flows with these counters, given the delays of their packets.
+fn flow_metrics(account: &Account, delays: &Delays, jitter: Jitter, seconds: f64) -> FlowMetrics {
+    let delivered = &account.delivered;
+    let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
     let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
     let percentile = delays.percentile();
     FlowMetrics {
-        goodput: (sum + (all.delivered - by_persistent) as f64) * 8.0 / seconds,
+        goodput: (sum + account.transient as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
         jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
-        timeouts: Some(all.timeouts),
-        retransmits: Some(all.retransmits),
-        timeouts_total: Some(total.timeouts),
-        retransmits_total: Some(total.retransmits),
+        timeouts: account.timeouts,
+        retransmits: account.retransmits,
+        timeouts_total: account.timeouts_total,
+        retransmits_total: account.retransmits_total,
         delay_mean: delays.mean(),
         delay_p50: percentile(50),
         delay_p95: percentile(95),
@@ -128,7 +107,7 @@ impl<P: Probe> Simulation<P> {
             seed: self.seed,
             metrics: Metrics {
                 link,
-                flows: flow_metrics(&self.endpoints, None, &delays, jitter, seconds),
+                flows: flow_metrics(&self.account(None), &delays, jitter, seconds),
                 response_time,
                 drops_elsewhere: Some(drops_elsewhere),
             },
@@ -144,6 +123,15 @@ impl<P: Probe> Simulation<P> {
                 events: self.events,
                 cpu_seconds: self.cpu.as_secs_f64(),
             },
+        }
+    }
+
+    /// The counters of the flows of one class, or of all.
+    fn account(&self, class: Option<usize>) -> Account {
+        match (&self.ends, class) {
+            (None, class) => Account::of(&self.endpoints, class.map(|class| class as u16)),
+            (Some(ends), Some(class)) => ends[class].account.clone(),
+            (Some(ends), None) => Account::sum(ends.iter().map(|ends| &ends.account)),
         }
     }
 
@@ -218,13 +206,7 @@ impl<P: Probe> Simulation<P> {
             flows: self.scenario.traffic[class].count,
             traffic,
             loss_run_mean: runs.mean(),
-            totals: flow_metrics(
-                &self.endpoints,
-                Some(class as u16),
-                &delivery.delays,
-                delivery.jitter,
-                seconds,
-            ),
+            totals: flow_metrics(&self.account(Some(class)), &delivery.delays, delivery.jitter, seconds),
             started: Some(done.started + started_sources as u64),
             completed: Some(completions.count()),
             sessions: Some(done.sessions.count),

@@ -2,7 +2,7 @@
 //! traffic moves a packet.
 
 use crate::engine::rng::Stream;
-use crate::traffic::noise;
+use crate::traffic::{noise, plan};
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use run::Watch;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A UDP sender with the counters of its receiver.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub struct Source {
     pub(crate) class: u16,
     pub(crate) forward: u32,
     /// The codepoint of its packets.
@@ -29,15 +29,17 @@ pub(crate) struct Source {
 
 /// The path and the activity of a source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
-    pub(crate) class: u16,
-    /// Where its path starts among the hops.
-    pub(crate) forward: u32,
-    pub(crate) ecn: Ecn,
+pub struct Setting {
+    /// The number of its traffic entry.
+    pub class: u16,
+    /// Where its path starts among the hops of the packet engine.
+    pub forward: u32,
+    /// The codepoint of its packets.
+    pub ecn: Ecn,
     /// The start of its activity.
-    pub(crate) start: Time,
+    pub start: Time,
     /// The end of the run.
-    pub(crate) end: Time,
+    pub end: Time,
 }
 
 /// The law by which packets are sent.
@@ -53,24 +55,27 @@ enum Pattern {
 
 /// A packet that is sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sent {
+pub struct Sent {
     /// Bytes on the wire.
-    pub(crate) size: u16,
+    pub size: u16,
     /// The time to the next packet, if there is one.
-    pub(crate) gap: Option<Span>,
+    pub gap: Option<Span>,
 }
 
 impl Source {
-    /// A flow of `entry`, whose kind is `udp`; `None` if the watch stops the set-up.
-    pub(crate) fn new(
+    /// The flow with number `i` of `entry`, whose kind is `udp`, in the run with this seed; `None` if the watch stops the
+    /// set-up.
+    pub fn new(
         setting: Setting,
         entry: &Traffic,
         udp: &Udp,
-        rng: Stream,
+        i: usize,
+        seed: u64,
         watch: &mut Watch,
     ) -> Option<Self> {
         let Setting { class, forward, ecn, start, end } = setting;
-        let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
+        let stop = plan::stop(entry);
+        let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
@@ -85,9 +90,15 @@ impl Source {
         self.delivered_at_warmup += if warming { payload } else { 0 };
     }
 
-    /// Sends a packet.
+    /// The time of its first packet; [`Time::MAX`] if there is none.
+    #[must_use]
+    pub const fn start(&self) -> Time {
+        self.start
+    }
+
+    /// Sends a packet; none is sent from [`stop`](plan::stop) on.
     #[inline]
-    pub(crate) fn send(&mut self) -> Sent {
+    pub fn send(&mut self) -> Sent {
         self.pattern.send()
     }
 }
@@ -293,10 +304,9 @@ mod tests {
         let entry = &scenario.traffic[0];
         let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
-        let rng = Stream::new(1, "traffic.x.0");
         let mut watch = Watch::default();
         let setting = Setting { class: 0, forward: 0, ecn: *ecn, start, end };
-        let mut source = Source::new(setting, entry, udp, rng, &mut watch).expect("nobody stops it");
+        let mut source = Source::new(setting, entry, udp, 0, 1, &mut watch).expect("nobody stops it");
         let (mut packets, mut now) = (Vec::new(), source.start);
         while now < source.stop.min(end) {
             let sent = source.send();

@@ -1,0 +1,56 @@
+//! What a reader of pages draws: think times and the sizes of objects.
+
+use crate::engine::rng::Stream;
+use crate::traffic::plan;
+use aqm::unit::{Span, Time};
+use scenario::model::{Traffic, Web};
+
+/// A client's draws. Every client has its own stream, and draws a session's think time and then the sizes of its
+/// objects in the order in which it asks: the sequence does not depend on the network.
+#[derive(Debug)]
+pub struct Reader {
+    rng: Stream,
+    /// Objects of the session that are not yet requested.
+    unasked: u32,
+}
+
+/// The clients of `entry`, whose kind is `web`, in the run with this seed: when the first session of each begins.
+pub fn readers<'a>(
+    entry: &'a Traffic,
+    web: &'a Web,
+    seed: u64,
+) -> impl Iterator<Item = (Time, Reader)> + use<'a> {
+    plan::starts(entry, seed).enumerate().map(move |(i, start)| {
+        let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
+        let mut reader = Reader::new(rng);
+        (start + reader.think(web), reader)
+    })
+}
+
+/// The connections of a session: no more than it has objects.
+#[must_use]
+pub fn connections(web: &Web) -> u16 {
+    web.connections.min(web.objects) as u16
+}
+
+impl Reader {
+    pub(crate) const fn new(rng: Stream) -> Self {
+        Self { rng, unasked: 0 }
+    }
+
+    /// The think time before the next session.
+    pub fn think(&mut self, web: &Web) -> Span {
+        self.rng.draw(&web.think)
+    }
+
+    /// Begins a session.
+    pub const fn begin(&mut self, web: &Web) {
+        self.unasked = web.objects;
+    }
+
+    /// The size in bytes of the object that is asked for next; `None` if the session has no more.
+    pub fn ask(&mut self, web: &Web) -> Option<u64> {
+        self.unasked = self.unasked.checked_sub(1)?;
+        Some(self.rng.draw_payload(&web.size))
+    }
+}
