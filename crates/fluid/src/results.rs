@@ -57,6 +57,7 @@ impl Fluid {
                 packets: whole(sums.sent),
                 events: self.steps(),
                 cpu_seconds: self.cpu().as_secs_f64(),
+                timing: None,
             },
         })
     }

@@ -44,4 +44,18 @@ pub struct Engine {
     pub events: u64,
     /// Processor time of the run and its set-up, in s.
     pub cpu_seconds: f64,
+    /// How exact its clock was, if that was the machine's.
+    #[serde(flatten)]
+    pub timing: Option<Timing>,
+}
+
+/// How late the emulated network handed packets to real hosts.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Timing {
+    /// Half of the packets were no later, in s.
+    pub timing_error_p50: f64,
+    /// 99 of 100, in s.
+    pub timing_error_p99: f64,
+    /// All, in s.
+    pub timing_error_max: f64,
 }

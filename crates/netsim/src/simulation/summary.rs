@@ -122,6 +122,7 @@ impl<P: Probe> Simulation<P> {
                 packets: sum(aqm_queue.queue.counts()).departures,
                 events: self.events,
                 cpu_seconds: self.cpu.as_secs_f64(),
+                timing: None,
             },
         }
     }

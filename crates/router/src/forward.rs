@@ -1,0 +1,202 @@
+//! The router: packets from the hosts into the emulated network, and from there to their hosts.
+
+use crate::clock::{Clock, Poll, Timer};
+use crate::hosts::{Hosts, class_of};
+use crate::namespace::Namespace;
+use crate::wire::{self, Connection, Seen};
+use aqm::unit::Time;
+use hdrhistogram::Histogram;
+use netsim::{Emulation, Foreign, Series};
+use rustix::event::epoll::EventFlags;
+use std::collections::HashMap;
+use std::io::{self, Read as _, Write as _};
+
+const TIMER: u64 = u64::MAX;
+
+/// The router.
+#[derive(Debug)]
+pub struct Router {
+    emulation: Emulation<Series>,
+    hosts: Hosts,
+    namespaces: Vec<Namespace>,
+    clock: Clock,
+    poll: Poll,
+    timer: Timer,
+    /// The packets that are on their way, by their numbers.
+    packets: Vec<OnWay>,
+    free: Vec<u32>,
+    connections: HashMap<Connection, u32>,
+    /// How late packets were handed to their hosts, in ns.
+    lateness: Histogram<u64>,
+    /// Packets that the hosts sent and that belong to no traffic.
+    pub strays: u64,
+}
+
+/// A packet on its way.
+#[derive(Debug)]
+struct OnWay {
+    bytes: Box<[u8]>,
+    length: usize,
+    /// The namespace of its destination.
+    namespace: usize,
+}
+
+/// How late packets were handed to their hosts, in s.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lateness {
+    /// Half of the packets were no later.
+    pub p50: f64,
+    /// 99 of 100.
+    pub p99: f64,
+    /// All.
+    pub max: f64,
+}
+
+impl Router {
+    /// A router between these namespaces for packets of at most `mtu` bytes.
+    ///
+    /// # Errors
+    /// If the system has no more descriptors.
+    pub fn new(
+        emulation: Emulation<Series>,
+        hosts: Hosts,
+        namespaces: Vec<Namespace>,
+        clock: Clock,
+    ) -> io::Result<Self> {
+        let (poll, timer) = (Poll::new()?, Timer::new(clock)?);
+        poll.add(&timer, TIMER, EventFlags::IN)?;
+        for (i, namespace) in namespaces.iter().enumerate() {
+            poll.add(&namespace.device, i as u64, EventFlags::IN)?;
+        }
+        let lateness = Histogram::new(3).map_err(io::Error::other)?;
+        Ok(Self {
+            emulation,
+            hosts,
+            namespaces,
+            clock,
+            poll,
+            timer,
+            packets: Vec::new(),
+            free: Vec::new(),
+            connections: HashMap::new(),
+            lateness,
+            strays: 0,
+        })
+    }
+
+    /// Forwards packets until `end`, and calls `look` with the time after each of `looks` equal parts of the run.
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn run(&mut self, end: Time, mtu: usize, looks: u64, mut look: impl FnMut(Time)) -> io::Result<()> {
+        let part = (end.nanos() / looks).max(1);
+        let mut next_look = part;
+        loop {
+            let now = self.clock.now();
+            self.emulation.advance(now.min(end));
+            self.hand_out(now)?;
+            if now >= end {
+                return Ok(());
+            }
+            if now.nanos() >= next_look {
+                look(now);
+                next_look = (now.nanos() / part + 1) * part;
+            }
+            let due = self.emulation.next().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
+            self.timer.arm(due)?;
+            let mut readable = 0u64;
+            for (token, _) in self.poll.wait()? {
+                match token {
+                    TIMER => self.timer.went_off(),
+                    namespace => readable |= 1 << namespace,
+                }
+            }
+            for namespace in 0..self.namespaces.len() {
+                if readable & 1 << namespace != 0 {
+                    self.take_in(namespace, mtu)?;
+                }
+            }
+        }
+    }
+
+    /// Reads what the hosts of a namespace have sent.
+    fn take_in(&mut self, namespace: usize, mtu: usize) -> io::Result<()> {
+        loop {
+            let number = self.free.pop().unwrap_or_else(|| {
+                let bytes = vec![0; mtu].into_boxed_slice();
+                self.packets.push(OnWay { bytes, length: 0, namespace: 0 });
+                (self.packets.len() - 1) as u32
+            });
+            let place = &mut self.packets[number as usize];
+            match self.namespaces[namespace].device.read(&mut place.bytes) {
+                Ok(length) => {
+                    place.length = length;
+                    if !self.enter(number) {
+                        self.free.push(number);
+                        self.strays += 1;
+                    }
+                }
+                Err(error) => {
+                    self.free.push(number);
+                    return if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) };
+                }
+            }
+        }
+    }
+
+    /// Offers a packet to the network; false if it belongs to no traffic.
+    fn enter(&mut self, number: u32) -> bool {
+        let place = &mut self.packets[number as usize];
+        let Some(seen) = Seen::of(&place.bytes[..place.length]) else { return false };
+        let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
+        let (Some(from), Some(to)) = ends else { return false };
+        let Some(class) = class_of([seen.from.1, seen.to.1]) else { return false };
+        place.namespace = to.namespace;
+        let next = self.connections.len() as u32;
+        let packet = Foreign {
+            number,
+            from: from.node,
+            to: to.node,
+            class,
+            flow: *self.connections.entry(seen.connection()).or_insert(next),
+            kind: seen.kind,
+            size: place.length as u16,
+            ecn: seen.ecn,
+        };
+        self.emulation.offer(self.clock.now(), &packet)
+    }
+
+    /// Hands the packets that have arrived by `now` to their hosts.
+    fn hand_out(&mut self, now: Time) -> io::Result<()> {
+        for fate in self.emulation.fates() {
+            self.free.push(fate.number);
+            if !fate.arrived {
+                continue;
+            }
+            let place = &mut self.packets[fate.number as usize];
+            let packet = &mut place.bytes[..place.length];
+            if fate.marked {
+                wire::mark(packet);
+            }
+            self.namespaces[place.namespace].device.write_all(packet)?;
+            self.lateness.saturating_record(now.since(fate.at).nanos());
+        }
+        Ok(())
+    }
+
+    /// The emulation.
+    pub const fn emulation(&mut self) -> &mut Emulation<Series> {
+        &mut self.emulation
+    }
+
+    /// How late packets were handed to their hosts; `None` if there were none.
+    #[must_use]
+    pub fn lateness(&self) -> Option<Lateness> {
+        let seconds = |nanos: u64| nanos as f64 * 1e-9;
+        (!self.lateness.is_empty()).then(|| Lateness {
+            p50: seconds(self.lateness.value_at_quantile(0.5)),
+            p99: seconds(self.lateness.value_at_quantile(0.99)),
+            max: seconds(self.lateness.max()),
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! The hosts of a scenario: in which network namespace each is, and by which address.
+//!
+//! A host is a node and a stack: a node whose traffic entries need different stacks is several hosts. Packets between two
+//! hosts in one namespace would not leave it, so hosts that talk to each other are in different ones; apart from that,
+//! hosts with equal stacks share a namespace. A dumbbell of any size has two.
+
+use crate::stack::{Stack, Unmapped};
+use scenario::Scenario;
+use scenario::model::{Kind, Tcp};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The port of the first traffic entry; each entry has its own, on which its servers and sinks listen.
+const FIRST_PORT: u16 = 1024;
+/// The last port for a traffic entry; clients have those above.
+pub const LAST_PORT: u16 = 16_383;
+/// The first byte of all addresses, and the second byte of those in the first namespace.
+const NETWORK: [u8; 2] = [10, 64];
+
+/// A host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Host {
+    /// The node of the scenario.
+    pub node: usize,
+    /// The number of its namespace.
+    pub namespace: usize,
+    /// Its address.
+    pub address: Ipv4Addr,
+}
+
+/// All hosts of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Hosts {
+    /// The stack of each namespace.
+    pub stacks: Vec<Stack>,
+    hosts: Vec<Host>,
+    by_address: HashMap<Ipv4Addr, usize>,
+    by_node: HashMap<(usize, Stack), usize>,
+    /// The stack of each traffic entry.
+    entries: Vec<Stack>,
+}
+
+/// The TCP of a traffic entry, if it has one.
+#[must_use]
+pub const fn tcp(kind: &Kind) -> Option<&Tcp> {
+    match kind {
+        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => Some(tcp),
+        Kind::Udp(..) => None,
+    }
+}
+
+impl Hosts {
+    /// The hosts of `scenario`.
+    ///
+    /// # Errors
+    /// What of its traffic Linux cannot do.
+    pub fn new(scenario: &Scenario) -> Result<Self, Vec<Unmapped>> {
+        let traffic = &scenario.traffic;
+        if traffic.len() > usize::from(LAST_PORT - FIRST_PORT) {
+            return Err(vec![Unmapped {
+                key: "traffic".to_owned(),
+                value: format!("{} entries", traffic.len()),
+                remedy: format!("it has ports for {}", LAST_PORT - FIRST_PORT),
+            }]);
+        }
+        let mut unmapped = Vec::new();
+        let of_tcp: Vec<Option<Stack>> = traffic
+            .iter()
+            .map(|entry| {
+                let stack = Stack::of(&entry.name, tcp(&entry.kind)?);
+                stack.map_err(|problems| unmapped.extend(problems)).ok()
+            })
+            .collect();
+        if !unmapped.is_empty() {
+            return Err(unmapped);
+        }
+        // Datagrams do not care, and go with the first TCP.
+        let any = of_tcp.iter().flatten().next().copied().unwrap_or_default();
+        let entries: Vec<Stack> = of_tcp.into_iter().map(|stack| stack.unwrap_or(any)).collect();
+        let mut keys: Vec<(usize, Stack)> = Vec::new();
+        let mut talks: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut by_node = HashMap::new();
+        for (entry, &stack) in traffic.iter().zip(&entries) {
+            let mut number = |node: usize| {
+                *by_node.entry((node, stack)).or_insert_with(|| {
+                    keys.push((node, stack));
+                    keys.len() - 1
+                })
+            };
+            let flows = entry.from.len().max(entry.to.len()) * entry.from.len().min(entry.to.len());
+            for i in 0..flows {
+                let from = number(entry.from[i % entry.from.len()]);
+                let to = number(entry.to[i % entry.to.len()]);
+                talks.entry(from).or_default().push(to);
+                talks.entry(to).or_default().push(from);
+            }
+        }
+        let mut found = Self { entries, by_node, ..Self::default() };
+        found.place(&keys, &talks);
+        Ok(found)
+    }
+
+    /// Gives each host the first namespace of its stack in which none is that it talks to.
+    fn place(&mut self, keys: &[(usize, Stack)], talks: &HashMap<usize, Vec<usize>>) {
+        let mut members = Vec::<u16>::new();
+        for (i, &(node, stack)) in keys.iter().enumerate() {
+            let near: Vec<usize> =
+                talks[&i].iter().filter_map(|&other| Some(self.hosts.get(other)?.namespace)).collect();
+            let fits = |&k: &usize| self.stacks[k] == stack && !near.contains(&k) && members[k] < u16::MAX;
+            let namespace = (0..self.stacks.len()).find(fits).unwrap_or_else(|| {
+                self.stacks.push(stack);
+                members.push(0);
+                self.stacks.len() - 1
+            });
+            members[namespace] += 1;
+            let [high, low] = members[namespace].to_be_bytes();
+            let address = Ipv4Addr::new(NETWORK[0], NETWORK[1] + namespace as u8, high, low);
+            self.by_address.insert(address, self.hosts.len());
+            self.hosts.push(Host { node, namespace, address });
+        }
+    }
+
+    /// The addresses of a namespace: a prefix of 16 bits.
+    #[must_use]
+    pub fn prefix(namespace: usize) -> String {
+        format!("{}.{}.0.0/16", NETWORK[0], NETWORK[1] as usize + namespace)
+    }
+
+    /// The host with this address.
+    #[must_use]
+    pub fn at(&self, address: IpAddr) -> Option<Host> {
+        let IpAddr::V4(address) = address else { return None };
+        Some(self.hosts[*self.by_address.get(&address)?])
+    }
+
+    /// The two hosts of flow `i` of a traffic entry: the one it is from, the one it goes to.
+    #[must_use]
+    pub fn ends(&self, scenario: &Scenario, class: usize, i: usize) -> [Host; 2] {
+        let entry = &scenario.traffic[class];
+        let nodes = [entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]];
+        nodes.map(|node| self.hosts[self.by_node[&(node, self.entries[class])]])
+    }
+
+    /// All hosts.
+    #[must_use]
+    pub fn all(&self) -> &[Host] {
+        &self.hosts
+    }
+}
+
+/// The port of a traffic entry.
+#[must_use]
+pub const fn port(class: usize) -> u16 {
+    FIRST_PORT + class as u16
+}
+
+/// The traffic entry of a packet between these ports, one of which is its own.
+#[must_use]
+pub const fn class_of(ports: [u16; 2]) -> Option<u16> {
+    let [a, b] = ports;
+    if b >= FIRST_PORT && b <= LAST_PORT {
+        Some(b - FIRST_PORT)
+    } else if a >= FIRST_PORT && a <= LAST_PORT {
+        Some(a - FIRST_PORT)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Document;
+
+    fn scenario(text: &str) -> Scenario {
+        Document::parse(text, "test").unwrap().check().unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    #[test]
+    fn a_dumbbell_has_two_namespaces_however_many_hosts() {
+        let scenario = scenario(
+            "[dumbbell]\nsender_delay = [\"1 ms\", \"2 ms\", \"3 ms\"]\nreceiver_delay = [\"1 ms\", \"2 ms\"]\n\
+             [[traffic]]\nname = \"down\"\ncount = 12\n[[traffic]]\nname = \"up\"\nfrom = \"receivers\"\nto = \"senders\"\n\
+             [[traffic]]\nname = \"call\"\nkind = \"voip\"\n",
+        );
+        let hosts = Hosts::new(&scenario).unwrap();
+        assert_eq!((hosts.stacks.len(), hosts.all().len()), (2, 5));
+        for i in 0..12 {
+            let [from, to] = hosts.ends(&scenario, 0, i);
+            assert_ne!(from.namespace, to.namespace);
+            assert_eq!(hosts.at(from.address.into()), Some(from));
+            assert_eq!(
+                (from.node, to.node),
+                (scenario.traffic[0].from[i % 3], scenario.traffic[0].to[i % 2])
+            );
+        }
+        let [from, to] = hosts.ends(&scenario, 1, 0);
+        let [other_from, other_to] = hosts.ends(&scenario, 0, 0);
+        assert_eq!([from, to], [other_to, other_from]);
+    }
+
+    #[test]
+    fn different_stacks_are_in_different_namespaces() {
+        let scenario = scenario(
+            "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\ntcp = { preset = \"linux\", ecn = true }\n",
+        );
+        let hosts = Hosts::new(&scenario).unwrap();
+        assert_eq!((hosts.stacks.len(), hosts.all().len()), (4, 4));
+        assert_eq!(hosts.ends(&scenario, 0, 0)[0].node, hosts.ends(&scenario, 1, 0)[0].node);
+        let old = scenario_with_old_tcp();
+        assert_eq!(Hosts::new(&old).unwrap_err()[0].key, "traffic.a.tcp.flavour");
+    }
+
+    fn scenario_with_old_tcp() -> Scenario {
+        scenario("[dumbbell]\n[[traffic]]\nname = \"a\"\ntcp = \"rfc5681\"\n")
+    }
+
+    #[test]
+    fn the_port_tells_the_entry() {
+        assert_eq!(class_of([40000, port(3)]), Some(3));
+        assert_eq!(class_of([port(3), 40000]), Some(3));
+        assert_eq!(class_of([40000, 50000]), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
+
+use crate::hosts::Hosts;
+use crate::stack::{Cubic, Stack};
+use crate::sys;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+
+/// The device in each namespace.
+const DEVICE: &str = "aqmlab0";
+/// Packets that the device holds for the router, which must never be full: the most that Linux allows.
+const DEVICE_QUEUE: u32 = 32_767;
+/// Where the kernel has the settings of CUBIC.
+const CUBIC: &str = "/sys/module/tcp_cubic/parameters";
+
+/// A namespace.
+#[derive(Debug)]
+pub struct Namespace {
+    /// The namespace itself, to enter it.
+    pub file: File,
+    /// Its device.
+    pub device: File,
+}
+
+/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes. The calling thread is in the last one
+/// afterwards.
+///
+/// # Errors
+/// If the system refuses, with what was refused.
+pub fn make(hosts: &Hosts, mtu: u32) -> io::Result<Vec<Namespace>> {
+    let made = hosts.stacks.iter().enumerate().map(|(number, stack)| {
+        sys::unshare_network(false).map_err(context("a network namespace"))?;
+        let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+        set_up(number, stack, mtu)?;
+        let file = File::open("/proc/thread-self/ns/net")?;
+        // The program with senders and sinks inherits it.
+        fcntl_setfd(&file, FdFlags::empty())?;
+        Ok(Namespace { file, device })
+    });
+    made.collect()
+}
+
+/// Moves the calling thread into a namespace.
+///
+/// # Errors
+/// If the caller is not privileged in it.
+pub fn enter(namespace: impl AsFd) -> io::Result<()> {
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
+}
+
+fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
+    move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+/// Sets up the namespace of the calling thread.
+fn set_up(number: usize, stack: &Stack, mtu: u32) -> io::Result<()> {
+    for (name, value) in stack.sysctls() {
+        let path = format!("/proc/sys/net/ipv4/{name}");
+        fs::write(&path, value).map_err(context(&path))?;
+    }
+    // The kernel would send router solicitations over a new device.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+    let prefix = Hosts::prefix(number);
+    // All addresses of the prefix are the namespace's own. Packets are neither joined nor cut on the way.
+    ip(&format!(
+        "link set lo up\n\
+         link set {DEVICE} up mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1\n\
+         route add local {prefix} dev lo\n\
+         route add default dev {DEVICE} {}\n",
+        stack.route()
+    ))
+}
+
+/// Has `ip` carry out some commands.
+fn ip(commands: &str) -> io::Result<()> {
+    let mut child = Command::new("ip")
+        .args(["-batch", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(context("ip (Debian: apt install iproute2)"))?;
+    child.stdin.take().expect("it is a pipe").write_all(commands.as_bytes())?;
+    let output = child.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("ip: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}
+
+/// Sets the whole kernel's CUBIC.
+///
+/// # Errors
+/// If it has other settings and may not be changed.
+pub fn set_cubic(cubic: Cubic) -> io::Result<()> {
+    for (name, on) in cubic.module_parameters() {
+        let path = format!("{CUBIC}/{name}");
+        let wanted = u8::from(on).to_string();
+        if fs::read_to_string(&path).map_err(context(&path))?.trim() != wanted {
+            fs::write(&path, &wanted).map_err(context(&path))?;
+        }
+    }
+    Ok(())
+}

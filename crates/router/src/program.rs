@@ -1,0 +1,148 @@
+//! The command line of the router.
+
+use aqm::unit::{Span, Time};
+use clap::Parser;
+use netsim::{Emulation, Ends, Series};
+use router::clock::Clock;
+use router::ends::Report;
+use router::forward::Router;
+use router::hosts::{Hosts, tcp};
+use router::stack::Cubic;
+use router::{namespace, table};
+use scenario::Scenario;
+use std::fs;
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode};
+
+/// Time for both programs to be ready before the run begins.
+const LEAD: Span = Span::ms(500);
+/// How often a run says how far it is.
+const LOOKS: u64 = 100;
+
+/// Runs the traffic of a scenario over real network stacks, between which this program is the network.
+#[derive(Parser)]
+#[command(name = "aqmlab-router")]
+struct Arguments {
+    /// The scenario, a TOML file that extends no other.
+    #[arg(long)]
+    scenario: PathBuf,
+    /// The seed of the run.
+    #[arg(long)]
+    seed: u64,
+    /// The folder for results.json, series.arrow and what the traffic's program writes.
+    #[arg(long)]
+    out: PathBuf,
+    /// The program that is the senders and sinks.
+    #[arg(long)]
+    traffic: PathBuf,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Scenario, String> {
+    let document = scenario::Library::default().load(path).map_err(|problems| problems.to_string())?;
+    document.check().map_err(|problems| problems.to_string())
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let scenario = read(&arguments.scenario)?;
+    let hosts = Hosts::new(&scenario)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let failed = |error: std::io::Error| error.to_string();
+    let tcps = || scenario.traffic.iter().filter_map(|entry| Some((&*entry.name, tcp(&entry.kind)?)));
+    if let Some(cubic) = Cubic::of(tcps()).map_err(|problem| problem.to_string())? {
+        namespace::set_cubic(cubic).map_err(failed)?;
+    }
+    let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
+    let namespaces = namespace::make(&hosts, mtu as u32).map_err(failed)?;
+    let series = scenario.record.series.then(|| Series::new(&scenario));
+    let recorded = series.is_some();
+    let emulation = Emulation::new(scenario.clone(), arguments.seed, series);
+    let clock = Clock::starting_after(LEAD);
+    let descriptors: Vec<String> =
+        namespaces.iter().map(|namespace| namespace.file.as_raw_fd().to_string()).collect();
+    let mut router = Router::new(emulation, hosts, namespaces, clock).map_err(failed)?;
+    let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
+    let end = Time::ZERO + scenario.general.duration;
+    let mut out = std::io::stdout();
+    router
+        .run(end, mtu as usize, LOOKS, |now| {
+            let _ = writeln!(out, "{:.6}", now.nanos() as f64 / end.nanos() as f64);
+        })
+        .map_err(failed)?;
+    let report = traffic.report(arguments)?;
+    if !report.failures.is_empty() {
+        eprintln!("{}", report.failures.join("\n"));
+    }
+    let ends: Vec<Ends> = report.classes.into_iter().map(Ends::from).collect();
+    let mut results = router.emulation().finish(ends);
+    let violations = router.emulation().violations();
+    if !violations.is_empty() {
+        return Err(format!("the accounts of the router do not balance: {}", violations.join("; ")));
+    }
+    if router.strays > 0 {
+        return Err(format!("{} packets belong to no traffic of the scenario", router.strays));
+    }
+    if let Some(lateness) = router.lateness() {
+        results.engine.timing = Some(run::results::Timing {
+            timing_error_p50: lateness.p50,
+            timing_error_p99: lateness.p99,
+            timing_error_max: lateness.max,
+        });
+    }
+    if recorded {
+        let series = router.emulation().probe_mut().expect("it records");
+        series.finish(end);
+        table::write(&arguments.out.join("series.arrow"), series.take_columns()).map_err(failed)?;
+    }
+    let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
+    // Whole or not at all: a guest is switched off as soon as this program ends.
+    let part = arguments.out.join("results.json.part");
+    fs::write(&part, text).map_err(failed)?;
+    fs::rename(&part, arguments.out.join("results.json")).map_err(failed)
+}
+
+/// The program with senders and sinks, which ends with this one.
+struct Traffic(Child);
+
+impl Traffic {
+    fn start(arguments: &Arguments, clock: Clock, descriptors: &[String]) -> Result<Self, String> {
+        let child = Command::new(&arguments.traffic)
+            .arg("--scenario")
+            .arg(&arguments.scenario)
+            .args(["--seed", &arguments.seed.to_string(), "--zero", &clock.zero.to_string()])
+            .args(["--namespaces", &descriptors.join(",")])
+            .arg("--out")
+            .arg(&arguments.out)
+            .spawn();
+        child.map(Self).map_err(|error| format!("{}: {error}", arguments.traffic.display()))
+    }
+
+    fn report(&mut self, arguments: &Arguments) -> Result<Report, String> {
+        let status = self.0.wait().map_err(|error| error.to_string())?;
+        if !status.success() {
+            return Err(format!("{}: {status}", arguments.traffic.display()));
+        }
+        let path = arguments.out.join("ends.json");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,262 @@
+//! The settings of a network stack for a scenario's TCP: what Linux can be told, and what it cannot.
+
+use aqm::params::Params as _;
+use aqm::unit::{Bytes, Span};
+use scenario::model::{Congestion, HEADER, Tcp};
+use std::fmt;
+
+/// Bytes of the timestamp option in every segment, with its padding (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
+
+/// The most bytes that `tcp_rmem` and `tcp_wmem` allow a socket; the middle value is where a socket starts, so that no
+/// receive window limits a flow.
+const RMEM: &str = "4096 6291456 12582912";
+const WMEM: &str = "4096 4194304 12582912";
+
+/// The settings that all sockets in a network namespace share.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Stack {
+    ecn: bool,
+    dctcp: bool,
+    timestamps: bool,
+    restart_after_idle: bool,
+    delayed_ack: bool,
+    initial_window: u32,
+    min_rto: Span,
+}
+
+/// The settings of CUBIC, which the whole kernel shares.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cubic {
+    hystart: bool,
+    fast_convergence: bool,
+    reno_friendly: bool,
+}
+
+/// A parameter whose value Linux does not have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unmapped {
+    /// The parameter, such as `traffic.long.tcp.max_rto`.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Unmapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: the Linux engine cannot do that; {}", self.key, self.value, self.remedy)
+    }
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self::with(&linux())
+    }
+}
+
+fn linux() -> Tcp {
+    Tcp::preset("linux").expect("it is a preset")
+}
+
+/// The name of a congestion control in the kernel.
+#[must_use]
+pub const fn control(congestion: Congestion) -> Option<&'static str> {
+    match congestion {
+        Congestion::Reno => Some("reno"),
+        Congestion::Cubic => Some("cubic"),
+        Congestion::Dctcp => Some("dctcp"),
+        Congestion::Bbr => Some("bbr"),
+        Congestion::Ledbat => None,
+    }
+}
+
+impl Stack {
+    const fn with(tcp: &Tcp) -> Self {
+        Self {
+            ecn: tcp.ecn,
+            dctcp: matches!(tcp.congestion, Congestion::Dctcp),
+            timestamps: tcp.timestamps,
+            restart_after_idle: tcp.restart_after_idle,
+            delayed_ack: tcp.delayed_ack,
+            initial_window: match tcp.initial_window {
+                Some(window) => window,
+                None => 10,
+            },
+            min_rto: tcp.min_rto,
+        }
+    }
+
+    /// The stack for the TCP of the traffic entry `name`.
+    ///
+    /// # Errors
+    /// The parameters whose values Linux does not have.
+    pub fn of(name: &str, tcp: &Tcp) -> Result<Self, Vec<Unmapped>> {
+        let header = HEADER as u64 + if tcp.timestamps { TIMESTAMPS } else { 0 };
+        // Everything else is as the preset that describes Linux has it.
+        let possible = Tcp {
+            congestion: if control(tcp.congestion).is_some() { tcp.congestion } else { Congestion::Reno },
+            ecn: tcp.ecn,
+            timestamps: tcp.timestamps,
+            header: Bytes(header),
+            restart_after_idle: tcp.restart_after_idle,
+            delayed_ack: tcp.delayed_ack,
+            initial_window: tcp.initial_window.or(Some(10)),
+            min_rto: tcp.min_rto,
+            hystart: tcp.hystart,
+            fast_convergence: tcp.fast_convergence,
+            reno_friendly: tcp.reno_friendly,
+            ..linux()
+        };
+        let misfits: Vec<_> = tcp
+            .values()
+            .into_iter()
+            .zip(possible.values())
+            .filter(|((_, value), (_, possible))| value != possible)
+            .map(|((key, value), (_, possible))| (key, value, possible))
+            .collect();
+        if misfits.is_empty() {
+            return Ok(Self::with(tcp));
+        }
+        let entry = format!("traffic.{name}.tcp");
+        if misfits.iter().any(|(key, ..)| *key == "flavour") {
+            let reno = if tcp.congestion == Congestion::Reno { "Reno" } else { "another congestion control" };
+            return Err(vec![Unmapped {
+                key: format!("{entry}.flavour"),
+                value: tcp
+                    .values()
+                    .iter()
+                    .find(|(key, _)| *key == "flavour")
+                    .map(|(_, value)| value.to_string())
+                    .unwrap_or_default(),
+                remedy: format!(
+                    "its TCP is the preset \"linux\": --set {entry}=linux, and for {reno} --set {entry}.congestion=NAME"
+                ),
+            }]);
+        }
+        let unmapped = |(key, value, possible): (&str, aqm::params::Value, aqm::params::Value)| Unmapped {
+            key: format!("{entry}.{key}"),
+            value: value.to_string(),
+            remedy: if key == "congestion" {
+                "it has \"reno\", \"cubic\", \"dctcp\" and \"bbr\"".to_owned()
+            } else {
+                format!("it has {possible}")
+            },
+        };
+        Err(misfits.into_iter().map(unmapped).collect())
+    }
+
+    /// The values of the sysctl parameters below `net.ipv4`.
+    #[must_use]
+    pub fn sysctls(&self) -> Vec<(&'static str, String)> {
+        let flag = |on: bool| u8::from(on).to_string();
+        let mut values = vec![
+            ("tcp_rmem", RMEM.to_owned()),
+            ("tcp_wmem", WMEM.to_owned()),
+            ("tcp_no_metrics_save", flag(true)),
+            ("tcp_ecn", flag(self.ecn)),
+            ("tcp_timestamps", flag(self.timestamps)),
+            ("tcp_slow_start_after_idle", flag(self.restart_after_idle)),
+            // Short flows may follow each other faster than addresses and ports are free again.
+            ("tcp_tw_reuse", flag(true)),
+            ("ip_local_port_range", format!("{} 65535", crate::hosts::LAST_PORT + 1)),
+        ];
+        if self.dctcp {
+            // The receiver has to be one too (RFC 8257, section 3.2).
+            values.push(("tcp_congestion_control", "dctcp".to_owned()));
+        }
+        values
+    }
+
+    /// What `ip route add default` says of the TCP on that route.
+    #[must_use]
+    pub fn route(&self) -> String {
+        let least = self.min_rto.secs() * 1e3;
+        let quick = if self.delayed_ack { "" } else { " quickack 1" };
+        format!("initcwnd {} rto_min {least}ms{quick}", self.initial_window)
+    }
+}
+
+impl Cubic {
+    /// The settings that these TCPs share; `None` if none of them is CUBIC.
+    ///
+    /// # Errors
+    /// If two of them differ.
+    pub fn of<'a>(mut tcps: impl Iterator<Item = (&'a str, &'a Tcp)>) -> Result<Option<Self>, Unmapped> {
+        let settings = |tcp: &Tcp| Self {
+            hystart: tcp.hystart,
+            fast_convergence: tcp.fast_convergence,
+            reno_friendly: tcp.reno_friendly,
+        };
+        let mut cubics = tcps.by_ref().filter(|(_, tcp)| tcp.congestion == Congestion::Cubic);
+        let Some((first, tcp)) = cubics.next() else { return Ok(None) };
+        match cubics.find(|(_, other)| settings(other) != settings(tcp)) {
+            Some((name, _)) => Err(Unmapped {
+                key: format!("traffic.{name}.tcp"),
+                value: "cubic".to_owned(),
+                remedy: format!(
+                    "hystart, fast_convergence and reno_friendly are the whole kernel's: set them as in traffic.{first}.tcp"
+                ),
+            }),
+            None => Ok(Some(settings(tcp))),
+        }
+    }
+
+    /// The values of the parameters of the module `tcp_cubic`.
+    #[must_use]
+    pub fn module_parameters(self) -> [(&'static str, bool); 3] {
+        [
+            ("hystart", self.hystart),
+            ("fast_convergence", self.fast_convergence),
+            ("tcp_friendliness", self.reno_friendly),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(tcp: &Tcp) -> Vec<String> {
+        Stack::of("x", tcp).err().into_iter().flatten().map(|unmapped| unmapped.key).collect()
+    }
+
+    #[test]
+    fn linux_and_its_congestion_controls_are_themselves() {
+        for preset in ["linux", "cubic", "dctcp", "bbr"] {
+            assert_eq!(keys(&Tcp::preset(preset).unwrap()), Vec::<String>::new(), "{preset}");
+        }
+        let reno = Tcp { congestion: Congestion::Reno, ..linux() };
+        assert_eq!(Stack::of("x", &reno), Ok(Stack::default()));
+        let changed =
+            Tcp { ecn: true, initial_window: Some(3), delayed_ack: false, min_rto: Span::s(1), ..linux() };
+        let stack = Stack::of("x", &changed).unwrap();
+        assert_eq!(stack.route(), "initcwnd 3 rto_min 1000ms quickack 1");
+        assert!(stack.sysctls().contains(&("tcp_ecn", "1".to_owned())));
+    }
+
+    #[test]
+    fn what_linux_does_not_have_is_named_with_the_remedy() {
+        assert_eq!(keys(&Tcp::default()), ["traffic.x.tcp.flavour"]);
+        assert_eq!(keys(&Tcp::preset("ledbat").unwrap()), ["traffic.x.tcp.flavour"]);
+        assert_eq!(keys(&Tcp::preset("l4s").unwrap()), ["traffic.x.tcp.l4s"]);
+        let odd = Tcp { max_rto: Span::s(3), header: Bytes(40), ..linux() };
+        assert_eq!(keys(&odd), ["traffic.x.tcp.max_rto", "traffic.x.tcp.header"]);
+        let text = Stack::of("x", &odd).unwrap_err()[1].to_string();
+        assert_eq!(text, "traffic.x.tcp.header = 40 B: the Linux engine cannot do that; it has 52 B");
+        // Without the timestamps, the header is as small.
+        assert_eq!(keys(&Tcp { timestamps: false, header: Bytes(40), ..linux() }), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_kernel_has_one_cubic() {
+        let other = Tcp { hystart: false, ..linux() };
+        let linux = linux();
+        assert!(Cubic::of([("a", &linux), ("b", &other)].into_iter()).is_err());
+        let found = Cubic::of([("a", &other), ("b", &other)].into_iter()).unwrap().unwrap();
+        assert_eq!(found.module_parameters()[0], ("hystart", false));
+        let reno = Tcp { congestion: Congestion::Reno, ..linux };
+        assert_eq!(Cubic::of([("a", &reno)].into_iter()), Ok(None));
+    }
+}

@@ -1,0 +1,107 @@
+//! The system calls that no library wraps: attaching to a TUN device, and TCP_INFO.
+#![allow(unsafe_code, reason = "system calls")]
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+/// A new TUN device in the network namespace of the calling thread, which vanishes when the file is closed. Packets
+/// have no header before that of IP.
+///
+/// # Errors
+/// If the system refuses; the caller needs `CAP_NET_ADMIN` in the namespace.
+pub fn tun(name: &str) -> io::Result<File> {
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
+    // SAFETY: all zeros are a valid `ifreq`, a union of plain numbers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    assert!(name.len() < libc::IFNAMSIZ, "{name}: too long for a device");
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the descriptor is open, and the request is as TUNSETIFF reads it.
+    match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Moves the calling thread into a network namespace of its own; with `user`, also into a user namespace in which it is
+/// privileged, which needs a process with one thread.
+///
+/// # Errors
+/// If the system refuses.
+pub fn unshare_network(user: bool) -> io::Result<()> {
+    let flags = if user { UnshareFlags::NEWUSER | UnshareFlags::NEWNET } else { UnshareFlags::NEWNET };
+    // SAFETY: no file descriptors are unshared.
+    Ok(unsafe { unshare_unsafe(flags) }?)
+}
+
+/// What the kernel knows of a connection, as far as it is read here.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TcpInfo {
+    /// Congestion window in segments.
+    pub cwnd: u32,
+    /// Slow-start threshold in segments.
+    pub ssthresh: u32,
+    /// Smoothed round-trip time in us.
+    pub rtt: u32,
+    /// Its mean deviation in us.
+    pub rttvar: u32,
+    /// The least round-trip time in us.
+    pub min_rtt: u32,
+    /// Retransmission time-out in us.
+    pub rto: u32,
+    /// Segments outstanding.
+    pub unacked: u32,
+    /// Segments believed lost.
+    pub lost: u32,
+    /// The rate of pacing in bytes/s.
+    pub pacing_rate: u64,
+    /// Retransmitted segments so far.
+    pub total_retrans: u32,
+    /// Time-outs so far; `None` before Linux 6.7.
+    pub total_rto: Option<u16>,
+}
+
+impl TcpInfo {
+    /// Asks the kernel; the layout is that of `struct tcp_info` in include/uapi/linux/tcp.h.
+    ///
+    /// # Errors
+    /// If `socket` is no TCP socket.
+    pub fn of(socket: impl AsFd) -> io::Result<Self> {
+        let mut bytes = [0u8; 248];
+        let mut length = bytes.len() as libc::socklen_t;
+        // SAFETY: the kernel writes at most `length` bytes to `bytes`.
+        let answer = unsafe {
+            libc::getsockopt(
+                socket.as_fd().as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                bytes.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        if answer != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let u32_at = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let u64_at = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        Ok(Self {
+            rto: u32_at(8),
+            unacked: u32_at(24),
+            lost: u32_at(32),
+            rtt: u32_at(68),
+            rttvar: u32_at(72),
+            ssthresh: u32_at(76),
+            cwnd: u32_at(80),
+            total_retrans: u32_at(100),
+            pacing_rate: u64_at(104),
+            min_rtt: u32_at(148),
+            total_rto: (length >= 244).then(|| u16::from_ne_bytes([bytes[240], bytes[241]])),
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! What the router reads in a packet, and the mark that it sets.
+
+use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use netsim::Kind;
+use scenario::model::Ecn;
+use std::net::IpAddr;
+
+/// CE in the ECN field (RFC 3168, section 5).
+const CE: u8 = 0b11;
+
+/// The ends of a connection; both directions have the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Connection {
+    udp: bool,
+    ends: [(IpAddr, u16); 2],
+}
+
+/// A packet as the router sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// Where it comes from, with the port.
+    pub from: (IpAddr, u16),
+    /// Where it goes to, with the port.
+    pub to: (IpAddr, u16),
+    /// A segment without payload counts as an ACK.
+    pub kind: Kind,
+    /// Its ECN field; a packet that comes with CE is taken as ECT(0).
+    pub ecn: Ecn,
+}
+
+impl Seen {
+    /// Reads a packet of IPv4 or IPv6; `None` if it is neither TCP nor UDP, or damaged.
+    #[must_use]
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let sliced = SlicedPacket::from_ip(packet).ok()?;
+        let (from, to, field): (IpAddr, IpAddr, u8) = match sliced.net? {
+            NetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value())
+            }
+            NetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value())
+            }
+            NetSlice::Arp(_) => return None,
+        };
+        let (ports, kind) = match sliced.transport? {
+            TransportSlice::Tcp(tcp) => {
+                let kind = if tcp.payload().is_empty() { Kind::Ack } else { Kind::Data };
+                ((tcp.source_port(), tcp.destination_port()), kind)
+            }
+            TransportSlice::Udp(udp) => ((udp.source_port(), udp.destination_port()), Kind::Datagram),
+            _ => return None,
+        };
+        let ecn = match field {
+            0 => Ecn::None,
+            1 => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        };
+        Some(Self { from: (from, ports.0), to: (to, ports.1), kind, ecn })
+    }
+
+    /// Its connection.
+    #[must_use]
+    pub fn connection(&self) -> Connection {
+        let mut ends = [self.from, self.to];
+        ends.sort_unstable();
+        Connection { udp: self.kind == Kind::Datagram, ends }
+    }
+}
+
+/// Sets CE in a packet of IPv4, whose header checksum follows (RFC 1624, equation 3), or of IPv6.
+///
+/// # Panics
+/// If the packet has not even the first bytes of a header.
+pub fn mark(packet: &mut [u8]) {
+    let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    if packet[0] >> 4 == 6 {
+        // The traffic class begins in the first byte; its last two bits are the third and fourth of the second.
+        packet[1] |= CE << 4;
+        return;
+    }
+    let before = word(packet, 0);
+    packet[1] |= CE;
+    let after = word(packet, 0);
+    let sum = u32::from(!word(packet, 10)) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{IpDscp, IpEcn, Ipv4Header, PacketBuilder};
+    use proptest::prelude::*;
+
+    fn v4(ecn: u8, ttl: u8, payload: usize) -> Vec<u8> {
+        let mut header =
+            Ipv4Header::new(0, ttl, etherparse::IpNumber::TCP, [10, 64, 0, 1], [10, 65, 0, 2]).unwrap();
+        header.dscp = IpDscp::try_new(5).unwrap();
+        header.ecn = IpEcn::try_new(ecn).unwrap();
+        let builder = PacketBuilder::ip(etherparse::IpHeaders::Ipv4(header, Default::default()));
+        let mut packet = Vec::new();
+        builder.tcp(40000, 1024, 7, 100).ack(9).write(&mut packet, &vec![0; payload]).unwrap();
+        packet
+    }
+
+    #[test]
+    fn a_segment_is_read() {
+        let seen = Seen::of(&v4(1, 64, 10)).unwrap();
+        assert_eq!(seen.from, (IpAddr::from([10, 64, 0, 1]), 40000));
+        assert_eq!((seen.to.1, seen.kind, seen.ecn), (1024, Kind::Data, Ecn::Ect1));
+        let ack = Seen::of(&v4(0, 64, 0)).unwrap();
+        assert_eq!((ack.kind, ack.ecn), (Kind::Ack, Ecn::None));
+        assert_eq!(seen.connection(), Seen { from: ack.to, to: ack.from, ..ack }.connection());
+        assert_eq!(Seen::of(&[0; 40]), None);
+        assert_eq!(Seen::of(&v4(0, 64, 0)[..30]), None);
+    }
+
+    #[test]
+    fn a_datagram_of_ipv6_is_read_and_marked() {
+        let mut packet = Vec::new();
+        PacketBuilder::ipv6([1; 16], [2; 16], 64).udp(5, 6).write(&mut packet, &[0; 8]).unwrap();
+        assert_eq!(Seen::of(&packet).unwrap().ecn, Ecn::None);
+        packet[1] |= 0b10 << 4;
+        let seen = Seen::of(&packet).unwrap();
+        assert_eq!((seen.kind, seen.ecn, seen.from.1), (Kind::Datagram, Ecn::Ect0, 5));
+        mark(&mut packet);
+        let sliced = SlicedPacket::from_ip(&packet).unwrap();
+        let Some(NetSlice::Ipv6(ip)) = sliced.net else { panic!("IPv6") };
+        assert_eq!((ip.header().ecn().value(), ip.header().flow_label().value()), (3, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_mark_leaves_the_checksum_right(ecn in 0u8..4, ttl in any::<u8>(), payload in 0usize..1400) {
+            let mut packet = v4(ecn, ttl, payload);
+            mark(&mut packet);
+            let (header, _) = Ipv4Header::from_slice(&packet).unwrap();
+            prop_assert_eq!(header.ecn.value(), 3);
+            prop_assert_eq!(header.dscp.value(), 5);
+            prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
+        }
+
+        #[test]
+        fn damaged_packets_are_refused_or_read(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Seen::of(&bytes);
+        }
+    }
+}

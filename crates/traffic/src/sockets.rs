@@ -1,0 +1,137 @@
+//! Sockets in the namespaces of the hosts.
+
+use router::hosts::{Host, Hosts, port, tcp};
+use router::stack::control;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use scenario::Scenario;
+use scenario::model::{Ecn, HEADER};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fs::File;
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::os::fd::{AsFd as _, RawFd};
+
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 4096;
+/// Bytes that a sink of datagrams holds: no packet may be lost there.
+const DATAGRAMS: usize = 8 << 20;
+/// Bytes that an application hands over ahead of what is sent, so that it can stop.
+pub(crate) const AHEAD: u32 = 128 << 10;
+
+/// Makes sockets.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    namespaces: Vec<File>,
+    entered: Option<usize>,
+    kinds: Vec<Settings>,
+}
+
+/// The settings of the TCP sockets of a traffic entry.
+#[derive(Clone, Debug)]
+struct Settings {
+    congestion: &'static str,
+    /// The largest segment without options, in bytes.
+    segment: u32,
+}
+
+impl Sockets {
+    pub(crate) fn new(scenario: &Scenario, namespaces: &[RawFd]) -> io::Result<Self> {
+        let opened = namespaces.iter().map(|fd| File::open(format!("/proc/self/fd/{fd}")));
+        let kinds = scenario.traffic.iter().map(|entry| {
+            let tcp = tcp(&entry.kind);
+            let segment = entry.packet_size.0 as u32 - HEADER;
+            Settings { congestion: tcp.and_then(|tcp| control(tcp.congestion)).unwrap_or("reno"), segment }
+        });
+        Ok(Self { namespaces: opened.collect::<io::Result<_>>()?, entered: None, kinds: kinds.collect() })
+    }
+
+    /// Moves the thread into the namespace of a host.
+    fn enter(&mut self, host: Host) -> io::Result<()> {
+        if self.entered != Some(host.namespace) {
+            let namespace = self.namespaces[host.namespace].as_fd();
+            move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?;
+            self.entered = Some(host.namespace);
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, class: usize, host: Host) -> io::Result<Socket> {
+        self.enter(host)?;
+        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+        let Settings { congestion, segment } = &self.kinds[class];
+        socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| {
+            io::Error::new(error.kind(), format!("congestion control {congestion}: {error}"))
+        })?;
+        socket.set_tcp_mss(*segment)?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_tcp_notsent_lowat(AHEAD)?;
+        Ok(socket)
+    }
+
+    /// A socket that listens for the connections of a traffic entry.
+    pub(crate) fn listener(&mut self, class: usize, host: Host) -> io::Result<Socket> {
+        let socket = self.stream(class, host)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&address(host, port(class)))?;
+        socket.listen(BACKLOG)?;
+        Ok(socket)
+    }
+
+    /// A socket that connects to a listener.
+    pub(crate) fn connection(&mut self, class: usize, from: Host, to: Host) -> io::Result<Socket> {
+        let socket = self.stream(class, from)?;
+        socket.bind(&address(from, 0))?;
+        match socket.connect(&address(to, port(class))) {
+            Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
+                Err(error)
+            }
+            _ => Ok(socket),
+        }
+    }
+
+    /// A socket that takes the datagrams of a traffic entry.
+    pub(crate) fn sink(&mut self, class: usize, host: Host) -> io::Result<Socket> {
+        let socket = self.datagram(host)?;
+        socket.set_recv_buffer_size(DATAGRAMS)?;
+        socket.bind(&address(host, port(class)))?;
+        Ok(socket)
+    }
+
+    /// A socket that sends datagrams.
+    pub(crate) fn source(&mut self, class: usize, from: Host, to: Host, ecn: Ecn) -> io::Result<Socket> {
+        let socket = self.datagram(from)?;
+        let field = match ecn {
+            Ecn::None => 0,
+            Ecn::Ect1 => 1,
+            Ecn::Ect0 => 2,
+        };
+        socket.set_tos_v4(field)?;
+        socket.bind(&address(from, 0))?;
+        socket.connect(&address(to, port(class)))?;
+        Ok(socket)
+    }
+
+    fn datagram(&mut self, host: Host) -> io::Result<Socket> {
+        self.enter(host)?;
+        Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), Some(Protocol::UDP))
+    }
+}
+
+fn address(host: Host, port: u16) -> socket2::SockAddr {
+    SocketAddr::V4(SocketAddrV4::new(host.address, port)).into()
+}
+
+/// The listeners and sinks that a traffic entry needs: one at each host that it may reach.
+pub(crate) fn servers(scenario: &Scenario, hosts: &Hosts, class: usize, at_from: bool) -> Vec<Host> {
+    let entry = &scenario.traffic[class];
+    let count = entry.from.len().max(entry.to.len()) * entry.from.len().min(entry.to.len());
+    let mut found = Vec::<Host>::new();
+    for i in 0..count {
+        let [from, to] = hosts.ends(scenario, class, i);
+        let host = if at_from { from } else { to };
+        if !found.contains(&host) {
+            found.push(host);
+        }
+    }
+    found
+}

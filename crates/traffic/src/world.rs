@@ -1,0 +1,318 @@
+//! All endpoints of a run, and the loop in which they act.
+
+use crate::connections::{CHUNK, Connection, Role, Sender, Table};
+use crate::counters::Counters;
+use crate::datagrams::Outlet;
+use crate::sockets::{Sockets, servers};
+use crate::web::Client;
+use aqm::unit::{Span, Time};
+use netsim::traffic::{Arrivals, Bulk, bulk, starts, stop};
+use router::clock::{Clock, Poll, Timer};
+use router::ends::Report;
+use router::hosts::Hosts;
+use router::sys::TcpInfo;
+use run::Column;
+use rustix::event::epoll::EventFlags;
+use scenario::Scenario;
+use scenario::model::Kind;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+
+const TIMER: u64 = u64::MAX;
+
+/// All endpoints.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) scenario: Scenario,
+    pub(crate) seed: u64,
+    pub(crate) end: Time,
+    pub(crate) hosts: Hosts,
+    pub(crate) sockets: Sockets,
+    pub(crate) table: Table,
+    pub(crate) poll: Poll,
+    pub(crate) counters: Counters,
+    pub(crate) outlets: Vec<Outlet>,
+    pub(crate) clients: Vec<Client>,
+    /// Those of each entry that is `short`.
+    pub(crate) arrivals: Vec<Option<Arrivals>>,
+    /// The flows that are there for the whole run, by the addresses of their senders.
+    pub(crate) flows: HashMap<SocketAddr, usize>,
+    pub(crate) zeros: Vec<u8>,
+    clock: Clock,
+    timer: Timer,
+    /// What is to be done when; at one time, in the order in which it was planned.
+    agenda: BinaryHeap<Reverse<(Time, u64, Deed)>>,
+    planned: u64,
+    /// The number of flows of each entry, among those of TCP that are there for the whole run, before its first.
+    before: Vec<usize>,
+    samples: Samples,
+}
+
+/// What applications do by themselves.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Deed {
+    /// The warm-up ends.
+    Warmup,
+    /// A flow starts that is there for the whole run: entry, number, bytes.
+    Bulk(usize, usize, u64),
+    /// A flow of a `short` entry arrives.
+    Short(usize),
+    /// A web client begins a session.
+    Session(usize),
+    /// A source sends.
+    Datagram(usize),
+    /// A flow's application produces no more.
+    Stop(u64),
+    /// The windows are sampled.
+    Sample,
+}
+
+/// The sampled state of senders, a row each time and flow.
+type Samples = Vec<[f64; SAMPLED.len()]>;
+
+/// What is sampled: the first five as the packet engine has them; times in s, rates in bit/s.
+const SAMPLED: [&str; 13] = [
+    "t",
+    "flow",
+    "class",
+    "cwnd",
+    "ssthresh",
+    "rtt",
+    "rtt_deviation",
+    "rtt_min",
+    "rto",
+    "unacked",
+    "lost",
+    "retransmits",
+    "pacing_rate",
+];
+
+impl World {
+    /// The endpoints of `scenario`, whose hosts are in these namespaces.
+    pub(crate) fn new(
+        scenario: Scenario,
+        seed: u64,
+        clock: Clock,
+        namespaces: &[RawFd],
+    ) -> Result<Self, String> {
+        let hosts = Hosts::new(&scenario).map_err(|problems| format!("{}", problems[0]))?;
+        let failed = |error: io::Error| error.to_string();
+        let persistent = |kind: &Kind| matches!(kind, Kind::Ftp(_) | Kind::Transfer(..));
+        let counted = |kind: &Kind| persistent(kind) || matches!(kind, Kind::Udp(..));
+        let counters = Counters::new(
+            scenario.traffic.iter().map(|entry| if counted(&entry.kind) { entry.count as usize } else { 0 }),
+        );
+        let before = scenario.traffic.iter().scan(0, |sum, entry| {
+            let before = *sum;
+            *sum += if persistent(&entry.kind) { entry.count as usize } else { 0 };
+            Some(before)
+        });
+        let timer = Timer::new(clock).map_err(failed)?;
+        let poll = Poll::new().map_err(failed)?;
+        poll.add(&timer, TIMER, EventFlags::IN).map_err(failed)?;
+        let mut world = Self {
+            before: before.collect(),
+            seed,
+            end: Time::ZERO + scenario.general.duration,
+            sockets: Sockets::new(&scenario, namespaces).map_err(failed)?,
+            table: Table::new(),
+            counters,
+            outlets: Vec::new(),
+            clients: Vec::new(),
+            arrivals: Vec::new(),
+            flows: HashMap::new(),
+            zeros: vec![0; CHUNK],
+            agenda: BinaryHeap::new(),
+            planned: 0,
+            samples: Samples::new(),
+            scenario,
+            hosts,
+            poll,
+            clock,
+            timer,
+        };
+        world.set_up().map_err(failed)?;
+        Ok(world)
+    }
+
+    fn set_up(&mut self) -> io::Result<()> {
+        self.plan(Time::ZERO + self.scenario.general.warmup, Deed::Warmup);
+        if self.scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
+            self.plan(Time::ZERO, Deed::Sample);
+        }
+        for class in 0..self.scenario.traffic.len() {
+            let entry = self.scenario.traffic[class].clone();
+            let (is_udp, is_web) = (matches!(entry.kind, Kind::Udp(..)), matches!(entry.kind, Kind::Web(..)));
+            for host in servers(&self.scenario, &self.hosts, class, is_web) {
+                let (socket, role) = if is_udp {
+                    (self.sockets.sink(class, host)?, Role::Sink)
+                } else {
+                    (self.sockets.listener(class, host)?, Role::Listener)
+                };
+                self.open(Connection { socket, class, role }, EventFlags::IN)?;
+            }
+            self.arrivals.push(None);
+            match &entry.kind {
+                Kind::Ftp(_) => self.plan_bulk(class, bulk(&entry, None, self.seed)),
+                Kind::Transfer(_, sizes) => self.plan_bulk(class, bulk(&entry, Some(sizes), self.seed)),
+                Kind::Short(_, law) => {
+                    let mut arrivals = Arrivals::new(&entry, law, self.seed);
+                    for start in starts(&entry, self.seed) {
+                        let first = arrivals.after(start);
+                        self.plan(first, Deed::Short(class));
+                    }
+                    self.arrivals[class] = Some(arrivals);
+                }
+                Kind::Web(_, web) => self.add_clients(class, web),
+                Kind::Udp(udp, ecn) => self.add_sources(class, udp, *ecn)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn plan_bulk(&mut self, class: usize, flows: impl Iterator<Item = Bulk>) {
+        for (i, Bulk { start, payload }) in flows.enumerate() {
+            self.plan(start, Deed::Bulk(class, i, payload));
+        }
+    }
+
+    /// Plans something within the run.
+    pub(crate) fn plan(&mut self, at: Time, deed: Deed) {
+        if at < self.end {
+            self.agenda.push(Reverse((at, self.planned, deed)));
+            self.planned += 1;
+        }
+    }
+
+    /// Lets the endpoints act until the end of the run.
+    pub(crate) fn run(&mut self) -> io::Result<()> {
+        let mut ready = Vec::new();
+        loop {
+            let now = self.clock.now();
+            if now >= self.end {
+                return Ok(());
+            }
+            while self.clock.has_started()
+                && let Some(&Reverse((at, _, deed))) = self.agenda.peek().filter(|due| due.0.0 <= now)
+            {
+                self.agenda.pop();
+                self.act(deed, at, now)?;
+            }
+            let next = self.agenda.peek().map_or(self.end, |due| due.0.0);
+            self.timer.arm(next.min(self.end))?;
+            ready.extend(self.poll.wait()?);
+            let now = self.clock.now();
+            for (token, events) in ready.drain(..) {
+                match token {
+                    TIMER => self.timer.went_off(),
+                    token => self.on_event(token, events, now)?,
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, deed: Deed, planned: Time, now: Time) -> io::Result<()> {
+        match deed {
+            Deed::Warmup => {
+                let live = self.live();
+                self.counters.end_warmup(live.iter().map(|(class, info)| (*class, info)));
+            }
+            Deed::Bulk(class, i, left) => {
+                let sender = Sender { start: planned, left, completes: left < u64::MAX, flow: Some(i) };
+                let token = self.start(class, i, sender)?;
+                self.plan(stop(&self.scenario.traffic[class]), Deed::Stop(token));
+            }
+            Deed::Short(class) => self.arrive(class, planned)?,
+            Deed::Session(client) => self.begin_session(client, planned)?,
+            Deed::Datagram(source) => self.send_datagrams(source, now, planned),
+            Deed::Stop(token) => self.stop(token)?,
+            Deed::Sample => self.sample(planned),
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, token: u64, events: EventFlags, now: Time) -> io::Result<()> {
+        let Some(connection) = self.table.get(token) else { return Ok(()) };
+        let (incoming, outgoing) = (events.contains(EventFlags::IN), events.contains(EventFlags::OUT));
+        if events.contains(EventFlags::ERR)
+            && let Some(error) = connection.socket.take_error()?
+        {
+            return self.fail(token, &error);
+        }
+        match connection.role {
+            Role::Listener => self.accept(token),
+            Role::Sink => self.take_datagrams(token),
+            Role::Receiver(_) => self.receive(token),
+            Role::Sender(_) => {
+                if incoming {
+                    self.finish(token, now)?;
+                }
+                if outgoing { self.send(token) } else { Ok(()) }
+            }
+            Role::Client(..) => {
+                if incoming {
+                    self.take_object(token, now)?;
+                }
+                if outgoing { self.ask(token, now) } else { Ok(()) }
+            }
+            Role::Server(_) => {
+                if incoming {
+                    self.take_requests(token)?;
+                }
+                if outgoing { self.serve(token) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// What the kernel says of each connection that sends.
+    fn live(&self) -> Vec<(usize, TcpInfo)> {
+        let sending = self.table.all().filter(|connection| connection.role.sends());
+        sending.filter_map(|each| Some((each.class, TcpInfo::of(&each.socket).ok()?))).collect()
+    }
+
+    fn sample(&mut self, at: Time) {
+        for connection in self.table.all() {
+            let Role::Sender(Sender { flow: Some(flow), .. }) = connection.role else { continue };
+            let Ok(info) = TcpInfo::of(&connection.socket) else { continue };
+            let us = |x: u32| f64::from(x) * 1e-6;
+            // The kernel's "infinite" threshold; the packet engine has none that is larger than the window may be.
+            let ssthresh = if info.ssthresh >= i32::MAX as u32 { f64::NAN } else { f64::from(info.ssthresh) };
+            self.samples.push([
+                at.secs(),
+                (self.before[connection.class] + flow) as f64,
+                connection.class as f64,
+                f64::from(info.cwnd),
+                ssthresh,
+                us(info.rtt),
+                us(info.rttvar),
+                us(info.min_rtt),
+                us(info.rto),
+                f64::from(info.unacked),
+                f64::from(info.lost),
+                f64::from(info.total_retrans),
+                8.0 * info.pacing_rate as f64,
+            ]);
+        }
+        if let Some(step) = self.scenario.record.cwnd {
+            self.plan(at + step, Deed::Sample);
+        }
+    }
+
+    /// The samples by column; `None` if there are none.
+    pub(crate) fn samples(&self) -> Option<Vec<Column>> {
+        let column = |(i, name): (usize, &&str)| Column {
+            name: (*name).to_owned(),
+            values: self.samples.iter().map(|row| row[i]).collect(),
+        };
+        (!self.samples.is_empty()).then(|| SAMPLED.iter().enumerate().map(column).collect())
+    }
+
+    /// What the endpoints know of the run, which is over.
+    pub(crate) fn report(&self) -> Report {
+        let live = self.live();
+        self.counters.report(live.iter().map(|(class, info)| (*class, info)))
+    }
+}
