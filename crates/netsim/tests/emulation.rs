@@ -74,24 +74,26 @@ fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
 fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
     let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
     let (mut counts, mut known) = ([0; 3], HashSet::new());
-    let mut count = |emulation: &mut Emulation<Series>| {
+    let mut count = |emulation: &mut Emulation<Series>, now: Time| {
         for fate in emulation.fates() {
+            assert!(fate.at == now || !fate.arrived, "it is known when it arrives");
             assert!(known.insert(fate.number), "a packet has one fate");
             counts[usize::from(!fate.arrived)] += 1;
             counts[2] += usize::from(fate.arrived && fate.marked);
         }
     };
     for (at, packet) in packets(scenario) {
-        // What is due before is done, and nothing after.
-        while let Some(next) = emulation.next().filter(|next| *next <= at) {
+        // What can be delivered before is, and nothing after.
+        while let Some(next) = emulation.next_delivery().filter(|next| *next <= at) {
             emulation.advance(next);
-            count(&mut emulation);
+            count(&mut emulation, next);
         }
         assert!(emulation.offer(at, &packet));
         emulation.advance(at);
+        count(&mut emulation, at);
     }
     let results = emulation.finish(vec![Ends::default(); ENTRIES]);
-    count(&mut emulation);
+    emulation.fates().for_each(drop);
     assert_eq!(emulation.violations(), Vec::<String>::new());
     let series = emulation.probe_mut().unwrap();
     series.finish(Time::ZERO + scenario.general.duration);

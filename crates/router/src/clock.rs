@@ -31,12 +31,6 @@ impl Clock {
     pub fn now(self) -> Time {
         Time::from_nanos(monotonic().saturating_sub(self.zero))
     }
-
-    /// Whether the run has begun.
-    #[must_use]
-    pub fn has_started(self) -> bool {
-        monotonic() >= self.zero
-    }
 }
 
 fn monotonic() -> u64 {

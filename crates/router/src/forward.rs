@@ -91,8 +91,8 @@ impl Router {
     pub fn run(&mut self, end: Time, mtu: usize, looks: u64, mut look: impl FnMut(Time)) -> io::Result<()> {
         let part = (end.nanos() / looks).max(1);
         let mut next_look = part;
+        let mut now = Time::ZERO;
         loop {
-            let now = self.clock.now();
             self.emulation.advance(now.min(end));
             self.hand_out(now)?;
             if now >= end {
@@ -102,7 +102,7 @@ impl Router {
                 look(now);
                 next_look = (now.nanos() / part + 1) * part;
             }
-            let due = self.emulation.next().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
+            let due = self.emulation.next_delivery().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
             self.timer.arm(due)?;
             let mut readable = 0u64;
             for (token, _) in self.poll.wait()? {
@@ -111,16 +111,17 @@ impl Router {
                     namespace => readable |= 1 << namespace,
                 }
             }
+            now = self.clock.now();
             for namespace in 0..self.namespaces.len() {
                 if readable & 1 << namespace != 0 {
-                    self.take_in(namespace, mtu)?;
+                    self.take_in(namespace, now, mtu)?;
                 }
             }
         }
     }
 
     /// Reads what the hosts of a namespace have sent.
-    fn take_in(&mut self, namespace: usize, mtu: usize) -> io::Result<()> {
+    fn take_in(&mut self, namespace: usize, now: Time, mtu: usize) -> io::Result<()> {
         loop {
             let number = self.free.pop().unwrap_or_else(|| {
                 let bytes = vec![0; mtu].into_boxed_slice();
@@ -131,7 +132,7 @@ impl Router {
             match self.namespaces[namespace].device.read(&mut place.bytes) {
                 Ok(length) => {
                     place.length = length;
-                    if !self.enter(number) {
+                    if !self.enter(number, now) {
                         self.free.push(number);
                         self.strays += 1;
                     }
@@ -145,7 +146,7 @@ impl Router {
     }
 
     /// Offers a packet to the network; false if it belongs to no traffic.
-    fn enter(&mut self, number: u32) -> bool {
+    fn enter(&mut self, number: u32, now: Time) -> bool {
         let place = &mut self.packets[number as usize];
         let Some(seen) = Seen::of(&place.bytes[..place.length]) else { return false };
         let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
@@ -163,7 +164,7 @@ impl Router {
             size: place.length as u16,
             ecn: seen.ecn,
         };
-        self.emulation.offer(self.clock.now(), &packet)
+        self.emulation.offer(now, &packet)
     }
 
     /// Hands the packets that have arrived by `now` to their hosts.

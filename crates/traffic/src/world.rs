@@ -190,21 +190,23 @@ impl World {
     /// Lets the endpoints act until the end of the run.
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut ready = Vec::new();
+        let mut now = Time::ZERO;
+        // Nothing is due before the start: it is time zero until then.
+        self.timer.arm(Time::ZERO)?;
+        while self.poll.wait()?.all(|(token, _)| token != TIMER) {}
+        self.timer.went_off();
         loop {
-            let now = self.clock.now();
             if now >= self.end {
                 return Ok(());
             }
-            while self.clock.has_started()
-                && let Some(&Reverse((at, _, deed))) = self.agenda.peek().filter(|due| due.0.0 <= now)
-            {
+            while let Some(&Reverse((at, _, deed))) = self.agenda.peek().filter(|due| due.0.0 <= now) {
                 self.agenda.pop();
                 self.act(deed, at, now)?;
             }
             let next = self.agenda.peek().map_or(self.end, |due| due.0.0);
             self.timer.arm(next.min(self.end))?;
             ready.extend(self.poll.wait()?);
-            let now = self.clock.now();
+            now = self.clock.now();
             for (token, events) in ready.drain(..) {
                 match token {
                     TIMER => self.timer.went_off(),

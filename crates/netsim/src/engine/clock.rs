@@ -17,7 +17,7 @@ pub(crate) use scenario::model::Clock;
 pub(crate) struct Instant(pub(crate) u64);
 
 /// A length of simulated time. Only its clock can interpret it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Lapse(u64);
 
 const NS_PER_S: f64 = 1e9;

@@ -238,6 +238,17 @@ impl Events {
         key
     }
 
+    /// What is pending in slots, and when.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, Instant)> + '_ {
+        let slots = &self.tree[self.tree.len() / 2..];
+        self.what
+            .iter()
+            .copied()
+            .zip(slots)
+            .filter(|(_, key)| **key < NEVER)
+            .map(|(event, key)| (event, instant(*key)))
+    }
+
     /// The time of the next event, to the nearest nanosecond, if there is one.
     pub(crate) fn earliest(&self) -> Option<Time> {
         let earliest = self.tree[1].min(self.timer);

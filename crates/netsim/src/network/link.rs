@@ -30,7 +30,7 @@ pub(crate) struct Transmission {
 pub(crate) struct Wire {
     clock: Clock,
     pub(crate) rate: Rate,
-    delay: Lapse,
+    pub(crate) delay: Lapse,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
     /// Size of the last packet without them, how long it was in transmission, and until it was at the other end: most have the

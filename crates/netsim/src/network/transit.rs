@@ -2,7 +2,7 @@
 
 mod aqm_link;
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
 use crate::engine::event::{Event, Events, NEVER};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
@@ -12,7 +12,7 @@ use crate::network::link::{Flight, Link, Transmission};
 use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use run::Watch;
 use scenario::Scenario;
 use std::collections::HashMap;
@@ -101,6 +101,22 @@ impl<P: Probe> Network<P> {
     /// The first hop of the path between two nodes, if any traffic takes it.
     pub(crate) fn path(&self, from: usize, to: usize) -> Option<u32> {
         self.starts.get(&(from, to)).copied()
+    }
+
+    /// For each link, the shortest time that a packet at its end still travels: 0 where a path ends.
+    pub(crate) fn onward(&self) -> Vec<Lapse> {
+        let mut onward = vec![None; self.links.len()];
+        let paths = self.hops.split(|hop| hop.is_end());
+        for path in paths {
+            let mut rest = self.events.clock.lapse(Span::ZERO);
+            for hop in path.iter().rev() {
+                let least: &mut Option<Lapse> = &mut onward[hop.link()];
+                *least = Some(least.map_or(rest, |least| least.min(rest)));
+                rest = self.events.clock.sum(rest, self.links[hop.link()].wire.delay);
+            }
+        }
+        let nothing = self.events.clock.lapse(Span::ZERO);
+        onward.into_iter().map(|least| least.unwrap_or(nothing)).collect()
     }
 
     /// Whether the path from this hop on ends where packets are delivered before their time.

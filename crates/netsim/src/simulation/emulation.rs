@@ -2,13 +2,14 @@
 
 use super::Simulation;
 use super::account::Ends;
-use crate::engine::clock::ClockArithmetic as _;
+use crate::engine::clock::{ClockArithmetic as _, Instant, Lapse};
 use crate::engine::event::Event;
 use crate::measure::probe::{Checked, Probe};
 use crate::packet::{Header, Kind, Packet};
 use aqm::unit::Time;
 use run::Results;
 use scenario::Scenario;
+use scenario::model::Clock;
 use scenario::model::Ecn;
 
 /// A packet from outside.
@@ -59,6 +60,8 @@ pub struct Emulation<P> {
     fates: Vec<Fate>,
     /// When all links catch up next.
     reached: Time,
+    /// For each link, the shortest time that a packet at its end still travels.
+    onward: Vec<Lapse>,
 }
 
 impl<P: Probe> Emulation<P> {
@@ -67,7 +70,8 @@ impl<P: Probe> Emulation<P> {
     pub fn new(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
         let mut run = Simulation::without_traffic(scenario, seed, Checked(probe));
         run.network.ledger.lost = Some(Vec::new());
-        Self { run, offered: Vec::new(), free: Vec::new(), fates: Vec::new(), reached: Time::ZERO }
+        let onward = run.network.onward();
+        Self { run, offered: Vec::new(), free: Vec::new(), fates: Vec::new(), reached: Time::ZERO, onward }
     }
 
     /// The simulated time reached.
@@ -111,6 +115,26 @@ impl<P: Probe> Emulation<P> {
     #[must_use]
     pub fn next(&self) -> Option<Time> {
         self.run.network.events.earliest()
+    }
+
+    /// A time before which no packet that was offered is delivered, if any is under way: to advance until then makes
+    /// nothing known that the caller could act on.
+    #[must_use]
+    pub fn next_delivery(&self) -> Option<Time> {
+        let network = &self.run.network;
+        let clock = network.events.clock;
+        if clock == Clock::Double {
+            return self.next();
+        }
+        let visible = |(event, at): (Event, Instant)| match event {
+            Event::Arrival(link) => Some(clock.after(at, self.onward[link as usize])),
+            Event::Ready(link) => {
+                let sent = clock.after(at, network.links[link as usize].wire.delay);
+                Some(clock.after(sent, self.onward[link as usize]))
+            }
+            _ => None,
+        };
+        network.events.pending().filter_map(visible).min().map(|at| clock.time(at))
     }
 
     /// The fates of packets that are decided and were not taken yet, in the order in which they were.
