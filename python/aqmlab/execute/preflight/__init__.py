@@ -14,7 +14,19 @@ from aqmlab.execute.preflight import guest, host, modules, programs
 from aqmlab.execute.preflight.finding import Finding, State
 from aqmlab.execute.preflight.machine import Machine
 
-__all__ = ["ENGINES", "GROUPS", "Finding", "Machine", "State", "Verdict", "examine", "findings", "verdict"]
+__all__ = [
+    "DISCIPLINES",
+    "ENGINES",
+    "GROUPS",
+    "LINK",
+    "Finding",
+    "Machine",
+    "State",
+    "Verdict",
+    "examine",
+    "findings",
+    "verdict",
+]
 
 CONGESTION = ("reno", "cubic", "bbr", "dctcp")
 """The congestion controls of the scenario schema that Linux has."""
@@ -126,13 +138,17 @@ def _found(
     machine: Machine, group: str, congestion: Sequence[str], disciplines: Sequence[str], kernel: str
 ) -> list[Finding]:
     """Return the findings of a group, for the congestion controls and disciplines that a run needs."""
-    checks = _checks(group, congestion, disciplines, kernel)
+    checks = _checks(machine.system, group, congestion, disciplines, kernel)
     return [replace(check(machine), group=group) for check in checks]
 
 
-def _checks(group: str, congestion: Sequence[str], disciplines: Sequence[str], kernel: str) -> list[_Check]:
+def _checks(
+    system: str, group: str, congestion: Sequence[str], disciplines: Sequence[str], kernel: str
+) -> list[_Check]:
     if group == PACKET:
         return [programs.engine]
+    if system != "Linux":  # there is nothing else to look at
+        return [] if group == KERNEL else [guest.platform if group == VIRTUAL else host.platform]
     if group == VIRTUAL:
         return [
             guest.platform,

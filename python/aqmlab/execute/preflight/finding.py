@@ -88,5 +88,5 @@ def write(machine: Machine, value: object, *files: str) -> str:
 
 
 def make(machine: Machine, target: str) -> str:
-    """Return the command that makes a target of the Makefile; without a checkout, in one that the reader has."""
+    """Return the command that calls ``make``; without a checkout, the reader must be in one."""
     return f"make -C {shlex.quote(str(machine.checkout))} {target}" if machine.checkout else f"make {target}"

@@ -74,13 +74,13 @@ def built_kernel(machine: Machine, kernel: str = "auto") -> Finding:
 
 
 def configuration(machine: Machine, file: str) -> Mapping[str, str] | None:
-    """Return the options with which a kernel was built, without CONFIG_; None if it does not start."""
+    """Return the options with which a kernel was built, without their prefix; None if it does not start."""
     done = machine.run([file, "--showconfig"])
     return options_of(done.output) if done and done.status == 0 else None
 
 
 def options_of(text: str) -> dict[str, str]:
-    """Return the options of a kernel's configuration file, without CONFIG_."""
+    """Return the options of a kernel's configuration file, without their prefix."""
     pairs = (line.removeprefix("CONFIG_").partition("=") for line in text.splitlines() if line.startswith("CONFIG_"))
     return {name: value for name, _, value in pairs}
 

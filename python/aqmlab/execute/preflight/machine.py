@@ -57,7 +57,7 @@ class Machine:
     ) -> None:
         self.root = root
         self.environ = dict(os.environ if environ is None else environ)
-        self.uid = os.geteuid() if uid is None else uid
+        self.uid = getattr(os, "geteuid", int)() if uid is None else uid
         self.package = package
         self.system, self.processor, self.release = platform.system(), platform.machine(), platform.release()
 
