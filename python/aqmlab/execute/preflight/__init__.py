@@ -62,8 +62,10 @@ class Verdict:
     ----------
     engine : str
         One of `GROUPS`.
-    missing, spoiling : sequence of Finding
-        The findings that make each run impossible, and those that falsify its results.
+    missing : sequence of Finding
+        The findings that make each run impossible.
+    spoiling : sequence of Finding
+        Those that falsify its results.
     """
 
     engine: str
