@@ -32,9 +32,9 @@ def doctor(
     ] = Needed.PACKET,
     json: options.Json = False,
 ) -> None:
-    """Check what this machine can run, and print the remedy for each obstacle.
+    """Check what this machine can run.
 
-    Nothing is changed or installed.
+    Each obstacle is printed with its remedy. Nothing is changed or installed.
     """
     from aqmlab.execute.preflight import ENGINES, examine, verdict
     from aqmlab.files import json_text
