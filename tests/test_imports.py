@@ -80,6 +80,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.compare",
         "aqmlab.cli.delivery",
         "aqmlab.cli.design",
+        "aqmlab.cli.doctor",
         "aqmlab.cli.fluid",
         "aqmlab.cli.list",
         "aqmlab.cli.options",

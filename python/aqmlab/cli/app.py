@@ -15,6 +15,7 @@ from aqmlab.cli.analyse import analyse
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
 from aqmlab.cli.design import design
+from aqmlab.cli.doctor import doctor
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
 from aqmlab.cli.reproduce import reproduce
@@ -31,11 +32,16 @@ class Program(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the requested command."""
-        from aqmlab import ScenarioError
+        refused: tuple[type[Exception], ...] = (MemoryError,)
+        try:
+            from aqmlab import ScenarioError
 
+            refused += (ScenarioError,)
+        except ImportError:
+            pass  # the extension module does not load: `aqmlab doctor` reports that
         try:
             return super().invoke(ctx)
-        except (ScenarioError, MemoryError) as error:
+        except refused as error:
             stop(BAD_USAGE, str(error))
         except BrokenPipeError:
             raise  # the reader of the output has left; typer exits quietly
@@ -82,6 +88,7 @@ app.command("list")(list_)
 app.command()(show)
 app.command()(validate)
 app.command()(schema)
+app.command()(doctor)
 
 
 def main() -> None:

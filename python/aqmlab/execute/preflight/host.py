@@ -1,0 +1,292 @@
+"""Checks of the Linux engine in real time: the rights, the clock and the quiet of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import PurePosixPath
+
+from aqmlab.execute.preflight.finding import Finding, install, missing_unless, set_sysctl, spoils_unless, write
+from aqmlab.execute.preflight.machine import Machine
+from aqmlab.execute.preflight.modules import support
+
+VIRTUAL = "aqmlab run SCENARIO --engine linux"
+"""The remedy where no command changes the machine: virtual time does not depend on it."""
+
+_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
+"""Clock sources that a program reads without a system call."""
+
+_TRANSPARENT = ("pfifo_fast", "pfifo", "bfifo", "noqueue")
+"""Default queue disciplines that neither mark packets nor drop any while their queue is short."""
+
+_NAMESPACES: Mapping[str, Callable[[int], bool]] = {
+    "kernel.unprivileged_userns_clone": lambda value: value == 0,
+    "kernel.apparmor_restrict_unprivileged_userns": lambda value: value == 1,
+    "user.max_user_namespaces": lambda value: value == 0,
+    "user.max_net_namespaces": lambda value: value == 0,
+}
+"""The parameters of the kernel that forbid namespaces, and the values with which they do."""
+
+_SPARE_CORES = 1.0
+"""Cores that must be idle for the router to wake up in time."""
+
+_STEAL = 0.01
+"""The share of time taken by other virtual machines above which timing suffers."""
+
+_SLACK = 50_000
+"""The timer slack of Linux in ns, unless a service manager has changed it."""
+
+_WAKE_UP = 50
+"""The longest time in µs that a core may need to leave an idle state; at 100 Mbit/s a full packet takes 120 µs."""
+
+
+def platform(machine: Machine) -> Finding:
+    """Check that this is Linux."""
+    spoils = "Namespaces, TUN devices and the senders' TCP are those of Linux."
+    cure = "aqmlab run SCENARIO --engine packet"
+    return missing_unless(machine.system == "Linux", "platform", f"{machine.system} {machine.release}", spoils, cure)
+
+
+def namespaces(machine: Machine) -> Finding:
+    """Check that this user can make network namespaces, by making one for a program that does nothing."""
+    judged = partial(missing_unless, name="namespaces", spoils="Each host of a scenario is a network namespace.")
+    tries = {"as root": ["unshare", "--net"], "in a user namespace": ["unshare", "--user", "--map-root-user", "--net"]}
+    if machine.uid != 0:
+        del tries["as root"]
+    output = ""
+    for how, command in tries.items():
+        done = machine.run([*command, "true"])
+        if done is None:
+            return judged(None, found="no unshare to try with", fix=install(machine, "util-linux"))
+        if done.status == 0:
+            return judged(True, found=how, fix="")
+        output = done.output
+    for name, forbids in _NAMESPACES.items():
+        value = machine.number(f"/proc/sys/{name.replace('.', '/')}")
+        if value is not None and forbids(value):
+            allowed = 15000 if name.startswith("user.") else 1 - value
+            return judged(False, found=f"{name} = {value}", fix=set_sysctl(machine, name, allowed))
+    container = "docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun IMAGE aqmlab …"
+    cure = container if machine.uid == 0 else "sudo -E aqmlab run SCENARIO --engine linux:clock=real"
+    return judged(False, found=output or "not permitted", fix=cure)
+
+
+def tun(machine: Machine) -> Finding:
+    """Check that this user can open TUN devices."""
+    judged = partial(missing_unless, name="TUN", spoils="The router receives and sends packets through TUN devices.")
+    devices = {line.split()[-1] for line in (machine.text("/proc/misc") or "").splitlines()}
+    # Where the module is not loaded, opening the device would load it.
+    if "tun" not in devices:
+        has = support(machine, "tun", "TUN")
+        if has is None:
+            return judged(None, found="not known", fix=f"{machine.sudo}modprobe tun")
+        if has == "absent":
+            return judged(False, found="the kernel has no TUN", fix=VIRTUAL)
+        return judged(False, found="the module tun is not loaded", fix=f"{machine.sudo}modprobe tun")
+    error = machine.opening("/dev/net/tun")
+    cure = f"{machine.sudo}chmod 666 /dev/net/tun"
+    if not machine.path("/dev/net/tun").exists():
+        cure = f"{machine.sudo}sh -c 'mkdir -p /dev/net && mknod -m 666 /dev/net/tun c 10 200'"
+    elif machine.uid == 0:  # the container forbids it, not the file's mode
+        cure = "docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun IMAGE aqmlab …"
+    return judged(not error, found=f"/dev/net/tun: {error}" if error else "/dev/net/tun", fix=cure)
+
+
+def scheduling(machine: Machine) -> Finding:
+    """Check that this user can have real-time scheduling, by trying it on a program that does nothing."""
+    judged = partial(
+        spoils_unless,
+        name="scheduling",
+        spoils="Without real-time scheduling (SCHED_FIFO) other programs delay the router by milliseconds.",
+    )
+    done = machine.run(["chrt", "--fifo", "1", "true"])
+    if done is None:
+        return judged(None, found="no chrt to try with", fix=install(machine, "util-linux"))
+    if done.status == 0:
+        return judged(True, found="SCHED_FIFO is permitted", fix="")
+    file = f"/sys/fs/cgroup/cpu{_cgroup(machine, 'cpu')}/cpu.rt_runtime_us".replace("//", "/")
+    if machine.number(file) == 0:
+        return judged(False, found=f"{file} = 0", fix=write(machine, 100_000, file))
+    if machine.uid == 0:
+        return judged(False, found="no CAP_SYS_NICE", fix="docker run --cap-add SYS_NICE IMAGE aqmlab …")
+    user = machine.environ.get("USER") or machine.uid
+    limits = write(machine, f"'{user} - rtprio 50'", "/etc/security/limits.d/aqmlab.conf")
+    return judged(False, found="not permitted to this user", fix=f"{limits} && exec su - {user}")
+
+
+def throttling(machine: Machine) -> Finding:
+    """Check the share of time that real-time programs may have."""
+    runtime = machine.number("/proc/sys/kernel/sched_rt_runtime_us")
+    period = machine.number("/proc/sys/kernel/sched_rt_period_us") or 1_000_000
+    share = None if runtime is None else 1.0 if runtime < 0 else runtime / period
+    return spoils_unless(
+        None if share is None else share >= 0.95,
+        "real-time share",
+        "not known" if share is None else f"{share:.0%}",
+        "The kernel stops a real-time router that has used its share, for the rest of each second.",
+        set_sysctl(machine, "kernel.sched_rt_runtime_us", period * 95 // 100),
+    )
+
+
+def cores(machine: Machine) -> Finding:
+    """Check that there is a core for the router and one for the senders."""
+    allowed = _count(machine.status("Cpus_allowed_list"))
+    online = _count(machine.text("/sys/devices/system/cpu/online"))
+    return spoils_unless(
+        None if allowed is None else allowed >= 2,
+        "cores",
+        "not known" if allowed is None else f"{allowed} of {online or allowed}",
+        "The router waits for the senders if they share one core.",
+        "taskset --all-tasks --cpu-list --pid 0-1 $$" if (online or 0) > 1 else VIRTUAL,
+    )
+
+
+def quota(machine: Machine) -> Finding:
+    """Check that no control group limits the time of the cores."""
+    smallest, file = min(_quotas(machine), default=(None, ""))
+    return spoils_unless(
+        smallest is None,
+        "quota",
+        "none" if smallest is None else f"{smallest:.2g} cores",
+        "A control group stops the router when its quota is used up.",
+        write(machine, "max" if file.endswith("cpu.max") else -1, file),
+    )
+
+
+def clock_source(machine: Machine) -> Finding:
+    """Check that programs read the clock without a system call."""
+    folder = "/sys/devices/system/clocksource/clocksource0"
+    current = machine.text(f"{folder}/current_clocksource")
+    cure = VIRTUAL
+    for better in _CLOCKS:
+        if better in (machine.text(f"{folder}/available_clocksource") or "").split():
+            cure = write(machine, better, f"{folder}/current_clocksource")
+            break
+    spoils = "Every look at the clock takes microseconds, and the router takes several for a packet."
+    return spoils_unless(current in _CLOCKS if current else None, "clock source", current or "not known", spoils, cure)
+
+
+def timers(machine: Machine) -> Finding:
+    """Check that timers have a higher resolution than the kernel's ticks."""
+    resolution = machine.timer_resolution()
+    return spoils_unless(
+        resolution < 1e-6,
+        "timers",
+        f"{resolution * 1e9:g} ns",
+        "Packets would leave the router at ticks of the kernel, milliseconds apart.",
+        f"{machine.sudo}sed -i s/highres=off// /etc/default/grub && {machine.sudo}update-grub && {machine.sudo}reboot",
+    )
+
+
+def timer_slack(machine: Machine) -> Finding:
+    """Check by how much the kernel may delay timers of programs without real-time scheduling."""
+    slack = machine.number("/proc/self/timerslack_ns")
+    return spoils_unless(
+        None if slack is None else slack <= _SLACK,
+        "timer slack",
+        "not known" if slack is None else f"{slack / 1000:g} µs",
+        "Programs without real-time scheduling, such as the senders, wake up late by this much.",
+        f"echo {_SLACK} > /proc/$$/timerslack_ns",
+    )
+
+
+def frequency(machine: Machine) -> Finding:
+    """Check that the cores keep their frequency."""
+    folder = "/sys/devices/system/cpu"
+    governors = set(machine.texts(folder, "cpu[0-9]*/cpufreq/scaling_governor").values())
+    return spoils_unless(
+        governors <= {"performance"},
+        "frequency",
+        ", ".join(sorted(governors)) or "not controlled by this kernel",
+        "An idle core is slow when a packet arrives, so that the time for a packet varies.",
+        write(machine, "performance", f"{folder}/cpu*/cpufreq/scaling_governor"),
+    )
+
+
+def idle_states(machine: Machine) -> Finding:
+    """Check that the cores wake up fast."""
+    folder = "/sys/devices/system/cpu"
+    latencies = machine.texts(folder, "cpu[0-9]*/cpuidle/state*/latency")
+    disabled = machine.texts(folder, "cpu[0-9]*/cpuidle/state*/disable")
+    enabled = [
+        int(latency) for name, latency in latencies.items() if disabled.get(name.replace("latency", "disable")) != "1"
+    ]
+    longest = max(enabled, default=0)
+    return spoils_unless(
+        longest <= _WAKE_UP,
+        "idle states",
+        f"{longest} µs to wake up" if enabled else "not controlled by this kernel",
+        "A core in a deep idle state handles a packet late.",
+        f"{install(machine, 'linux-cpupower')} && {machine.sudo}cpupower idle-set --disable-by-latency {_WAKE_UP + 1}",
+    )
+
+
+def steal(machine: Machine) -> Finding:
+    """Check the share of time, since the start of the machine, that a hypervisor gave to other virtual machines."""
+    line = (machine.text("/proc/stat") or "").partition("\n")[0].split()
+    times = [int(word) for word in line[1:9]]
+    share = times[7] / max(sum(times), 1) if len(times) == 8 else None
+    return spoils_unless(
+        None if share is None else share <= _STEAL,
+        "steal",
+        "not known" if share is None else f"{share:.1%} of the time",
+        "The hypervisor stops this machine for milliseconds to run others.",
+        VIRTUAL,
+    )
+
+
+def load(machine: Machine) -> Finding:
+    """Check that a core is idle."""
+    words = (machine.text("/proc/loadavg") or "").split()
+    count = _count(machine.status("Cpus_allowed_list"))
+    known = bool(words) and count is not None
+    return spoils_unless(
+        float(words[0]) <= max(count - _SPARE_CORES, 0.5) if words and count is not None else None,
+        "load",
+        f"{words[0]} in the last minute, {count} cores" if known else "not known",
+        "Other programs take the cores, caches and memory that senders and router need.",
+        "ps -eo pcpu,pid,user,args --sort=-pcpu | head",
+    )
+
+
+def default_queue(machine: Machine) -> Finding:
+    """Check that new devices get a queue that does not interfere."""
+    name = "net.core.default_qdisc"
+    current = machine.text("/proc/sys/net/core/default_qdisc")
+    return spoils_unless(
+        current in _TRANSPARENT if current else None,
+        "default queue",
+        current or "not known",
+        "Each device has a second queue before the router's, and this one delays, marks or drops by rules of its own.",
+        set_sysctl(machine, name, "pfifo_fast"),
+    )
+
+
+def _quotas(machine: Machine) -> Iterator[tuple[float, str]]:
+    """Yield the cores that this process's control group and those above it allow, and the file of each limit."""
+    for hierarchy, controller in (("", ""), ("/cpu", "cpu")):  # version 2, version 1
+        group = PurePosixPath(_cgroup(machine, controller))
+        for one in (group, *group.parents):
+            folder = f"/sys/fs/cgroup{hierarchy}{one}".rstrip("/")
+            words = (machine.text(f"{folder}/cpu.max") or "max").split()
+            if words[0] != "max":
+                yield int(words[0]) / int(words[1]), f"{folder}/cpu.max"
+            if (quota := machine.number(f"{folder}/cpu.cfs_quota_us") or -1) > 0:
+                yield quota / (machine.number(f"{folder}/cpu.cfs_period_us") or 100_000), f"{folder}/cpu.cfs_quota_us"
+
+
+def _cgroup(machine: Machine, controller: str) -> str:
+    """Return the path of this process in a controller's hierarchy; that of version 2 has an empty name."""
+    for line in (machine.text("/proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return path
+    return "/"
+
+
+def _count(cores: str | None) -> int | None:
+    """Count the cores of a list such as ``0-3,6``; None if there is no list."""
+    if not cores:
+        return None
+    ends = [part.split("-") for part in cores.split(",")]
+    return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
