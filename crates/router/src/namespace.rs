@@ -4,10 +4,9 @@ use crate::hosts::Hosts;
 use crate::stack::{Cubic, Stack};
 use crate::sys;
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustix::process::{getegid, geteuid};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
 /// The device in each namespace.
@@ -44,12 +43,19 @@ pub fn make(hosts: &Hosts, mtu: u32) -> io::Result<Vec<Namespace>> {
     made.collect()
 }
 
-/// Moves the calling thread into a namespace.
+/// Lets a user who is not root be privileged in namespaces of this process.
 ///
 /// # Errors
-/// If the caller is not privileged in it.
-pub fn enter(namespace: impl AsFd) -> io::Result<()> {
-    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
+/// If the system allows no user namespaces.
+pub fn become_privileged() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    if user.is_root() {
+        return Ok(());
+    }
+    sys::unshare_network(true).map_err(context("a user namespace"))?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {} 1", user.as_raw()))?;
+    fs::write("/proc/self/gid_map", format!("0 {} 1", group.as_raw()))
 }
 
 fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
@@ -63,7 +69,7 @@ fn set_up(number: usize, stack: &Stack, mtu: u32) -> io::Result<()> {
         fs::write(&path, value).map_err(context(&path))?;
     }
     // The kernel would send router solicitations over a new device.
-    let _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+    let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
     let prefix = Hosts::prefix(number);
     // All addresses of the prefix are the namespace's own. Packets are neither joined nor cut on the way.
     ip(&format!(

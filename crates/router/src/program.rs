@@ -8,7 +8,8 @@ use router::ends::Report;
 use router::forward::Router;
 use router::hosts::{Hosts, tcp};
 use router::stack::Cubic;
-use router::{namespace, table};
+use router::{namespace, sys, table};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use scenario::Scenario;
 use std::fs;
 use std::io::Write as _;
@@ -37,6 +38,10 @@ struct Arguments {
     /// The program that is the senders and sinks.
     #[arg(long)]
     traffic: PathBuf,
+    /// Refuse the run if one packet in a hundred is handed to its host later than this share of its transmission time
+    /// at the observed link.
+    #[arg(long)]
+    latest: Option<f64>,
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -56,6 +61,8 @@ fn read(path: &Path) -> Result<Scenario, String> {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
+    // Both programs end with the one that has started this.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     let scenario = read(&arguments.scenario)?;
     let hosts = Hosts::new(&scenario)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
@@ -64,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     if let Some(cubic) = Cubic::of(tcps()).map_err(|problem| problem.to_string())? {
         namespace::set_cubic(cubic).map_err(failed)?;
     }
+    namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
     let namespaces = namespace::make(&hosts, mtu as u32).map_err(failed)?;
     let series = scenario.record.series.then(|| Series::new(&scenario));
@@ -75,6 +83,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut router = Router::new(emulation, hosts, namespaces, clock).map_err(failed)?;
     let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
     let end = Time::ZERO + scenario.general.duration;
+    // If it is not allowed, the timing error says what that costs.
+    let _ = sys::be_prompt();
     let mut out = std::io::stdout();
     router
         .run(end, mtu as usize, LOOKS, |now| {
@@ -95,6 +105,20 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return Err(format!("{} packets belong to no traffic of the scenario", router.strays));
     }
     if let Some(lateness) = router.lateness() {
+        let observed = &scenario.links[scenario.observed];
+        let transmission = 8.0 * observed.packet.0 as f64 / observed.rate.bits();
+        if let Some(share) = arguments.latest.filter(|share| lateness.p99 > share * transmission) {
+            return Err(format!(
+                "one packet in a hundred was {:.0} us late or more, of {:.1} us that a packet of {} bytes takes at link {}: \
+                 the results of a run above {:.1} us are not those of the scenario; use a slower link, a machine with less to \
+                 do (aqmlab doctor), or clock=virtual",
+                1e6 * lateness.p99,
+                1e6 * transmission,
+                observed.packet.0,
+                observed.name,
+                1e6 * share * transmission
+            ));
+        }
         results.engine.timing = Some(run::results::Timing {
             timing_error_p50: lateness.p50,
             timing_error_p99: lateness.p99,

@@ -40,6 +40,20 @@ pub fn unshare_network(user: bool) -> io::Result<()> {
     Ok(unsafe { unshare_unsafe(flags) }?)
 }
 
+/// Gives the calling thread precedence over all ordinary ones; not to threads and processes that it starts.
+///
+/// # Errors
+/// If the caller may not: see RLIMIT_RTPRIO.
+pub fn be_prompt() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the parameters are as the call reads them.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// What the kernel knows of a connection, as far as it is read here.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TcpInfo {

@@ -4,7 +4,7 @@ use crate::world::World;
 use clap::Parser;
 use router::clock::Clock;
 use router::table;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use std::fs;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,8 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
+    // It ends with the router.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     let scenario = scenario::Library::default()
         .load(&arguments.scenario)
         .and_then(|document| document.check())
