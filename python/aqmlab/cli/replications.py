@@ -29,12 +29,12 @@ def simulated(
     engines: Sequence[Engine] | None = None,
 ) -> Simulated:
     """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error."""
-    from aqmlab.execute.engine import Engine
+    from aqmlab.execute.engine import PACKETS
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
     try:
         with progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [Engine()]), None
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS]), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 
@@ -50,11 +50,11 @@ def perform(
     single: bool,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios, and report their results; see `report`."""
-    from aqmlab.execute.engine import Engine
+    from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.replication import labelled
 
     chosen = [Engine.parse(engine) for engine in engines]
-    other = next((engine for engine in chosen if engine != Engine()), None)
+    other = next((engine for engine in chosen if engine != PACKETS), None)
     if check and other:
         raise typer.BadParameter(f"the {other.name} engine does not account for packets; omit it", param_hint="--check")
     cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}

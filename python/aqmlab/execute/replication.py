@@ -10,11 +10,10 @@ from itertools import groupby, zip_longest
 
 from aqmlab import _core
 from aqmlab.execute import threads
-from aqmlab.execute.engine import PACKET, Engine, different
+from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.result import Result, Run
-from aqmlab.results.series import Recording
+from aqmlab.results.result import PACKET, Result, Run
 from aqmlab.scenario import Scenario, Settings, disciplines
 
 Progress = Callable[[float], None]
@@ -166,9 +165,8 @@ def compare(
     chosen = different(engines)
     if aqms is None and len(chosen) == 1:
         raise ValueError("nothing to compare: give aqms, or several engines")
-    variants = (
-        {scenario.aqm: scenario} if aqms is None else {spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}
-    )
+    specs = None if aqms is None else spelled_out(aqms)
+    variants = {scenario.aqm: scenario} if specs is None else {spec: scenario.with_aqm(spec) for spec in specs}
     return compare_scenarios(variants, seeds, jobs, progress, check, chosen)
 
 
@@ -217,7 +215,7 @@ def compare_scenarios(
     jobs: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
-    engines: Sequence[Engine] = (Engine(),),
+    engines: Sequence[Engine] = (PACKETS,),
 ) -> Comparison:
     """Simulate several scenarios, by label, on several engines; the other arguments are those of `run`."""
     if not scenarios:
@@ -226,7 +224,7 @@ def compare_scenarios(
     for scenario in scenarios.values():
         for engine in engines:
             engine.check(scenario)
-    if check and (other := next((engine for engine in engines if engine.name != PACKET), None)):
+    if check and (other := next((engine for engine in engines if engine != PACKETS), None)):
         raise ValueError(f"check = True: the {other.name} engine does not account for packets; omit it")
     if same := repeated(scenarios):
         raise ValueError(f"{same[0]} and {same[1]} are the same")
@@ -240,7 +238,7 @@ def compare_scenarios(
     rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
     tasks = [task for row in rows for task in row if task]
     workers = chosen_workers(jobs, len(tasks))
-    simulated = [case for case in cases.values() if case.engine.name == PACKET]
+    simulated = [case for case in cases.values() if case.engine == PACKETS]
     _refuse_too_much_memory((case.scenario for case in simulated), len(simulated[0].seeds) if simulated else 0, workers)
     outcomes: dict[Task, Outcome] = {}
     try:

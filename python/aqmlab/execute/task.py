@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.execute.engine import Engine
+from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.files import parquet
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -44,7 +44,7 @@ class Task:
     series: bool = False
     recording: bool = False
     check: bool = False
-    engine: Engine = Engine()
+    engine: Engine = PACKETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def digest(scenario: Scenario) -> str:
     return _sha256(resolved).hex()
 
 
-def key(scenario: str, seed: int, engine: Engine = Engine()) -> bytes:  # noqa: B008  it is immutable
+def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:
     """Return the key of a run: SHA-256 of the canonical JSON of the scenario's `digest`, seed, engine and format."""
     return _sha256({"engine": engine.version, "format": FORMAT, "scenario": scenario, "seed": seed})
 

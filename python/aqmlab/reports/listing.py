@@ -35,7 +35,10 @@ _WIDTH = 100
 
 
 def overview(kinds: Iterable[str]) -> str:
-    """List the entries of each kind (``aqms``, ``tcps``, ``traffic``, ``scenarios``, ``engines``), one per line, with headings."""
+    """List the entries of each kind, one per line, with headings.
+
+    The kinds are ``aqms``, ``tcps``, ``traffic``, ``scenarios`` and ``engines``.
+    """
     listed = catalogue()
     return "\n\n".join(f"{_HEADINGS[kind]}\n{_list(kind, listed)}" for kind in kinds)
 

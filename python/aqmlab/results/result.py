@@ -229,8 +229,8 @@ class Result:
         -------
         dict
             ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``,
-            ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is
-            from the fluid model.
+            ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it
+            is from the fluid model.
         """
         not_modelled = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         return {

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.execute import threads
-from aqmlab.execute.engine import PACKET, Engine
+from aqmlab.execute.engine import Engine
 from aqmlab.execute.replication import chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
+from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.result import Rows, Sweep, framed, parameters
 from aqmlab.sweeps.store import Store
@@ -189,7 +190,7 @@ def run_all(
             )
         if slow := next((study.engine for study in studies if study.engine.most_jobs is not None), None):
             raise ValueError(
-                f"cluster = {cluster!r}: engine {slow} performs {slow.most_jobs} run at a time: omit cluster"
+                f"cluster = {cluster!r}: omit it: engine {slow} performs one run at a time, on this machine"
             )
         from aqmlab.execute.dask import executor as cluster_executor
 
