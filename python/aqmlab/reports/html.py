@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from aqmlab.figures import engines
+from aqmlab.figures.model import Figure
 from aqmlab.figures.runs import (
     EXPLAINED,
     MANY,
-    QUEUE,
     curves,
     distribution,
     main_metrics,
@@ -56,14 +57,20 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
     """Draw all figures, each with its heading and its description; some have none."""
     many = len(results) > MANY
     found = []
-    if timed := recorded(results):
+    timed = recorded(results)
+    beside = engines.several(timed)
+    if beside:
+        for heading, grid in (("Queue", engines.queues(timed)), ("Losses", engines.losses(timed))):
+            drawn = Figure(title="", rows=[[grid]], legend=True)
+            found.append((heading, f"{_capitalised(engines.EXPLAINED)}.", embedded(drawn, heading.lower())))
+    elif timed:
         explanation = f"{curves(timed)}{EXPLAINED}, which the metrics leave out."
-        queue = embedded(over_time(results, "queue", QUEUE), "queue")
+        queue = embedded(over_time(results, "queue", engines.QUEUE), "queue")
         found.append(("Queue", _capitalised(explanation), queue))
-    if with_quantity(results, "p"):
+    if not beside and with_quantity(results, "p"):
         probability = over_time(results, "p", "Probability")
         found.append(("Drop probability", "", embedded(probability, "probability")))
-    order = ", sorted by the mean queue" if many else ""
+    order = ", sorted by the mean queue" if many and not engines.several(results) else ""
     found.append((f"Main metrics{order}", "", embedded(main_metrics(results, across=2), "bars")))
     for name, metric in DISTRIBUTIONS.items():
         if panels(results, name):

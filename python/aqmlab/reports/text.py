@@ -69,7 +69,7 @@ def _laid_out(shown: Table) -> str:
     body = []
     for label, row in zip(shown.labels, shown.rows, strict=True):
         first, *more = wrapped(label, max(WIDTH - numbers - 4, _SHORTEST))
-        body += [[first, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
+        body += [[first, *row], *([f"  {line.strip()}", *[""] * len(row)] for line in more)]
     return columns(shown.heads() + body)
 
 
