@@ -24,7 +24,7 @@ def list_(
         typer.Argument(metavar="TOPIC", help=f"One of {', '.join(Topic)}; default: all of them."),
     ] = None,
 ) -> None:
-    """List queue disciplines, TCPs, traffic, shipped scenarios and engines."""
+    """List queue disciplines, TCPs, traffic, scenarios and engines."""
     from aqmlab.reports import listing
 
     typer.echo(listing.overview([topic.value] if topic else [each.value for each in Topic]))
