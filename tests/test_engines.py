@@ -215,8 +215,8 @@ def test_differences_without_seeds_have_the_interval_of_the_others(tiny: Scenari
     assert row["difference"] == pytest.approx(model - (expected.mean or 0))
     assert row["ci95"] == pytest.approx(expected.ci95)
     assert difference(found, "lred, fluid", "response_time")["difference"] is None
-    assert "Differences from packet, from the mean:" in repr(found)
-    assert "Differences from packet, from the mean" in str(found._repr_html_())
+    assert "Differences from the mean of packet:" in repr(found)
+    assert "Differences from the mean of packet" in str(found._repr_html_())
 
 
 def test_without_packets_the_first_engine_is_the_reference(tiny: Scenario, fake: list[Task]) -> None:

@@ -125,13 +125,13 @@ def compared(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
 def _heading(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
     """Name the engine of reference, and say how runs are paired if there are several."""
     pairs = [(results[one.label], results[one.to]) for one in found]
-    heading = f"Differences from {', '.join(dict.fromkeys(other.engine_name for _, other in pairs))}"
+    to = ", ".join(dict.fromkeys(other.engine_name for _, other in pairs))
     if all(len(result.runs) == 1 for pair in pairs for result in pair):
-        return heading
-    paired = any(one.seeded and other.seeded for one, other in pairs)
-    if paired and all(one.seeded and other.seeded for one, other in pairs):
-        return f"{heading}, seed by seed"
-    return f"{heading}, seed by seed; of the fluid model from the mean" if paired else f"{heading}, from the mean"
+        return f"Differences from {to}"
+    paired = {one.seeded and other.seeded for one, other in pairs}
+    if True not in paired:
+        return f"Differences from the mean of {to}"
+    return f"Differences from {to}, seed by seed{'; of the fluid model from the mean' if False in paired else ''}"
 
 
 def signed(metric: Metric, difference: float | None, half: float | None) -> str:
