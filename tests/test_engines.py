@@ -313,6 +313,13 @@ def test_a_sweep_keeps_the_runs_of_each_engine_apart(
     assert counts == {"packet": [4, 0], "linux": [4, 0], "fluid": [2, 0], "linux:clock=real": [4]}
 
 
+def test_a_sweep_lists_what_its_engine_cannot_perform(tiny: Scenario, simulated: list[Task]) -> None:
+    swept = aqmlab.sweep(tiny, aqms=["lred", "codel"], engine="fluid")
+    assert [failure.aqm for failure in swept.failures] == ["codel"]
+    assert "the fluid model has laws for" in swept.failures[0].error
+    assert [task.label for task in simulated] == ["lred, seed 7"]
+
+
 def test_a_figure_has_a_panel_for_each_discipline_and_a_colour_for_each_engine(
     tiny: Scenario, fake: list[Task]
 ) -> None:

@@ -26,7 +26,7 @@ class EngineUnavailable(OSError):  # noqa: N818  the machine lacks something; th
     Parameters
     ----------
     message : str
-        The engine, what is missing, and how to get it.
+        The engine, the missing part, and how to get it.
     """
 
     def __init__(self, message: str) -> None:
@@ -57,7 +57,7 @@ class Option:
 class Kind:
     """The engine of a name: a summary in one sentence, and its options.
 
-    `seeded` tells whether its runs depend on their seeds. If they do not, a scenario has one run.
+    `seeded` is true if its runs depend on their seeds. If they do not, a scenario has one run.
     """
 
     summary: str
@@ -97,7 +97,7 @@ class _Performer(Protocol):
         """Identify everything that determines a run's results, except scenario and seed."""
 
     def check(self, scenario: Scenario, options: Mapping[str, str]) -> None:
-        """Raise ScenarioError if the engine cannot perform a scenario, EngineUnavailable if it cannot perform any."""
+        """Raise ScenarioError if the engine cannot perform a scenario, `EngineUnavailable` if it cannot perform any."""
 
     def perform(self, task: Task, options: Mapping[str, str], watch: Watch) -> Outcome | None:
         """Perform a task; return None if `watch`, which is called with the fraction done, has returned False."""

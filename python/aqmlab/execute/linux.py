@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def version(options: Mapping[str, str]) -> str:
     """Identify the kernel, the programs and the clock, on which results depend; it is asked for every run.
 
-    Raise EngineUnavailable if one of them is missing.
+    Raise `EngineUnavailable` if one of them is missing.
     """
     _unavailable(options)
 
 
 def check(scenario: Scenario, options: Mapping[str, str]) -> None:
-    """Raise ScenarioError for a scenario that the kernel cannot have, EngineUnavailable if programs are missing."""
+    """Raise ScenarioError for a scenario that the kernel cannot have, `EngineUnavailable` if programs are missing."""
     scenario.check()
     _unavailable(options)
 

@@ -64,9 +64,9 @@ and says how to make it anew. `--out DIR` and `Result.save` put the new files in
 result, of which none is left; other files in the folder stay.
 
 `aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
-followed by its engine if there are several: `lred, fluid`. With several engines there is also
-`{{"differences": {{LABEL: {{"to": LABEL, "metrics": {{METRIC: …}}}}}}}}`: of each result of another engine its difference to
-the packet engine's, with the `mean`, `std`, `ci95` and `n` of every metric.
+followed by its engine if there are several: `lred, fluid`. With several engines the document also has the key
+`differences`, `{{LABEL: {{"to": LABEL, "metrics": {{METRIC: …}}}}}}`: for each result of another engine its difference
+from the packet engine's, with the `mean`, `std`, `ci95` and `n` of every metric.
 
 ## Series
 

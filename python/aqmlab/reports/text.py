@@ -123,7 +123,7 @@ def compared(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
 
 
 def _heading(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
-    """Name the engine of reference, and say how runs are paired if there are several."""
+    """Name the engine of reference and, if there are several runs, how they are paired."""
     pairs = [(results[one.label], results[one.to]) for one in found]
     to = ", ".join(dict.fromkeys(other.engine_name for _, other in pairs))
     if all(len(result.runs) == 1 for pair in pairs for result in pair):

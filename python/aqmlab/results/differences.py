@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """A result less that of the same scenario on the engine of reference.
+    """The differences of a result from that of the same scenario on the engine of reference.
 
     `label` and `to` are the labels of the two, `metrics` has the difference of every metric of either: over the seeds
     of both, or if only one of them has seeds over these.
