@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, ScenarioError
-from aqmlab.figures import fluid as plot_fluid
-from aqmlab.figures import matplotlib
+from aqmlab.figures import matplotlib, runs
 from aqmlab.theory.loop import dde
 
 Array = NDArray[np.float64]
@@ -186,7 +185,7 @@ def test_both_are_drawn_in_one_figure(small: Scenario) -> None:
     for aqm, title in (("lred:q0=20", "Drop probability (%)"), ("droptail", "Dropped (%)")):
         chosen = small.with_aqm(aqm)
         both = {"fluid": aqmlab.fluid(chosen), "packet": aqmlab.run(chosen, 2)}
-        figure = matplotlib.draw(plot_fluid.beside(both), Figure())
+        figure = matplotlib.draw(runs.comparison(both), Figure())
         queue, loss, *bars = figure.get_axes()
         assert loss.get_title(loc="left") == title
         assert len(bars) == 4

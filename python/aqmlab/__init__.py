@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
     from aqmlab.execute.dask import ClusterError
+    from aqmlab.execute.engine import EngineUnavailable
     from aqmlab.execute.fluid import fluid
     from aqmlab.execute.replication import Interrupted, RunFailed, compare, run
     from aqmlab.results.comparison import Comparison
@@ -33,6 +34,7 @@ __all__ = [
     "ClusterError",
     "Comparison",
     "Distribution",
+    "EngineUnavailable",
     "Interrupted",
     "Metric",
     "Result",
@@ -61,6 +63,7 @@ _HOME = {
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
     "ClusterError": "execute.dask",
+    "EngineUnavailable": "execute.engine",
     "Interrupted": "execute.replication",
     "RunFailed": "execute.replication",
     "compare": "execute.replication",

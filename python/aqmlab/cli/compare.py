@@ -20,7 +20,7 @@ _DISCIPLINE = re.compile(r"\s*(link\s*\.[^.]+\.\s*)?aqm\s*(\.\s*name\s*)?")
 
 def compare(
     scenario: options.Scenario,
-    aqm: Annotated[list[str], options.aqms(help="A queue discipline to compare")],
+    aqm: Annotated[list[str] | None, options.aqms(help="A queue discipline to compare")] = None,
     set_: options.Settings = None,
     seed: options.Seed = None,
     seeds: options.Seeds = None,
@@ -28,23 +28,30 @@ def compare(
     json: options.Json = False,
     out: options.Out = None,
     check: options.Check = False,
+    engines: options.Engines = "packet",
 ) -> None:
-    """Simulate a scenario with several queue disciplines.
+    """Simulate a scenario with several disciplines or engines.
+
+    With several engines --aqm may be omitted: the discipline is then that of the file.
 
     A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
     aqm.KEY=VALUE applies to every discipline that has KEY.
     """
+    from aqmlab.execute.engine import listed
     from aqmlab.execute.replication import repeated, spelled_out
 
     for setting in set_ or ():
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
             raise typer.BadParameter(f"{setting}: select queue disciplines with --aqm", param_hint="--set")
+    chosen_engines = listed(engines)
+    if not aqm and len(chosen_engines) == 1:
+        raise typer.BadParameter("nothing to compare: give --aqm, or several --engines", param_hint="--aqm")
     base = seeded(scenario, seed, seeds)
     try:
-        specs = spelled_out(aqm)
+        specs = spelled_out(aqm or ())
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    variants = {spec: base.with_aqm(spec) for spec in specs}
+    variants = {spec: base.with_aqm(spec) for spec in specs} or {base.aqm: base}
     if unknown := [key for key in _keys(set_) if not any(_has(variant, key) for variant in variants.values())]:
         problem = f"no discipline of {', '.join(variants)} has {', '.join(unknown)}"
         raise typer.BadParameter(problem, param_hint="--set")
@@ -54,7 +61,7 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
-    replications.perform(chosen, seeds, jobs, check, json, out, single=False)
+    replications.perform(chosen, chosen_engines, seeds, jobs, check, json, out, single=False)
 
 
 def _keys(settings: Sequence[str] | None) -> list[str]:

@@ -72,11 +72,10 @@ def draw(results: Comparison | Sweep, folder: Path) -> list[str]:
     from aqmlab.results.comparison import Comparison
 
     if isinstance(results, Comparison):
-        from aqmlab.figures import fluid, matplotlib, runs
+        from aqmlab.figures import matplotlib, runs
         from aqmlab.reports import html
 
-        both = set(runs.recorded(results)) == {"fluid", "packet"}
-        matplotlib.save(fluid.beside(results) if both else runs.comparison(results), folder)
+        matplotlib.save(runs.comparison(results), folder)
         html.save(results, folder / REPORT, command_line())
         return [*FIGURES, REPORT]
     from aqmlab.figures import matplotlib, sweep

@@ -15,6 +15,7 @@ class Topic(StrEnum):
     TCPS = "tcps"
     TRAFFIC = "traffic"
     SCENARIOS = "scenarios"
+    ENGINES = "engines"
 
 
 def list_(
@@ -23,7 +24,7 @@ def list_(
         typer.Argument(metavar="TOPIC", help=f"One of {', '.join(Topic)}; default: all of them."),
     ] = None,
 ) -> None:
-    """List queue disciplines, TCPs, traffic and shipped scenarios."""
+    """List queue disciplines, TCPs, traffic, scenarios and engines."""
     from aqmlab.reports import listing
 
     typer.echo(listing.overview([topic.value] if topic else [each.value for each in Topic]))

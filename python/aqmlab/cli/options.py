@@ -42,6 +42,27 @@ def _at_most(count: int | None) -> int | None:
     return count
 
 
+def _engine(text: str) -> str:
+    """Refuse an engine that there is not; return its text without defaults."""
+    from aqmlab.execute.engine import Engine
+
+    try:
+        return str(Engine.parse(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _engines(text: str) -> str:
+    """Refuse a list with an engine that there is not, or with one twice."""
+    from aqmlab.execute.engine import different, listed
+
+    try:
+        different(listed(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
 def _folder(path: Path | None) -> Path | None:
     """Refuse a path that exists and is not a folder."""
     if path and os.path.lexists(path) and not path.is_dir():
@@ -73,6 +94,24 @@ Seeds = Annotated[int | None, seeds(help="Run N times, with consecutive seeds; t
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", min=1, help="Number of simultaneous runs; default: the number of cores."),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        callback=_engine,
+        help="The engine: packet, fluid or linux, with options as in linux:clock=real; see `aqmlab list engines`.",
+    ),
+]
+Engines = Annotated[
+    str,
+    typer.Option(
+        "--engines",
+        metavar="ENGINES",
+        callback=_engines,
+        help="The engines, as in packet,fluid,linux:clock=real. The others are compared with packet.",
+    ),
 ]
 Cluster = Annotated[
     str | None,

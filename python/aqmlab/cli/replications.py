@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable
 from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
+    from aqmlab.execute.engine import Engine
     from aqmlab.execute.replication import Interrupted, RunFailed
     from aqmlab.results.comparison import Comparison
     from aqmlab.scenario import Scenario
@@ -20,19 +21,27 @@ if TYPE_CHECKING:
     Simulated = tuple[Comparison, Interrupted | RunFailed | None]
 
 
-def simulated(scenarios: Mapping[str, Scenario], seeds: int | None, jobs: int | None, check: bool = False) -> Simulated:
+def simulated(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | None,
+    jobs: int | None,
+    check: bool = False,
+    engines: Sequence[Engine] | None = None,
+) -> Simulated:
     """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error."""
+    from aqmlab.execute.engine import PACKETS
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
     try:
         with progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check), None
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS]), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 
 
 def perform(
     scenarios: Mapping[str, Scenario],
+    engines: Sequence[str],
     seeds: int | None,
     jobs: int | None,
     check: bool,
@@ -40,8 +49,16 @@ def perform(
     out: Path | None,
     single: bool,
 ) -> None:
-    """Simulate scenarios and report their results; see `report`."""
-    report(scenarios, seeds, lambda: simulated(scenarios, seeds, jobs, check), json, out, single, check)
+    """Let engines, as `--engine` names them, perform scenarios, and report their results; see `report`."""
+    from aqmlab.execute.engine import PACKETS, Engine
+    from aqmlab.execute.replication import labelled
+
+    chosen = [Engine.parse(engine) for engine in engines]
+    other = next((engine for engine in chosen if engine != PACKETS), None)
+    if check and other:
+        raise typer.BadParameter(f"the {other.name} engine does not account for packets; omit it", param_hint="--check")
+    cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
+    report(cases, seeds, lambda: simulated(scenarios, seeds, jobs, check, chosen), json, out, single, check)
 
 
 def report(

@@ -15,7 +15,8 @@ def run(
     json: options.Json = False,
     out: options.Out = None,
     check: options.Check = False,
+    engine: options.Engine = "packet",
 ) -> None:
     """Simulate a scenario."""
     chosen = scenarios.changed(scenarios.seeded(scenario, seed, seeds), aqm, set_)
-    replications.perform({chosen.aqm: chosen}, seeds, jobs, check, json, out, single=True)
+    replications.perform({chosen.aqm: chosen}, [engine], seeds, jobs, check, json, out, single=True)

@@ -66,6 +66,7 @@ def sweep(
         Path | None,
         options.store(help="Keep finished runs in this folder, which sweeps may share; default: store in --out."),
     ] = None,
+    engine: options.Engine = "packet",
 ) -> None:
     """Simulate a scenario at many points.
 
@@ -98,6 +99,7 @@ def sweep(
                     jobs=jobs,
                     cluster=cluster,
                     progress=bar.progress(show) if show else None,
+                    engine=engine,
                 )
         except SweepInterrupted as error:
             result, interrupted = error.finished, True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from aqmlab import _core
 from aqmlab.execute.replication import require_scenario
-from aqmlab.execute.task import advance
+from aqmlab.execute.task import Outcome, Task, advance, as_parquet, packed, scenario_of
 from aqmlab.results.result import Result, Run
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -84,7 +84,36 @@ def fluid(
         return True
 
     advance(model, scenario.duration, watch)
-    left_out = json.loads(scenario.core.fluid_model())["not_modelled"] + model.remarks()
     run = Run(**json.loads(model.results()))
     recordings = {run.seed: Recording(model.series(), None)}
-    return Result(scenario, [run], recordings, _core.__version__, tuple(left_out))
+    return Result(scenario, [run], recordings, _core.__version__, _left_out(scenario.core, model), "fluid")
+
+
+def version(options: Mapping[str, str]) -> str:
+    """Return the version of the equations and their integration."""
+    return _core.fluid_version
+
+
+def check(scenario: Scenario, options: Mapping[str, str]) -> None:
+    """Raise ScenarioError if the scenario is not valid, or the equations cannot describe it."""
+    scenario.check()
+    scenario.core.fluid_model()
+
+
+def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
+    """Integrate a task's scenario as `fluid` does by default; return None if `watch` has returned False."""
+    scenario = scenario_of(task)
+    model = _core.Fluid(scenario, "{}")
+    if not advance(model, scenario.duration, watch):
+        return None
+    return Outcome(
+        packed(task, model.results()),
+        series=as_parquet(model.series()) if task.series else b"",
+        recording=Recording(model.series(), None) if task.recording else None,
+        not_modelled=_left_out(scenario, model),
+    )
+
+
+def _left_out(scenario: _core.Scenario, model: _core.Fluid) -> tuple[str, ...]:
+    """List what the equations leave out, and which omissions matter for this run."""
+    return (*json.loads(scenario.fluid_model())["not_modelled"], *model.remarks())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
 
 from aqmlab import _core
 from aqmlab.execute import threads
+from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.result import Result, Run
-from aqmlab.results.series import Recording
+from aqmlab.results.result import PACKET, Result, Run
 from aqmlab.scenario import Scenario, Settings, disciplines
 
 Progress = Callable[[float], None]
@@ -61,8 +63,9 @@ def run(
     jobs: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
+    engine: str = PACKET,
 ) -> Result:
-    """Simulate a scenario.
+    """Simulate a scenario, or let another engine perform it.
 
     Parameters
     ----------
@@ -72,12 +75,15 @@ def run(
         The number of replications, which have the seeds s, s + 1, … where s is the scenario's seed; or the seeds
         themselves. By default one run with the scenario's seed.
     jobs : int
-        The number of runs at a time; by default the number of cores.
+        The number of runs at a time; by default the number of cores. An engine whose clock runs in real time has one.
     progress : callable
         Called from time to time, from the calling thread, with the fraction of the work done.
     check : bool
         Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
-        result.
+        result. Only the packet engine can.
+    engine : str
+        The engine: ``packet``, ``fluid`` (one run, whatever the seeds) or ``linux``, with options as in
+        ``linux:clock=real``.
 
     Returns
     -------
@@ -87,7 +93,11 @@ def run(
     Raises
     ------
     ScenarioError
-        If the scenario is not valid.
+        If the scenario is not valid, or the engine cannot perform it.
+    ValueError
+        If there is no such engine or option.
+    EngineUnavailable
+        If this machine lacks what the engine needs.
     MemoryError
         If the runs would need more memory than is free.
     RunFailed
@@ -96,18 +106,20 @@ def run(
         If the user presses Ctrl-C; it carries the finished runs.
     """
     require_scenario(scenario)
-    return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress, check)[scenario.aqm]
+    label = scenario.aqm
+    return compare_scenarios({label: scenario}, seeds, jobs, progress, check, [Engine.parse(engine)])[label]
 
 
 def compare(
     scenario: Scenario,
-    aqms: Iterable[str],
+    aqms: Iterable[str] | None = None,
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
+    engines: Sequence[str] = (PACKET,),
 ) -> Comparison:
-    """Simulate a scenario with several queue disciplines.
+    """Simulate a scenario with several queue disciplines, on one engine or several.
 
     Parameters
     ----------
@@ -115,26 +127,33 @@ def compare(
         The scenario to simulate.
     aqms : iterable of str
         The disciplines, each ``name`` or ``name:key=value,key=value``; these strings label the results. ``all`` stands
-        for every name in `aqmlab.disciplines`.
+        for every name in `aqmlab.disciplines`. By default, with several engines, that of the scenario.
     seeds : int or iterable of int
         As for `run`; all disciplines have the same seeds.
     jobs : int
-        The number of runs at a time; by default the number of cores.
+        As for `run`.
     progress : callable
         Called from time to time, from the calling thread, with the fraction of the work done.
     check : bool
         Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
-        result.
+        result. Only the packet engine can.
+    engines : sequence of str
+        The engines, each as for `run`. If there are several, they follow the disciplines in the labels, as in
+        ``lred, fluid``, and `Comparison.differences` compares them.
 
     Returns
     -------
     Comparison
-        A result for each discipline.
+        A result for each discipline and engine.
 
     Raises
     ------
     ScenarioError
-        If the scenario is not valid with one of the disciplines.
+        If the scenario is not valid with one of the disciplines, or an engine cannot perform it.
+    ValueError
+        If there is nothing to compare, or there is no such engine or option.
+    EngineUnavailable
+        If this machine lacks what an engine needs.
     MemoryError
         If the runs would need more memory than is free.
     RunFailed
@@ -143,9 +162,12 @@ def compare(
         If the user presses Ctrl-C; it carries the finished runs.
     """
     require_scenario(scenario)
-    return compare_scenarios(
-        {spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress, check
-    )
+    chosen = different(engines)
+    if aqms is None and len(chosen) == 1:
+        raise ValueError("nothing to compare: give aqms, or several engines")
+    specs = None if aqms is None else spelled_out(aqms)
+    variants = {scenario.aqm: scenario} if specs is None else {spec: scenario.with_aqm(spec) for spec in specs}
+    return compare_scenarios(variants, seeds, jobs, progress, check, chosen)
 
 
 def spelled_out(aqms: Iterable[str]) -> list[str]:
@@ -162,39 +184,68 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(every))
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A scenario, the engine that performs it, and the seeds of its runs."""
+
+    scenario: Scenario
+    engine: Engine
+    seeds: list[int]
+
+    def tasks(self, label: str, check: bool) -> Iterable[Task]:
+        """Yield a task for each run."""
+        cost = max(self.scenario.packets, 1.0) if self.engine.seeded else 1.0
+        for seed in self.seeds:
+            yield Task(self.scenario.core, seed, b"", label, cost, recording=True, check=check, engine=self.engine)
+
+
+def labelled(scenarios: Mapping[str, Scenario], engines: Sequence[Engine]) -> dict[str, tuple[Scenario, Engine]]:
+    """Combine each scenario with each engine, by the label of the result: ``lred, fluid`` if engines are several."""
+    several = len(engines) > 1
+    return {
+        f"{label}, {engine}" if several else label: (scenario, engine)
+        for label, scenario in scenarios.items()
+        for engine in engines
+    }
+
+
 def compare_scenarios(
     scenarios: Mapping[str, Scenario],
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
+    engines: Sequence[Engine] = (PACKETS,),
 ) -> Comparison:
-    """Simulate several scenarios, by label; the other arguments are those of `run`."""
+    """Simulate several scenarios, by label, on several engines; the other arguments are those of `run`."""
     if not scenarios:
         raise ValueError("nothing to simulate")
     scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
     for scenario in scenarios.values():
-        scenario.check()
+        for engine in engines:
+            engine.check(scenario)
+    if check and (other := next((engine for engine in engines if engine != PACKETS), None)):
+        raise ValueError(f"check = True: the {other.name} engine does not account for packets; omit it")
     if same := repeated(scenarios):
         raise ValueError(f"{same[0]} and {same[1]} are the same")
     if isinstance(seeds, Iterable):
         seeds = list(seeds)  # each scenario iterates over them
-    chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
-    costs = {label: max(scenario.packets, 1.0) for label, scenario in scenarios.items()}
+    cases = {
+        label: _Case(scenario, engine, seeds_on(engine, scenario, seeds))
+        for label, (scenario, engine) in labelled(scenarios, engines).items()
+    }
     # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
-    tasks = [
-        Task(scenarios[label].core, seed, b"", label, costs[label], recording=True, check=check)
-        for row in zip(*chosen.values(), strict=True)
-        for label, seed in zip(chosen, row, strict=True)
-    ]
+    rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
+    tasks = [task for row in rows for task in row if task]
     workers = chosen_workers(jobs, len(tasks))
-    _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
+    simulated = [case for case in cases.values() if case.engine == PACKETS]
+    _refuse_too_much_memory((case.scenario for case in simulated), len(simulated[0].seeds) if simulated else 0, workers)
     outcomes: dict[Task, Outcome] = {}
     try:
         _perform(tasks, outcomes, workers, progress)
     except KeyboardInterrupt:
-        raise Interrupted(_finished(scenarios, tasks, outcomes), len(tasks)) from None
-    finished = _finished(scenarios, tasks, outcomes)
+        raise Interrupted(_finished(cases, tasks, outcomes), len(tasks)) from None
+    finished = _finished(cases, tasks, outcomes)
     for task in tasks:
         if error := outcomes[task].error:
             raise RunFailed(f"run failed: {task.label}, seed {task.seed}: {error}", finished) from outcomes[task].cause
@@ -212,7 +263,10 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
 
 
 def _perform(tasks: Sequence[Task], outcomes: dict[Task, Outcome], workers: int, progress: Progress | None) -> None:
-    """Perform tasks in parallel, starting them in order, and collect their outcomes."""
+    """Perform tasks in parallel, starting them in order, and collect their outcomes.
+
+    Those of an engine that limits the number of runs at a time come last, with no other run beside them.
+    """
     total = sum(task.cost for task in tasks)
     finished = reached = 0.0
 
@@ -228,28 +282,36 @@ def _perform(tasks: Sequence[Task], outcomes: dict[Task, Outcome], workers: int,
             reached = max(reached, min((finished + under_way) / total, 1.0))
             progress(reached)
 
-    threads.executor(workers)(iter(tasks), on_done, watch)
+    def limit(task: Task) -> int:
+        return min(workers, task.engine.most_jobs or workers)
+
+    # The sort is stable: it keeps the order of tasks with the same limit.
+    for jobs, group in groupby(sorted(tasks, key=limit, reverse=True), limit):
+        threads.executor(jobs)(group, on_done, watch)
     if progress:
         progress(1.0)
 
 
-def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> Comparison:
+def _finished(cases: Mapping[str, _Case], tasks: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> Comparison:
     """Collect the finished runs in the order of the tasks."""
-    runs: dict[str, list[Run]] = {label: [] for label in scenarios}
-    recordings: dict[str, dict[int, Recording]] = {label: {} for label in scenarios}
+    finished: dict[str, list[tuple[Task, Outcome]]] = {label: [] for label in cases}
     for task in tasks:
         outcome = outcomes.get(task)
         if outcome and outcome.recording:
-            # Parsed here: in the threads, parsing would hold up the other runs.
-            runs[task.label].append(Run(**opened(outcome.payload, len(task.key))[1]))
-            recordings[task.label][task.seed] = outcome.recording
-    return Comparison(
-        {
-            label: Result(scenario, runs[label], recordings[label], _core.__version__)
-            for label, scenario in scenarios.items()
-            if runs[label]
-        }
-    )
+            finished[task.label].append((task, outcome))
+    results = {}
+    for label, pairs in finished.items():
+        if pairs:
+            results[label] = Result(
+                scenario=cases[label].scenario,
+                # Parsed here: in the threads, parsing would hold up the other runs.
+                runs=[Run(**opened(outcome.payload, len(task.key))[1]) for task, outcome in pairs],
+                recordings={task.seed: outcome.recording for task, outcome in pairs if outcome.recording},
+                version=_core.__version__,
+                not_modelled=pairs[0][1].not_modelled,
+                engine_name=str(cases[label].engine),
+            )
+    return Comparison(results)
 
 
 def require_scenario(scenario: object) -> None:
@@ -277,6 +339,12 @@ def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[
     for extreme in (min(chosen), max(chosen)):
         scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
     return chosen
+
+
+def seeds_on(engine: Engine, scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
+    """Return the seeds of an engine's runs: those of `chosen_seeds`, or one if its runs do not depend on them."""
+    chosen = chosen_seeds(scenario, seeds)
+    return chosen if engine.seeded else [scenario.seed]
 
 
 def _whole(name: str, value: object) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,15 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.files import parquet
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
 
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
-
-_SMALL = 20_000
-"""A run of fewer packets is small: it takes some ten milliseconds."""
 
 _NOT_IN_RESULTS = {"record": ("step", "series", "cwnd")}
 """The scenario's keys, other than title and seed, that do not affect its results."""
@@ -32,7 +29,7 @@ class Task:
 
     `scenario` is TOML. If the task stays in this process it may be a parsed scenario, whose traces are not read again.
     `key` identifies the run in a store (see `key`), and is empty for a parsed scenario. `label` names the run in
-    messages, and `cost` is its work: an estimated number of packets.
+    messages, and `cost` is its work: an estimated number of packets. `engine` performs it.
 
     The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
     `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
@@ -47,6 +44,7 @@ class Task:
     series: bool = False
     recording: bool = False
     check: bool = False
+    engine: Engine = PACKETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +54,19 @@ class Outcome:
     `payload` has the key and the compressed results, as the store keeps them; it is empty if the run failed. `error` is
     the reason of a failure, otherwise empty. `series` has queues and signals over time as a Parquet file (see
     `Result.series_of`) and `recording` all recorded series, each if the task asks for it. A recording cannot be sent to
-    another process.
+    another process. `not_modelled` is that of `Result`.
     """
 
     payload: bytes = b""
     error: str = ""
     series: bytes = b""
     recording: Recording | None = None
+    not_modelled: tuple[str, ...] | None = None
     cause: BaseException | None = field(default=None, compare=False)
 
     def __getstate__(self) -> tuple[object, ...]:
         # The fields in their order, without the cause: not every exception can go to another process.
-        return self.payload, self.error, self.series, self.recording, None
+        return self.payload, self.error, self.series, self.recording, self.not_modelled, None
 
 
 Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
@@ -100,18 +99,14 @@ def digest(scenario: Scenario) -> str:
     return _sha256(resolved).hex()
 
 
-def key(scenario: str, seed: int) -> bytes:
+def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:
     """Return the key of a run: SHA-256 of the canonical JSON of the scenario's `digest`, seed, engine and format."""
-    return _sha256({"engine": _core.engine_version, "format": FORMAT, "scenario": scenario, "seed": seed})
+    return _sha256({"engine": engine.version, "format": FORMAT, "scenario": scenario, "seed": seed})
 
 
 def _sha256(document: dict[str, Any]) -> bytes:
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).digest()
-
-
-_LAST = threading.local()
-"""Each thread's last small run, kept until the next run has its memory: reuse saves a third of a small run's time."""
 
 
 class ScenarioChanged(ValueError):  # noqa: N818  the file changed
@@ -130,7 +125,7 @@ def scenario_of(task: Task) -> _core.Scenario:
         return task.scenario
     for _ in range(2):
         scenario, name = _read(task.scenario)
-        if key(name, task.seed) == task.key:
+        if key(name, task.seed, task.engine) == task.key:
             return scenario
         _read.cache_clear()  # a trace may have changed since it was read
     raise ScenarioChanged
@@ -144,31 +139,25 @@ def _read(text: str) -> tuple[_core.Scenario, str]:
 
 
 def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
-    """Perform a task; return its outcome, also if it failed, or None if it was stopped.
+    """Let its engine perform a task; return its outcome, also if it failed, or None if it was stopped.
 
     About ten times a second `watch` is called with the fraction done; the run stops when it returns False.
     """
     try:
-        scenario = scenario_of(task)
-        simulation = _core.Simulation(scenario, task.seed, task.check)
-        if not advance(simulation, scenario.duration, watch or (lambda _: True)):
-            return None
-        if task.check and (violations := simulation.violations()):
-            return Outcome(error=f"the accounts of its packets do not balance: {'; '.join(violations)}")
-        if task.cost < _SMALL:
-            _LAST.simulation = simulation
-        return Outcome(
-            task.key + zlib.compress(simulation.results().encode(), 1),
-            series=_parquet(simulation.series()) if task.series else b"",
-            recording=Recording(simulation.series(), simulation.cwnd()) if task.recording else None,
-        )
+        return task.engine.perform(task, watch or (lambda _: True))
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of the engine is not an Exception
         return Outcome(error=f"{type(error).__name__}: {error}", cause=error)
 
 
-def _parquet(columns: _core.ArrowStream | None) -> bytes:
+def packed(task: Task, results: str) -> bytes:
+    """Return the payload of an `Outcome`, given the run's document (see `Run.document`) as JSON."""
+    return task.key + zlib.compress(results.encode(), 1)
+
+
+def as_parquet(columns: _core.ArrowStream | None) -> bytes:
+    """Return the series of an `Outcome`, given the columns."""
     import polars
 
     return parquet(polars.DataFrame(columns))

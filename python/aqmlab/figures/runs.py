@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Guide, Panel, Shade, Shape, shades
+from aqmlab.figures import engines
+from aqmlab.figures.context import target, warmup
+from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel, Shape, shades
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -26,16 +28,11 @@ BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
 MANY = len(COLOURS)
 """The largest number of results with a colour each; of more, each has a row of bars and a small panel instead."""
 
-ACROSS = 5
-"""The number of small panels in a row."""
-
 _PANEL_WIDTH = 30
 """The number of characters in one line above a small panel."""
 
 SMALL_BINS = 250
 """The number of bins for which a small panel has room."""
-
-QUEUE = "Queue (packets)"
 
 EXPLAINED = "line and band: mean, least and greatest value of each bin; dashes: target; grey: warm-up"
 """How to read a quantity over time."""
@@ -45,7 +42,7 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
     The panels show the first seed. More than `MANY` results are sorted by their mean queue, the bars are above, and
-    the panels are small.
+    the panels are small. Several engines share the panel of a discipline, which shows the means of all seeds.
     """
     if not results:
         raise ValueError("there are no results to draw")
@@ -54,15 +51,28 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     metrics = main_metrics(results)
     if not timed:
         return Figure(title=title, rows=[[metrics]])
-    queues = over_time(results, "queue", QUEUE)
+    if engines.several(timed):
+        return _beside(timed, title, metrics)
+    queues = over_time(results, "queue", engines.QUEUE)
     rows = [[metrics], [queues]] if len(results) > MANY else [[queues, metrics]]
     return Figure(title=title, rows=rows, small_print=f"{curves(timed)}{EXPLAINED}")
+
+
+def _beside(timed: Mapping[str, Result], title: str, metrics: Grid) -> Figure:
+    """Show the queues on several engines, of a single discipline also the losses, and the main metrics."""
+    grid = engines.queues(timed)
+    if len(grid.panels) == 1:
+        title = f"{title}: {next(iter(timed.values())).scenario.aqm}".lstrip(": ")
+        grid = replace(grid, panels=[*grid.panels, *engines.losses(timed).panels])
+    rows = [[metrics], [grid]] if len(metrics.panels[0].y.categories) > MANY else [[grid, metrics]]
+    return Figure(title=title, rows=rows, legend=True, small_print=engines.EXPLAINED)
 
 
 def distribution(results: Mapping[str, Result], name: str) -> Figure:
     """Show a distribution of `aqmlab.DISTRIBUTIONS`: a panel for each traffic entry or link, a curve for each result.
 
-    With several seeds, curves show the means. Raise `LookupError` if no result has values of the distribution.
+    With several seeds, curves show the means. Of several engines each has a colour, and each discipline its dashes.
+    Raise `LookupError` if no result has values of the distribution.
     """
     shown = panels(results, name)
     if not shown:
@@ -70,6 +80,7 @@ def distribution(results: Mapping[str, Result], name: str) -> Figure:
     counted = DISTRIBUTIONS[name].counted
     x, y = Axis(DISTRIBUTIONS[name].axis, whole=counted), Axis(share_axis(name), log=counted)
     colour = colours(results)
+    dash = engines.dashes(results) if engines.several(results) else {}
     order = list(by_queue(results)) if len(results) > MANY else list(results)
     drawn = []
     for owner, numbers in shown.items():
@@ -78,9 +89,8 @@ def distribution(results: Mapping[str, Result], name: str) -> Figure:
             if label in numbers:
                 values, shares = (np.array(one, float) for one in curve(name, numbers[label]))
                 mark = "circle" if counted else ""
-                shapes.append(
-                    Curve(x=values, y=shares, name=label, colour=colour[label], width=1.2, mark=mark, size=2.5)
-                )
+                line = Curve(x=values, y=shares, name=label, colour=colour[label], width=1.2, mark=mark, size=2.5)
+                shapes.append(replace(line, dash=dash.get(label, ())))
         drawn.append(Panel(title=owner, x=x, y=y, shapes=shapes))
     grid = Grid(panels=drawn, across=min(len(drawn), 4), same_y=True)
     return Figure(title="", rows=[[grid]], legend=True, name=name)
@@ -95,7 +105,7 @@ def over_time(results: Mapping[str, Result], quantity: str, label: str) -> Grid:
     for place, (name, result) in enumerate((by_queue(timed) if many else timed).items()):
         line = COLOURS[0] if many else colour[name]
         title = "\n".join(wrapped(name, _PANEL_WIDTH)) if many else printable(name)
-        first = place % ACROSS == 0 if many else place == len(timed) // 2
+        first = place % engines.ACROSS == 0 if many else place == len(timed) // 2
         drawn.append(
             Panel(
                 title=title,
@@ -105,7 +115,7 @@ def over_time(results: Mapping[str, Result], quantity: str, label: str) -> Grid:
                 colour=line,
             )
         )
-    across, height = (ACROSS, 1.0) if many else (1, max(1.0, 4.2 / len(drawn)))
+    across, height = (engines.ACROSS, 1.0) if many else (1, max(1.0, 4.2 / len(drawn)))
     return Grid(panels=drawn, across=across, height=height, weight=2.4, same_x=True, same_y=True)
 
 
@@ -132,10 +142,11 @@ def bars(name: str, results: Mapping[str, Result]) -> Panel:
         metric.text(summary.mean) + share(summary, len(result.runs))
         for result, summary in zip(results.values(), summaries, strict=True)
     ]
+    ranked = len(results) > MANY and not engines.several(results)
     shape = Bars(
         at=np.arange(len(results), dtype=float),
         value=values,
-        colours=[COLOURS[0]] * len(results) if len(results) > MANY else list(colours(results).values()),
+        colours=[COLOURS[0]] * len(results) if ranked else list(colours(results).values()),
         interval=None if np.isnan(spread).all() else (values - spread, values + spread),
         horizontal=True,
         texts=texts,
@@ -145,14 +156,24 @@ def bars(name: str, results: Mapping[str, Result]) -> Panel:
 
 
 def colours(results: Mapping[str, Result]) -> dict[str, str]:
-    """Assign a colour to each result by label; more than `MANY` range from dark to light by their mean queue."""
+    """Assign a colour to each result by label; more than `MANY` range from dark to light by their mean queue.
+
+    Of several engines each has a colour.
+    """
+    if engines.several(results):
+        return engines.colours(results)
     order = by_queue(results) if len(results) > MANY else results
     ranked = dict(zip(order, shades(len(results)), strict=True))
     return {label: ranked[label] for label in results}
 
 
 def by_queue(results: Mapping[str, Result]) -> dict[str, Result]:
-    """Sort results by their mean queue, the shortest first and those without one last, as `comparison` shows many."""
+    """Sort results by their mean queue, the shortest first and those without one last, as `comparison` shows many.
+
+    Those of several engines keep their order, in which those of a discipline are neighbours.
+    """
+    if engines.several(results):
+        return dict(results)
     means = {label: result.summary["queue_mean"].mean for label, result in results.items()}
     return {label: results[label] for label in sorted(results, key=lambda label: (means[label] is None, means[label]))}
 
@@ -188,16 +209,6 @@ def curves(timed: Mapping[str, Result]) -> str:
     many = max(len(result.seeds) for result in timed.values())
     drawn = sorted({result.seeds[0] for result in timed.values()})
     return f"curves: seed {', '.join(map(str, drawn))}, the first of {many}; " if many > 1 else ""
-
-
-def warmup(result: Result) -> list[Shape]:
-    """Return the shaded warm-up of a result, if it has one."""
-    return [Shade(start=0.0, end=result.scenario.warmup)] if result.scenario.warmup else []
-
-
-def target(result: Result) -> list[Shape]:
-    """Return the line of a result's target queue, if it has one."""
-    return [] if result.scenario.target is None else [Guide(value=result.scenario.target)]
 
 
 def _course(name: str, result: Result, quantity: str, colour: str, most: int | None) -> list[Shape]:

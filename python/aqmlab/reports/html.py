@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from aqmlab.figures import engines
+from aqmlab.figures.model import Figure
 from aqmlab.figures.runs import (
     EXPLAINED,
     MANY,
-    QUEUE,
     curves,
     distribution,
     main_metrics,
@@ -22,7 +23,7 @@ from aqmlab.figures.runs import (
 from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
-from aqmlab.reports.text import interval, notes, seeds
+from aqmlab.reports.text import Table, compared, interval, made, notes
 from aqmlab.results.distribution import panels
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
 
@@ -37,7 +38,7 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     text = rendered(
         "run.html",
         title=scenario.title,
-        made=f"{seeds(results).capitalize()}; aqmlab {first.version}",
+        made=_capitalised(made(results)),
         command=command,
         has_figures=True,
         figures=_figures(results),
@@ -45,6 +46,7 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
         replicated=any(len(result.seeds) > 1 for result in results.values()),
         metrics=_metrics(results),
         many=len(results) > MANY,
+        differences=[(heading, _lines(table)) for heading, table in compared(results)],
         notes=notes(results),
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )
@@ -55,14 +57,20 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
     """Draw all figures, each with its heading and its description; some have none."""
     many = len(results) > MANY
     found = []
-    if timed := recorded(results):
+    timed = recorded(results)
+    beside = engines.several(timed)
+    if beside:
+        for heading, grid in (("Queue", engines.queues(timed)), ("Losses", engines.losses(timed))):
+            drawn = Figure(title="", rows=[[grid]], legend=True)
+            found.append((heading, f"{_capitalised(engines.EXPLAINED)}.", embedded(drawn, heading.lower())))
+    elif timed:
         explanation = f"{curves(timed)}{EXPLAINED}, which the metrics leave out."
-        queue = embedded(over_time(results, "queue", QUEUE), "queue")
-        found.append(("Queue", explanation[0].upper() + explanation[1:], queue))
-    if with_quantity(results, "p"):
+        queue = embedded(over_time(results, "queue", engines.QUEUE), "queue")
+        found.append(("Queue", _capitalised(explanation), queue))
+    if not beside and with_quantity(results, "p"):
         probability = over_time(results, "p", "Probability")
         found.append(("Drop probability", "", embedded(probability, "probability")))
-    order = ", sorted by the mean queue" if many else ""
+    order = ", sorted by the mean queue" if many and not engines.several(results) else ""
     found.append((f"Main metrics{order}", "", embedded(main_metrics(results, across=2), "bars")))
     for name, metric in DISTRIBUTIONS.items():
         if panels(results, name):
@@ -73,12 +81,23 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
 def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
     """List all metrics, one a line, or with many results one result a line; a cell has a text and a definition."""
     summary = next(iter(results.values())).summary
-    unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
+    unequal = len({tuple(result.seeds) for result in results.values() if result.seeded}) > 1
     lines = [[("", ""), *((label, "") for label in results)]]
     if unequal:
-        counts = ("-" if result.not_modelled is not None else str(len(result.seeds)) for result in results.values())
+        counts = (str(len(result.seeds)) if result.seeded else "-" for result in results.values())
         lines.append([("Seeds", "Number of runs behind each value."), *((count, "") for count in counts)])
     for metric in (METRICS[name] for name in METRICS if name in summary):
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
     return [list(line) for line in zip(*lines, strict=True)] if len(results) > MANY else lines
+
+
+def _lines(shown: Table) -> list[list[tuple[str, str]]]:
+    """Return the lines of a table for the report: its head, and a line for each label."""
+    heads = [(f"{one.label} ({one.unit})" if one.unit else one.label, one.definition) for one in shown.columns]
+    rows = ([label, *row] for label, row in zip(shown.labels, shown.rows, strict=True))
+    return [[("", ""), *heads], *([(cell, "") for cell in row] for row in rows)]
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aqmlab.execute.engine import ENGINES
 from aqmlab.scenario import Scenario, catalogue, shipped
 
 _HEADINGS = {
@@ -18,6 +19,7 @@ _HEADINGS = {
     "tcps": "TCPs (`tcp = NAME`)",
     "traffic": "Kinds of traffic (`kind = NAME`)",
     "scenarios": "Scenarios",
+    "engines": "Engines (--engine NAME, or NAME:KEY=VALUE,…)",
 }
 
 _GROUPS = {
@@ -33,7 +35,10 @@ _WIDTH = 100
 
 
 def overview(kinds: Iterable[str]) -> str:
-    """List the entries of each kind (``aqms``, ``tcps``, ``traffic``, ``scenarios``), one per line, with headings."""
+    """List the entries of each kind, one per line, with headings.
+
+    The kinds are ``aqms``, ``tcps``, ``traffic``, ``scenarios`` and ``engines``.
+    """
     listed = catalogue()
     return "\n\n".join(f"{_HEADINGS[kind]}\n{_list(kind, listed)}" for kind in kinds)
 
@@ -109,6 +114,8 @@ def sections(doc: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _list(kind: str, listed: Mapping[str, Any]) -> str:
+    if kind == "engines":
+        return _engines()
     if kind != "aqms":
         return _indented(_two_columns(_entries(kind, listed)))
     groups = grouped(listed)
@@ -120,6 +127,17 @@ def _entries(kind: str, listed: Mapping[str, Any]) -> list[tuple[str, str]]:
     if kind == "scenarios":
         return [(name, Scenario.load(file).title) for name, file in shipped().items()]
     return [(entry["name"], entry["summary"]) for entry in listed[kind]]
+
+
+def _engines() -> str:
+    """List the engines, each followed by its options."""
+    heads = _two_columns([(name, kind.summary) for name, kind in ENGINES.items()]).splitlines()
+    lines = []
+    for head, kind in zip(heads, ENGINES.values(), strict=True):
+        lines.append(head)
+        for one in kind.options:
+            lines += [f"  {one.name} = {one.default}  {one.allowed}", textwrap.indent(_filled(one.doc), "  ")]
+    return _indented("\n".join(lines))
 
 
 def _variant(entry: Mapping[str, Any]) -> str:

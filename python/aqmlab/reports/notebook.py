@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def results(shown: Mapping[str, Result]) -> str:
-    """Return the main metrics of at least one result as HTML, with a row for each label."""
+    """Return the main metrics of at least one result as HTML, with a row for each label; engines are compared."""
     return rendered(
         "notebook/tables.html",
         title=text.title(shown),
         origin=text.origin(shown),
-        tables=[("", text.table(shown))],
+        tables=[("", text.table(shown)), *text.compared(shown)],
         notes=text.notes(shown),
     )
 

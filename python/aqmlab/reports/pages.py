@@ -46,13 +46,14 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | key | content |
 |---|---|
 | `version` | of aqmlab that made it |
+| `engine_name` | the [engine](../guide/engines.md) that performed the runs: `packet`, `fluid`, `linux:clock=real` |
 | `scenario` | everything that was simulated, every default filled in |
 | `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
 | `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
 | `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
-| `not_modelled` | of `aqmlab fluid` only: what its equations leave out, and what of it matters here |
+| `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.
@@ -62,7 +63,10 @@ end `sha256`, that of all that stands before it. `Result.load` refuses what is d
 and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
 result, of which none is left; other files in the folder stay.
 
-`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given.
+`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
+followed by its engine if there are several: `lred, fluid`. With several engines the document also has the key
+`differences`, `{{LABEL: {{"to": LABEL, "metrics": {{METRIC: …}}}}}}`: for each result of another engine its difference
+from the packet engine's, with the `mean`, `std`, `ci95` and `n` of every metric.
 
 ## Series
 

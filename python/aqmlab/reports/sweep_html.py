@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from aqmlab.figures.sweep import abscissa, axis, explained, sweep
 from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
-from aqmlab.reports.sweep_text import COMPARED, place, signed, summary_of
+from aqmlab.reports.sweep_text import COMPARED, place, summary_of, versions
 from aqmlab.reports.template import rendered
-from aqmlab.reports.text import SHOWN, interval
+from aqmlab.reports.text import SHOWN, interval, signed
 from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
 
@@ -38,7 +38,7 @@ def save(swept: Sweep, file: Path, command: str) -> None:
     text = rendered(
         "sweep.html",
         title=scenario.title,
-        made=f"{swept.done} runs, {seeds}; aqmlab {swept.version}",
+        made=f"{swept.done} runs, {seeds}; {versions(swept)}",
         command=command,
         has_figures=bool(x),
         x=x,

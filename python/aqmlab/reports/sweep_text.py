@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.reports.text import SHOWN, Column, Table, interval
+from aqmlab.reports.text import SHOWN, Column, Table, interval, signed
 from aqmlab.results.metrics import METRICS, Metric
+from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary
 from aqmlab.text import columns, printable, span
 
@@ -48,7 +49,13 @@ def origin(sweep: Sweep) -> str:
         if sweep.simulated
         else "nothing to do, all runs were in the store",
     ]
-    return f"({', '.join(parts)}; aqmlab {sweep.version})"
+    return f"({', '.join(parts)}; {versions(sweep)})"
+
+
+def versions(sweep: Sweep) -> str:
+    """Name the engine, unless it is the packet engine, and its version."""
+    engine = "" if sweep.engine_name == PACKET else f"engine {sweep.engine_name}; "
+    return f"{engine}aqmlab {sweep.version}"
 
 
 def is_paired(sweep: Sweep) -> bool:
@@ -93,14 +100,6 @@ def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]
 def _printed(table: Table) -> str:
     rows = [[label, *row] for label, row in zip(table.labels, table.rows, strict=True)]
     return "\n".join([columns(table.heads() + rows), *filter(None, [table.remark])])
-
-
-def signed(metric: Metric, difference: float | None, half: float | None) -> str:
-    """Format a difference in the metric's unit for readers, ``+1.2 ± 0.4 *``; the star: its interval excludes 0."""
-    if difference is None:
-        return "-"
-    spread = "" if half is None else f" ± {metric.text(half)} {'*' if abs(difference) > half else ' '}"
-    return f"{difference * metric.scale:+.{metric.digits}f}{spread}"
 
 
 def place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from aqmlab.results.differences import Difference, differences
 from aqmlab.results.metrics import METRICS, Metric
+from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
 from aqmlab.text import columns, printable, wrapped
 
@@ -52,14 +54,23 @@ class Table:
 
 
 def text(results: Mapping[str, Result]) -> str:
-    """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label."""
-    shown = table(results)
+    """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label.
+
+    With several engines their differences follow.
+    """
+    lines = [f"{title(results)} {origin(results)}", "", _laid_out(table(results))]
+    for heading, differing in compared(results):
+        lines += ["", f"{heading}:", "", _laid_out(differing)]
+    return "\n".join([*lines, *notes(results)])
+
+
+def _laid_out(shown: Table) -> str:
     numbers = max(map(len, columns([row[1:] for row in shown.heads()] + list(shown.rows)).splitlines()))
     body = []
     for label, row in zip(shown.labels, shown.rows, strict=True):
         first, *more = wrapped(label, max(WIDTH - numbers - 4, _SHORTEST))
-        body += [[first, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
-    return "\n".join([f"{title(results)} {origin(results)}", "", columns(shown.heads() + body), *notes(results)])
+        body += [[first, *row], *([f"  {line.strip()}", *[""] * len(row)] for line in more)]
+    return columns(shown.heads() + body)
 
 
 def title(results: Mapping[str, Result]) -> str:
@@ -69,17 +80,25 @@ def title(results: Mapping[str, Result]) -> str:
 
 def origin(results: Mapping[str, Result]) -> str:
     """Describe the origin of at least one result: ``(seeds 7, 8; aqmlab 0.1.0)``."""
-    return f"({seeds(results)}; aqmlab {next(iter(results.values())).version})"
+    return f"({made(results)})"
+
+
+def made(results: Mapping[str, Result]) -> str:
+    """Name the seeds, the engine if it is the only one and another than expected, and the version."""
+    engines = {result.engine_name for result in results.values() if result.seeded}
+    several = len({result.engine_name for result in results.values()}) > 1  # the labels then name them
+    named = [] if several else [f"engine {name}" for name in engines if name != PACKET]
+    return "; ".join([seeds(results), *named, f"aqmlab {next(iter(results.values())).version}"])
 
 
 def table(results: Mapping[str, Result]) -> Table:
     """Return the main metrics of at least one result as a table, with a row for each."""
     metrics = [METRICS[name] for name in SHOWN]
-    unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
+    unequal = len({tuple(result.seeds) for result in results.values() if result.seeded}) > 1
     values = zip(*(_intervals(metric, results) for metric in metrics), strict=True)
     rows = [
         [
-            *([str(len(result.seeds)) if result.not_modelled is None else "-"] if unequal else []),
+            *([str(len(result.seeds)) if result.seeded else "-"] if unequal else []),
             "-" if result.scenario.target is None else f"{result.scenario.target:g}",
             *cells,
         ]
@@ -89,9 +108,47 @@ def table(results: Mapping[str, Result]) -> Table:
     return Table(heads, list(results), rows)
 
 
+def compared(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
+    """Return a heading and a table of the differences between engines, with a row for each; none without several."""
+    found = differences(results)
+    if not found:
+        return []
+    cells = [
+        _aligned([signed(METRICS[name], one.metrics[name].mean, one.metrics[name].ci95) for one in found])
+        for name in SHOWN
+    ]
+    rows = list(zip(*cells, strict=True))
+    shown = Table([Column.of(METRICS[name]) for name in SHOWN], [one.label for one in found], rows)
+    return [(_heading(results, found), shown)]
+
+
+def _heading(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
+    """Name the engine of reference and, if there are several runs, how they are paired."""
+    pairs = [(results[one.label], results[one.to]) for one in found]
+    to = ", ".join(dict.fromkeys(other.engine_name for _, other in pairs))
+    if all(len(result.runs) == 1 for pair in pairs for result in pair):
+        return f"Differences from {to}"
+    paired = {one.seeded and other.seeded for one, other in pairs}
+    if True not in paired:
+        return f"Differences from the mean of {to}"
+    return f"Differences from {to}, seed by seed{'; of the fluid model from the mean' if False in paired else ''}"
+
+
+def signed(metric: Metric, difference: float | None, half: float | None) -> str:
+    """Format a difference in the metric's unit for readers, ``+1.2 ± 0.4 *``; the star: its interval excludes 0."""
+    if difference is None:
+        return "-"
+    spread = "" if half is None else f" ± {metric.text(half)} {'*' if abs(difference) > half else ' '}"
+    return f"{difference * metric.scale:+.{metric.digits}f}{spread}"
+
+
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
     cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
+    return _aligned(cells)
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
     padded = zip(cells, spreads, strict=True)
@@ -103,7 +160,7 @@ def seeds(results: Mapping[str, Result]) -> str:
 
     It is ``fluid model`` if no result is of a simulation.
     """
-    drawn = [result.seeds for result in results.values() if result.not_modelled is None]
+    drawn = [result.seeds for result in results.values() if result.seeded]
     if not drawn:
         return "fluid model"
     every = list(dict.fromkeys(seed for seeds in drawn for seed in seeds))
@@ -124,7 +181,11 @@ def notes(results: Mapping[str, Result]) -> list[str]:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
             remarks.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
-        remarks += [f"Not modelled: {printable(part)}." for part in result.not_modelled or ()]
+    models = {label: result.not_modelled for label, result in results.items() if result.not_modelled is not None}
+    for part in dict.fromkeys(part for parts in models.values() for part in parts):
+        of = [printable(label) for label, parts in models.items() if part in parts]
+        whose = "Not" if len(of) == len(models) else f"{'; '.join(of)}: not"
+        remarks.append(f"{whose} modelled: {printable(part)}.")
     return remarks
 
 

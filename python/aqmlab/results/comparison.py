@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import read_json
 from aqmlab.results import frames
+from aqmlab.results.differences import differences, framed
 from aqmlab.results.result import FILES, Result
 from aqmlab.sealed import Saved, Saving
 
@@ -59,15 +60,36 @@ class Comparison(Mapping[str, Result]):
             rows.append(row)
         return polars.DataFrame(rows, infer_schema_length=None)
 
+    @property
+    def differences(self) -> polars.DataFrame:
+        """The differences of every metric from the packet engine, where engines have the same scenario.
+
+        A row for each result of another engine and each metric: ``label``, ``to`` (the label of the packet engine's
+        result), ``metric``, ``runs`` (the number of seeds for which both have a value), ``difference`` (the mean of
+        ``label`` minus ``to``) and ``ci95``, half its 95 % confidence interval (Student's t, paired by seed). The fluid
+        model has one run, without a seed: the interval is then that of the other's runs. Without the packet engine,
+        ``to`` is the first result.
+        """
+        return framed(differences(self))
+
     def document(self) -> dict[str, Any]:
         """Return everything but the series as a dictionary for JSON.
 
         Returns
         -------
         dict
-            ``results``: the document of each result, by label.
+            ``results``: the document of each result, by label. With several engines also ``differences``: for each
+            label of another engine than the packet engine ``to``, the label of that, and under ``metrics``, for every
+            metric, the ``mean``, ``std``, ``ci95`` and ``n`` of the difference; see `Comparison.differences`.
         """
-        return {"results": {label: result.document() for label, result in self.items()}}
+        compared = {
+            one.label: {"to": one.to, "metrics": {name: each.document() for name, each in one.metrics.items()}}
+            for one in differences(self)
+        }
+        return {
+            "results": {label: result.document() for label, result in self.items()},
+            **({"differences": compared} if compared else {}),
+        }
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the metrics of all runs of all results as a pandas frame.

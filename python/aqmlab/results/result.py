@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Metrics = dict[str, float | None]
 Distributions = dict[str, dict[str, dict[str, list[float]]]]
 
+PACKET = "packet"
+"""The name of the engine that simulates packets; results that are saved without a name are from it."""
+
 FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
 """The names of a result's files."""
 
@@ -88,6 +91,8 @@ class Result:
     not_modelled : sequence of str or None
         The parts of the scenario that the equations of `aqmlab.fluid` leave out or simplify; None if packets were
         simulated.
+    engine_name : str
+        The engine that performed the runs, as for `aqmlab.run`: ``packet``, ``fluid``, ``linux:clock=real``.
     """
 
     scenario: Scenario
@@ -95,6 +100,12 @@ class Result:
     recordings: Mapping[int, Recording] = field(compare=False)
     version: str
     not_modelled: Sequence[str] | None = None
+    engine_name: str = PACKET
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the runs depend on their seeds; the single run of the fluid model does not."""
+        return self.not_modelled is None
 
     @property
     def seeds(self) -> list[int]:
@@ -217,13 +228,14 @@ class Result:
         Returns
         -------
         dict
-            ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
-            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is from
-            `aqmlab.fluid`.
+            ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``,
+            ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it
+            is from the fluid model.
         """
         not_modelled = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         return {
             "version": self.version,
+            "engine_name": self.engine_name,
             "scenario": self.scenario.resolved,
             "seeds": self.seeds,
             "metrics": self.metrics,
@@ -232,7 +244,7 @@ class Result:
             "lanes": self.lanes,
             "distributions": self.distributions,
             "engine": self.engine,
-            "summary": {name: _fields(summary) for name, summary in self.summary.items()},
+            "summary": {name: summary.document() for name, summary in self.summary.items()},
             "runs": [run.document() for run in self.runs],
             **not_modelled,
         }
@@ -352,6 +364,7 @@ class Result:
             recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
             version=version,
             not_modelled=None if not_modelled is None else tuple(not_modelled),
+            engine_name=saved.document.get("engine_name", PACKET if not_modelled is None else "fluid"),
         )
 
     def __repr__(self) -> str:
@@ -363,10 +376,6 @@ class Result:
         from aqmlab.reports import notebook
 
         return notebook.results({self.scenario.aqm: self})
-
-
-def _fields(summary: Summary) -> Metrics:
-    return {"mean": summary.mean, "std": summary.std, "ci95": summary.ci95, "n": summary.n}
 
 
 def _summaries(runs: Sequence[Metrics]) -> dict[str, Summary]:

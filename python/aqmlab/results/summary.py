@@ -54,6 +54,16 @@ class Summary:
         std = math.sqrt(math.fsum((value - mean) ** 2 for value in defined) / (n - 1))
         return cls(mean, std, quantile(0.95, n - 1) * std / math.sqrt(n), n)
 
+    def document(self) -> dict[str, float | None]:
+        """Return the summary as a dictionary for JSON.
+
+        Returns
+        -------
+        dict
+            ``mean``, ``std``, ``ci95`` and ``n``.
+        """
+        return {"mean": self.mean, "std": self.std, "ci95": self.ci95, "n": self.n}
+
 
 def share(summary: Summary, runs: int) -> str:
     """Return `` (3 of 4)`` if only some of the runs have a value, an empty string if all or none have."""

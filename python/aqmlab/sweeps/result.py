@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from aqmlab.files import json_text, parquet
 from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
+from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import Saved, Saving
@@ -86,6 +87,8 @@ class Sweep:
         Whether the user stopped the sweep.
     version : str
         The version of the engine that did the runs.
+    engine_name : str
+        The engine, as for `aqmlab.run`.
     """
 
     scenario: Scenario
@@ -101,6 +104,7 @@ class Sweep:
     damage: dict[str, int] = field(default_factory=dict)
     interrupted: bool = False
     version: str = ""
+    engine_name: str = PACKET
 
     @property
     def done(self) -> int:
@@ -272,16 +276,19 @@ class Sweep:
         Returns
         -------
         dict
-            ``version``, ``scenario`` (every default filled in), ``aqms``, ``parameters``, ``seeds``, ``method``,
-            ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points`` (the rows of
-            `summary`), ``failures`` and ``damage``.
+            ``version``, ``engine_name``, ``scenario`` (every default filled in), ``aqms``, ``parameters``, ``seeds``,
+            ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points``
+            (the rows of `summary`), ``failures`` and ``damage``.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
     def _head(self) -> dict[str, Any]:
-        names = ("version", "aqms", "parameters", "seeds", "method", "sample_seed", "wanted", "done", "failed")
+        names = ("version", "engine_name", "aqms", "parameters", "seeds", "method", "sample_seed")
         return {
             **{name: getattr(self, name) for name in names},
+            "wanted": self.wanted,
+            "done": self.done,
+            "failed": self.failed,
             "simulated": self.simulated,
             "interrupted": self.interrupted,
             "scenario": self.scenario.resolved,
@@ -368,6 +375,7 @@ class Sweep:
                 damage=head["damage"],
                 interrupted=head["interrupted"],
                 version=head["version"],
+                engine_name=head.get("engine_name", PACKET),
             )
         except (KeyError, TypeError) as error:
             raise saved.unusable(str(error)) from error

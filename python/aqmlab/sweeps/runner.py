@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab import _core
 from aqmlab.execute import threads
+from aqmlab.execute.engine import Engine
 from aqmlab.execute.replication import chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
+from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.result import Rows, Sweep, framed, parameters
 from aqmlab.sweeps.store import Store
@@ -69,6 +70,7 @@ def sweep(
     cluster: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    engine: str = PACKET,
 ) -> Sweep:
     """Simulate a scenario at many points, each with several queue disciplines.
 
@@ -105,6 +107,8 @@ def sweep(
         An executor that performs the runs, instead of the cores or a cluster.
     progress : callable
         Called from time to time, from the calling thread, with the `Standing` of the sweep.
+    engine : str
+        The engine, as for `run`.
 
     Returns
     -------
@@ -114,15 +118,17 @@ def sweep(
     Raises
     ------
     ScenarioError
-        If the scenario is not valid at any point.
+        If the scenario is not valid at any point, or the engine cannot perform it.
     ValueError
-        If the varying values cannot be parsed.
+        If the varying values cannot be parsed, or there is no such engine or option.
+    EngineUnavailable
+        If this machine lacks what the engine needs.
     ClusterError
         If the cluster cannot do the runs; the finished runs are in the store.
     SweepInterrupted
         If the user presses Ctrl-C; it carries the finished runs, which are also in the store.
     """
-    wanted = study(scenario, vary, aqms, seeds, method, samples, sample_seed)
+    wanted = study(scenario, vary, aqms, seeds, method, samples, sample_seed, engine=Engine.parse(engine))
     with ExitStack() as stack:
         if store is None:
             store = Path(out) / "store" if out else stack.enter_context(tempfile.TemporaryDirectory())
@@ -182,6 +188,10 @@ def run_all(
             raise ValueError(
                 f"cluster = {cluster!r}: its workers set the number of runs at a time; omit jobs and executor"
             )
+        if slow := next((study.engine for study in studies if study.engine.most_jobs is not None), None):
+            raise ValueError(
+                f"cluster = {cluster!r}: omit it: engine {slow} performs one run at a time, on this machine"
+            )
         from aqmlab.execute.dask import executor as cluster_executor
 
         executor = cluster_executor(cluster)
@@ -216,7 +226,8 @@ def _do_missing(
             performing = executor
             if performing is None:
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
-                performing = threads.executor(min(chosen_workers(jobs, len(missing)), fit))
+                limits = [plan.study.engine.most_jobs or fit for plan in plans]
+                performing = threads.executor(min(chosen_workers(jobs, len(missing)), fit, *limits))
             try:
                 _do(plans, missing, done, store, performing, progress)
             except KeyboardInterrupt:
@@ -316,5 +327,6 @@ def _together(plan: Plan, done: _Done) -> Sweep:
         simulated=len(done.simulated.intersection(rows.keys)),
         damage=done.damage,
         interrupted=done.interrupted,
-        version=_core.engine_version,
+        version=study.engine.version,
+        engine_name=str(study.engine),
     )

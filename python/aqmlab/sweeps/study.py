@@ -11,7 +11,8 @@ from functools import cache, cached_property
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.execute.replication import chosen_seeds, require_scenario, spelled_out
+from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.replication import require_scenario, seeds_on, spelled_out
 from aqmlab.execute.task import Task, digest, key
 from aqmlab.scenario import Scenario, Settings, parameter_names
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
@@ -36,7 +37,7 @@ class Study:
     """The runs of a sweep: every point with every discipline and every seed.
 
     `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
-    `series` is true, series are kept too, as the scenario's `[record]` defines them.
+    `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs.
     """
 
     scenario: Scenario
@@ -44,6 +45,7 @@ class Study:
     design: Design
     seeds: list[int]
     series: bool = False
+    engine: Engine = PACKETS
 
     @property
     def runs(self) -> int:
@@ -77,6 +79,7 @@ def study(
     samples: int | None = None,
     sample_seed: int | None = None,
     series: bool = False,
+    engine: Engine = PACKETS,
 ) -> Study:
     """Build a study from a scenario's `[sweep]` and the arguments of `sweep`, which take precedence.
 
@@ -112,7 +115,8 @@ def study(
         _require_known(path, value, origins.get(path), base, variants)
     for variant in variants.values():
         _require_different(points, variant)
-    return Study(base, variants, points, chosen_seeds(base, table["seeds"] if seeds is None else seeds), series)
+    chosen_seeds = seeds_on(engine, base, table["seeds"] if seeds is None else seeds)
+    return Study(base, variants, points, chosen_seeds, series, engine)
 
 
 def _require_known(
@@ -195,20 +199,24 @@ class Plan:
     def of(cls, study: Study, free: int | None = None) -> Plan:
         """Check every point with every discipline; those that are not valid, or need too much memory, are failures.
 
-        `free` is the free memory in bytes, or None if unknown. If no point can be done, raise the first error.
+        `free` is the free memory in bytes that the packet engine has, or None if unknown. If no point can be done,
+        raise the first error.
         """
         plan = cls(study)
+        simulates = study.engine == PACKETS
         first: Exception | None = None
         for number, point in enumerate(study.design.points):
             for label in study.variants:
                 try:
                     scenario = study.scenario_at(label, point).with_(_BARE)
                     name = digest(scenario)
-                    if free is not None and scenario.memory > free:
+                    if not simulates:
+                        study.engine.check(scenario)
+                    if simulates and free is not None and scenario.memory > free:
                         need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
                         raise MemoryError(f"{need}, {free / 1e9:.1f} GB free; simulate fewer flows")
                     plan.costs[name] = max(scenario.packets, 1.0)
-                    plan.memory = max(plan.memory, scenario.memory)
+                    plan.memory = max(plan.memory, scenario.memory if simulates else 0)
                     plan.digests[number, label] = name
                 except (_core.ScenarioError, OSError, MemoryError) as error:
                     first = first or error
@@ -226,7 +234,7 @@ class Plan:
         """Yield the point number, label, seed and key of every run that can be done."""
         for (number, label), name in self.digests.items():
             for seed in self.study.seeds:
-                yield number, label, seed, key(name, seed)
+                yield number, label, seed, key(name, seed, self.study.engine)
 
     def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[bytes, float]:
         """Return the work of each missing run, by key.
@@ -245,11 +253,12 @@ class Plan:
         Scenarios are taken in blocks, and the runs of a block seed after seed.
         """
         recorded: Settings = {"record.series": True} if self.study.series else _BARE
+        engine = self.study.engine
         pairs = iter(self.digests)
         while block := list(itertools.islice(pairs, _BLOCK)):
             texts: dict[tuple[int, str], str] = {}
             for seed, (number, label) in itertools.product(self.study.seeds, block):
-                run = key(self.digests[number, label], seed)
+                run = key(self.digests[number, label], seed, engine)
                 if run not in todo:
                     continue
                 todo.remove(run)  # another discipline or point may mean the same run
@@ -258,4 +267,4 @@ class Plan:
                     texts[number, label] = self.study.scenario_at(label, point).with_(recorded).to_toml()
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
                 cost = self.costs[self.digests[number, label]]
-                yield Task(texts[number, label], seed, run, name, cost, self.study.series)
+                yield Task(texts[number, label], seed, run, name, cost, self.study.series, engine=engine)

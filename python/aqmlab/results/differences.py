@@ -1,0 +1,80 @@
+"""Differences between the results of several engines, with confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aqmlab.results.result import PACKET, Metrics, Result
+from aqmlab.results.summary import Summary
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The differences of a result from that of the same scenario on the engine of reference.
+
+    `label` and `to` are the labels of the two, `metrics` has the difference of every metric of either: over the seeds
+    of both, or if only one of them has seeds over these.
+    """
+
+    label: str
+    to: str
+    metrics: Mapping[str, Summary]
+
+
+def differences(results: Mapping[str, Result]) -> list[Difference]:
+    """Compare each result with that of the same scenario on another engine, if there is one.
+
+    The engine of reference is `packet` or, where it is missing, that of the scenario's first result.
+    """
+    references: dict[str, str] = {}
+    scenarios = {label: result.scenario.to_toml() for label, result in results.items()}
+    for label in sorted(results, key=lambda label: results[label].engine_name != PACKET):
+        references.setdefault(scenarios[label], label)
+    pairs = [(label, references[scenarios[label]]) for label in results]
+    return [
+        Difference(label, to, _subtracted(results[label], results[to]))
+        for label, to in pairs
+        if results[label].engine_name != results[to].engine_name
+    ]
+
+
+def _subtracted(result: Result, other: Result) -> dict[str, Summary]:
+    """Return the differences of two results' metrics, paired by seed where both have seeds."""
+    own, others = ({run.seed: run.metrics for run in one.runs} for one in (result, other))
+    if not other.seeded:
+        others = dict.fromkeys(own, other.runs[0].metrics)
+    elif not result.seeded:
+        own = dict.fromkeys(others, result.runs[0].metrics)
+    pairs = [(own[seed], others[seed]) for seed in own if seed in others]
+    names = dict.fromkeys([*result.runs[0].metrics, *other.runs[0].metrics])
+    return {name: Summary.of([_less(mine, theirs, name) for mine, theirs in pairs]) for name in names}
+
+
+def _less(metrics: Metrics, others: Metrics, name: str) -> float | None:
+    own, other = metrics.get(name), others.get(name)
+    return None if own is None or other is None else own - other
+
+
+def framed(found: Sequence[Difference]) -> polars.DataFrame:
+    """Return differences as a frame, with a row for each result and metric."""
+    import polars
+
+    rows = [
+        (one.label, one.to, name, summary.n, summary.mean, summary.ci95)
+        for one in found
+        for name, summary in one.metrics.items()
+    ]
+    schema = {
+        "label": polars.String,
+        "to": polars.String,
+        "metric": polars.String,
+        "runs": polars.Int64,
+        "difference": polars.Float64,
+        "ci95": polars.Float64,
+    }
+    return polars.DataFrame(rows, schema=schema, orient="row")
