@@ -13,6 +13,7 @@ from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable
 from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
+    from aqmlab.cli.live import Watched
     from aqmlab.execute.replication import Interrupted, RunFailed
     from aqmlab.results.comparison import Comparison
     from aqmlab.scenario import Scenario
@@ -20,13 +21,23 @@ if TYPE_CHECKING:
     Simulated = tuple[Comparison, Interrupted | RunFailed | None]
 
 
-def simulated(scenarios: Mapping[str, Scenario], seeds: int | None, jobs: int | None, check: bool = False) -> Simulated:
-    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error."""
+def simulated(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | None,
+    jobs: int | None,
+    check: bool = False,
+    watched: Watched | None = None,
+) -> Simulated:
+    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error.
+
+    ``watched`` shows the first run while it is under way, instead of a progress bar.
+    """
+    from aqmlab.cli.live import live
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
     try:
-        with progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check), None
+        with live(watched) if watched else progress_bar() as progress:
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, watched and watched.see), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 
@@ -39,9 +50,10 @@ def perform(
     json: bool,
     out: Path | None,
     single: bool,
+    watched: Watched | None = None,
 ) -> None:
-    """Simulate scenarios and report their results; see `report`."""
-    report(scenarios, seeds, lambda: simulated(scenarios, seeds, jobs, check), json, out, single, check)
+    """Simulate scenarios and report their results; see `simulated` and `report`."""
+    report(scenarios, seeds, lambda: simulated(scenarios, seeds, jobs, check, watched), json, out, single, check)
 
 
 def report(

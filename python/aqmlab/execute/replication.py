@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from aqmlab import _core
 from aqmlab.execute import threads
+from aqmlab.execute.glance import Glance
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result, Run
@@ -168,8 +170,12 @@ def compare_scenarios(
     jobs: int | None = None,
     progress: Progress | None = None,
     check: bool = False,
+    on_glance: Callable[[Glance], None] | None = None,
 ) -> Comparison:
-    """Simulate several scenarios, by label; the other arguments are those of `run`."""
+    """Simulate several scenarios, by label; the other arguments are those of `run`.
+
+    `on_glance` is called with the state of the first run while it is under way (see `Task`).
+    """
     if not scenarios:
         raise ValueError("nothing to simulate")
     scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
@@ -187,6 +193,7 @@ def compare_scenarios(
         for row in zip(*chosen.values(), strict=True)
         for label, seed in zip(chosen, row, strict=True)
     ]
+    tasks[0] = replace(tasks[0], on_glance=on_glance)
     workers = chosen_workers(jobs, len(tasks))
     _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
     outcomes: dict[Task, Outcome] = {}

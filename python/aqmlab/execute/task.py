@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -37,6 +39,9 @@ class Task:
     The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
     `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
     accounted for, and the run fails if the accounts do not balance.
+
+    `on_glance`, if set, is called from the thread of the run with the state of the observed link, about ten times a
+    second and at least a hundred times in all. Such a task cannot be sent to another process.
     """
 
     scenario: str | _core.Scenario
@@ -47,6 +52,7 @@ class Task:
     series: bool = False
     recording: bool = False
     check: bool = False
+    on_glance: Callable[[Glance], None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +157,12 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
     try:
         scenario = scenario_of(task)
         simulation = _core.Simulation(scenario, task.seed, task.check)
-        if not advance(simulation, scenario.duration, watch or (lambda _: True)):
+        watch = watch or (lambda _: True)
+        if task.on_glance:
+            going = _advance_in_steps(simulation, scenario.duration, watch, task.on_glance)
+        else:
+            going = advance(simulation, scenario.duration, watch)
+        if not going:
             return None
         if task.check and (violations := simulation.violations()):
             return Outcome(error=f"the accounts of its packets do not balance: {'; '.join(violations)}")
@@ -181,6 +192,32 @@ def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: 
     when it returns False.
     """
     return simulation.advance(duration, lambda now: watch(now / duration)) and watch(1.0)
+
+
+_STEP = 0.1
+"""Seconds that a step of a run takes between two glances at it."""
+_STEPS = 200
+"""The least number of steps, for a picture of a short run, without those at its start."""
+
+
+def _advance_in_steps(
+    simulation: _core.Simulation, duration: float, watch: Callable[[float], bool], on_glance: Callable[[Glance], None]
+) -> bool:
+    """Simulate as `advance` does, in steps, and call `on_glance` after each; the results are the same."""
+    # The first step is tiny, as nothing is known about the run's speed. Steps then at most double.
+    until, step = 0.0, duration * 1e-6
+    while until < duration:
+        began = time.monotonic()
+        until = min(until + step, duration)
+        if not simulation.advance(until, lambda now: watch(now / duration)):
+            return False
+        if text := simulation.glance():
+            on_glance(Glance.read(text))
+        if not watch(until / duration):  # a short step does not ask
+            return False
+        took = max(time.monotonic() - began, 1e-9)
+        step = min(step * min(max(_STEP / took, 0.5), 2.0), duration / _STEPS)
+    return True
 
 
 _KEY_BYTES = hashlib.sha256().digest_size
