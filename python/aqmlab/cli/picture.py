@@ -119,7 +119,8 @@ def _heading(panel: Panel, width: int) -> str:
         [_number(value / factor) for value in values]
         for values in ([curve.now for curve in panel.curves], [curve.mean for curve in panel.curves])
     )
-    most = _number(_largest(panel) / factor)
+    # The present queue may be longer than its mean in any interval.
+    most = _number(max(_largest(panel), sum(curve.now for curve in panel.curves)) / factor)
     names = [curve.name for curve in panel.curves]
 
     def variants() -> Iterator[str]:
