@@ -189,7 +189,7 @@ def test_the_lines_above_tell_which_run_it_is_and_how_far() -> None:
     assert first.startswith("A \\x1b[31mred title")
     assert first.endswith("… seed 7")
     assert second.startswith("30 of 60 s, 50%, ")
-    assert "× real time" in second
+    assert "x real time" in second
     assert second.endswith("all 20 runs: 2%")
     assert len(first) == len(second) == 60
     assert rest == picture(made_up()[:31], 60, 21)
@@ -282,7 +282,7 @@ def test_in_a_terminal_the_run_is_shown_and_the_results_are_the_same(cli: Cli, s
     with InTerminal("run", small_file, "--watch", "--json") as terminal:
         status, out = terminal.end()
     assert status == 0
-    for text in ("Small", "seed 7", "5 of 5 s, 100%", "× real time", "queue ", "throughput ", "queueing delay "):
+    for text in ("Small", "seed 7", "5 of 5 s, 100%", "x real time", "queue ", "throughput ", "queueing delay "):
         assert text in terminal.shown
     documents = [json.loads(out), json.loads(cli("run", small_file, "--json").stdout)]
     for each in documents:

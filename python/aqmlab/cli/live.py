@@ -65,7 +65,7 @@ class Watched:
         glances = self.glances.copy()
         t = glances[-1].t
         run, how_far = f"seed {self.seed}", f"{t:.4g} of {self.duration:g} s, {t / self.duration:.0%}"
-        speed = f"{t / self._took:.3g} × real time" if self._took > 0.0 else "setting up"
+        speed = f"{t / self._took:.3g} x real time" if self._took > 0.0 else "setting up"
         others = f"all {self.runs} runs: {self.done:.0%}" if self.runs > 1 else ""
         above = [_sides(printable(self.title), run, width), _sides(f"{how_far}, {speed}", others, width)]
         return above + picture(glances, width, height - len(above))

@@ -62,8 +62,8 @@ class Panel:
 def picture(glances: Sequence[Glance], width: int, height: int) -> list[str]:
     """Draw a run from the glances at it, in the order of their times, the first at the start of the run.
 
-    The plots are queue, throughput, drops and marks, and queueing delay, over the time so far; each has the present value
-    (that of the last interval drawn, but the queue's own), the mean over all the time, and the largest value drawn. The
+    The plots are queue, throughput, drops and marks, and queueing delay, over the time so far; each has the present
+    value (that of the last interval drawn, but the queue's own), the mean over all the time, and the largest value drawn. The
     picture has at most ``width`` characters
     and ``height`` lines, unless they are fewer than 40 and 9.
     """
@@ -85,7 +85,9 @@ def panels(glances: Sequence[Glance], count: int) -> list[Panel]:
 
     end = glances[-1].t if glances else 0.0
     fields = ("t", "queue_area", "departed_bytes", "drops", "marks", "waited", "departures")
-    t, area, sent, drops, marks, waited, departures = (np.array([getattr(glance, name) for glance in glances], dtype=float) for name in fields)
+    t, area, sent, drops, marks, waited, departures = (
+        np.array([getattr(glance, name) for glance in glances], dtype=float) for name in fields
+    )
 
     def over(sums: Array, base: Array, name: str, factor: float = 1.0) -> Curve:
         """Return the quotient of the changes in both in each interval, and over all the time."""

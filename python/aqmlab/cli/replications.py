@@ -37,7 +37,7 @@ def simulated(
 
     try:
         with live(watched) if watched else progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check, watched and watched.see), None
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, watched.see if watched else None), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 

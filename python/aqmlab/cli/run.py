@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli import live, options, replications, scenarios
+from aqmlab.cli import options, replications, scenarios
 from aqmlab.cli.terminal import warn
 
 
@@ -30,6 +30,8 @@ def run(
     ] = False,
 ) -> None:
     """Simulate a scenario."""
+    from aqmlab.cli import live
+
     chosen = scenarios.changed(scenarios.seeded(scenario, seed, seeds), aqm, set_)
     watched = None
     if watch and (reason := live.obstacle()):

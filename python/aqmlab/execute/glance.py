@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Glance:
     """The observed link of a run under way, at one time.
 
-    The counters are since the start of the run, warm-up included: the differences of two glances yield rates and means. Every engine sends a glance as one JSON object with these keys.
+    The counters are since the start of the run, warm-up included: the differences of two glances yield rates and
+    means. Every engine sends a glance as one JSON object with these keys.
 
     Parameters
     ----------
