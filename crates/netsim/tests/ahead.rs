@@ -69,7 +69,7 @@ fn every_discipline_has_the_same_results_step_by_step() {
 
 #[test]
 fn a_glance_at_a_run_that_works_ahead_is_of_one_time() {
-    for aqm in NAMES {
+    for &aqm in NAMES {
         // One host sends all, so the link takes packets over as soon as they are sent.
         let several = "receiver_delay = [\"4 ms\", \"20 ms\", \"36 ms\"]\n";
         let scenario = scenario(&dumbbell(aqm, NS2, UDP).replace(several, ""));
@@ -102,7 +102,7 @@ fn a_glance_at_a_run_that_works_ahead_is_of_one_time() {
         }
         assert_eq!(ahead.glance(), stepped.glance(), "{aqm}: at the end");
         assert!(ahead.finished() && ahead.glance().waited > 0.0);
-        assert!(aqm[..] != *"droptail" || later > 10, "{later} glances were at a later time");
+        assert!(aqm != "droptail" || later > 10, "{later} glances were at a later time");
     }
 }
 

@@ -63,9 +63,8 @@ def picture(glances: Sequence[Glance], width: int, height: int) -> list[str]:
     """Draw a run from the glances at it, in the order of their times, the first at the start of the run.
 
     The plots are queue, throughput, drops and marks, and queueing delay, over the time so far; each has the present
-    value (that of the last interval drawn, but the queue's own), the mean over all the time, and the largest value drawn. The
-    picture has at most ``width`` characters
-    and ``height`` lines, unless they are fewer than 40 and 9.
+    value (that of the last interval drawn, except for the queue), the mean over all the time, and the largest value
+    drawn. The picture has at most ``width`` characters and ``height`` lines, unless they are fewer than 40 and 9.
     """
     across = 2 if width >= _TWO_COLUMNS else 1
     wide = (width - len(_GAP) * (across - 1)) // across
