@@ -5,6 +5,7 @@ mod applications;
 mod conservation;
 mod early;
 mod emulation;
+mod glance;
 mod set_up;
 mod summary;
 

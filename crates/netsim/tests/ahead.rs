@@ -6,6 +6,7 @@ use aqm::unit::{Span, Time};
 use netsim::tcp::{Receiver, Segment};
 use netsim::{Series, Simulation};
 use proptest::prelude::*;
+use run::Glance;
 use scenario::model::{Profile, Tcp};
 use scenario::{Document, Scenario};
 
@@ -63,6 +64,45 @@ fn every_discipline_has_the_same_results_step_by_step() {
     for aqm in NAMES {
         compare(&dumbbell(aqm, NS2, UDP), 1);
         compare(&dumbbell(aqm, "\"sack\"", ""), 2);
+    }
+}
+
+#[test]
+fn a_glance_at_a_run_that_works_ahead_is_of_one_time() {
+    for &aqm in NAMES {
+        // One host sends all, so the link takes packets over as soon as they are sent.
+        let several = "receiver_delay = [\"4 ms\", \"20 ms\", \"36 ms\"]\n";
+        let scenario = scenario(&dumbbell(aqm, NS2, UDP).replace(several, ""));
+        let mut later = 0;
+        let mut ahead = Simulation::new(scenario.clone(), 3, ());
+        let mut stepped = Simulation::step_by_step(scenario, 3, ());
+        for slice in 1..=60 {
+            ahead.advance(Time::ZERO + Span::ms(100) * slice);
+            let glance = ahead.glance();
+            later += u32::from(glance.t > 0.1 * slice as f64);
+            stepped.advance(Time::ZERO + Span::from_secs(glance.t));
+            let same = stepped.glance();
+            let state = |glance: &Glance| {
+                let Glance {
+                    t,
+                    queue,
+                    queue_area,
+                    arrivals,
+                    drops,
+                    marks,
+                    departures,
+                    departed_bytes,
+                    waited,
+                } = *glance;
+                // What is dropped at once leaves the queue as it is.
+                (t, queue, queue_area, arrivals - drops, marks, departures, departed_bytes, waited)
+            };
+            assert_eq!(state(&glance), state(&same), "{aqm}");
+            assert!(glance.drops >= same.drops, "{aqm}");
+        }
+        assert_eq!(ahead.glance(), stepped.glance(), "{aqm}: at the end");
+        assert!(ahead.finished() && ahead.glance().waited > 0.0);
+        assert!(aqm != "droptail" || later > 10, "{later} glances were at a later time");
     }
 }
 

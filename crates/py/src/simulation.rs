@@ -7,7 +7,7 @@ use aqm::unit::{Span, Time};
 use netsim::{Checked as Accounted, Series, WindowSample};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use run::{Column, Results, Watch};
+use run::{Column, Glance, Results, Watch};
 use scenario::Scenario as Checked;
 
 /// A run with or without series, and one that keeps account of every packet: one compiled engine for each.
@@ -90,6 +90,10 @@ impl Run {
         whichever!(self, run => run.now(), Time::ZERO)
     }
 
+    fn glance(&self) -> Option<Glance> {
+        whichever!(self, run => Some(run.glance()), None)
+    }
+
     fn results(&self) -> Option<Results> {
         whichever!(self, run => run.finished().then(|| run.results()), None)
     }
@@ -126,6 +130,12 @@ impl Simulation {
     #[getter]
     fn now(&self) -> f64 {
         self.run.now().secs()
+    }
+
+    /// The observed link so far, as JSON; `None` before the set-up and after a stop.
+    fn glance(&self) -> PyResult<Option<String>> {
+        let text = self.run.glance().map(|glance| serde_json::to_string(&glance)).transpose();
+        text.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     fn results(&self, py: Python<'_>) -> PyResult<String> {

@@ -84,11 +84,11 @@ impl Router {
         })
     }
 
-    /// Forwards packets until `end`, and calls `look` with the time after each of `looks` equal parts of the run.
+    /// Forwards packets until `end`, and calls `look` after each of `looks` equal parts of the run.
     ///
     /// # Errors
     /// If a device fails.
-    pub fn run(&mut self, end: Time, mtu: usize, looks: u64, mut look: impl FnMut(Time)) -> io::Result<()> {
+    pub fn run(&mut self, end: Time, mtu: usize, looks: u64, mut look: impl FnMut(&Emulation<Series>)) -> io::Result<()> {
         let part = (end.nanos() / looks).max(1);
         let mut next_look = part;
         let mut now = Time::ZERO;
@@ -99,7 +99,7 @@ impl Router {
                 return Ok(());
             }
             if now.nanos() >= next_look {
-                look(now);
+                look(&self.emulation);
                 next_look = (now.nanos() / part + 1) * part;
             }
             let due = self.emulation.next_delivery().unwrap_or(end).min(end).min(Time::from_nanos(next_look));

@@ -19,8 +19,8 @@ use std::process::{Child, Command, ExitCode};
 
 /// Time for both programs to be ready before the run begins.
 const LEAD: Span = Span::ms(500);
-/// How often a run says how far it is.
-const LOOKS: u64 = 100;
+/// How often a run says, by a glance, how far it is.
+const LOOKS: u64 = 200;
 
 /// Runs the traffic of a scenario over real network stacks, between which this program is the network.
 #[derive(Parser)]
@@ -29,14 +29,17 @@ struct Arguments {
     /// The scenario, a TOML file that extends no other.
     #[arg(long)]
     scenario: PathBuf,
-    /// The seed of the run.
+    /// Only say whether Linux can do what the scenario asks for.
     #[arg(long)]
+    check: bool,
+    /// The seed of the run.
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The folder for results.json, series.arrow and what the traffic's program writes.
-    #[arg(long)]
+    #[arg(long, default_value = ".")]
     out: PathBuf,
     /// The program that is the senders and sinks.
-    #[arg(long)]
+    #[arg(long, default_value = "aqmlab-traffic")]
     traffic: PathBuf,
     /// Refuse the run if one packet in a hundred is handed to its host later than this share of its transmission time
     /// at the observed link.
@@ -68,7 +71,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let failed = |error: std::io::Error| error.to_string();
     let tcps = || scenario.traffic.iter().filter_map(|entry| Some((&*entry.name, tcp(&entry.kind)?)));
-    if let Some(cubic) = Cubic::of(tcps()).map_err(|problem| problem.to_string())? {
+    let cubic = Cubic::of(tcps()).map_err(|problem| problem.to_string())?;
+    if arguments.check {
+        return Ok(());
+    }
+    if let Some(cubic) = cubic {
         namespace::set_cubic(cubic).map_err(failed)?;
     }
     namespace::become_privileged().map_err(failed)?;
@@ -87,8 +94,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let _ = sys::be_prompt();
     let mut out = std::io::stdout();
     router
-        .run(end, mtu as usize, LOOKS, |now| {
-            let _ = writeln!(out, "{:.6}", now.nanos() as f64 / end.nanos() as f64);
+        .run(end, mtu as usize, LOOKS, |emulation| {
+            let text = emulation.glance().map(|glance| serde_json::to_string(&glance));
+            if let Some(Ok(text)) = text {
+                let _ = writeln!(out, "{text}");
+            }
         })
         .map_err(failed)?;
     let report = traffic.report(arguments)?;

@@ -5,11 +5,13 @@
 //! | `metrics` | each metric and distribution, declared once with its name, type, unit and definition |
 //! | [`results`] | the summary of a run, of which JSON and Python have the same form |
 //! | `violations` | the checks of a summary that hold for every run |
+//! | `glance` | the observed link of a run under way |
 //! | `column` | a named column of a series |
 //! | `settling` | the search for the response time |
 //! | `watch` | the question whether to continue, asked at intervals of work |
 
 mod column;
+mod glance;
 mod metrics;
 pub mod results;
 mod settling;
@@ -17,6 +19,7 @@ mod violations;
 mod watch;
 
 pub use column::Column;
+pub use glance::Glance;
 pub use metrics::{Metric, distributions, metrics};
 pub use results::Results;
 pub use settling::Settling;

@@ -39,6 +39,12 @@ impl Watch {
         self.stopped
     }
 
+    /// The time that the run has come to.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.now
+    }
+
     /// The run has come to `now`.
     pub const fn reach(&mut self, now: Time) {
         self.now = now;

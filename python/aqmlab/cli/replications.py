@@ -13,6 +13,7 @@ from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable
 from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
+    from aqmlab.cli.live import Watched
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.replication import Interrupted, RunFailed
     from aqmlab.results.comparison import Comparison
@@ -27,14 +28,20 @@ def simulated(
     jobs: int | None,
     check: bool = False,
     engines: Sequence[Engine] | None = None,
+    watched: Watched | None = None,
 ) -> Simulated:
-    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error."""
+    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error.
+
+    ``watched`` shows the first run while it is under way, instead of a progress bar.
+    """
+    from aqmlab.cli.live import live
     from aqmlab.execute.engine import PACKETS
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
+    see = watched.see if watched else None
     try:
-        with progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS]), None
+        with live(watched) if watched else progress_bar() as progress:
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS], see), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 
@@ -48,8 +55,9 @@ def perform(
     json: bool,
     out: Path | None,
     single: bool,
+    watched: Watched | None = None,
 ) -> None:
-    """Let engines, as `--engine` names them, perform scenarios, and report their results; see `report`."""
+    """Let engines, as `--engine` names them, perform scenarios, and report their results; see `simulated` and `report`."""
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.replication import labelled
 
@@ -58,7 +66,7 @@ def perform(
     if check and other:
         raise typer.BadParameter(f"the {other.name} engine does not account for packets; omit it", param_hint="--check")
     cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
-    report(cases, seeds, lambda: simulated(scenarios, seeds, jobs, check, chosen), json, out, single, check)
+    report(cases, seeds, lambda: simulated(scenarios, seeds, jobs, check, chosen, watched), json, out, single, check)
 
 
 def report(

@@ -1,42 +1,240 @@
-"""The Linux engine: a scenario's traffic from the sockets of a real kernel, through our own router."""
+"""The Linux engine: a scenario's traffic from the sockets of a real kernel, through our own router.
+
+The programs ``aqmlab-router`` and ``aqmlab-traffic`` do the work: in a User-Mode Linux guest whose time is virtual, or on
+this machine's kernel in real time. This module starts them, follows them, and reads what they have written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NoReturn
+import hashlib
+import json
+import os
+import platform
+import selectors
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from typing import IO, Any
 
+from aqmlab import _core
 from aqmlab.execute.engine import EngineUnavailable
+from aqmlab.execute.glance import Glance
+from aqmlab.execute.preflight import Machine, State, findings
+from aqmlab.execute.preflight.guest import kernel_file, memory_folder
+from aqmlab.execute.task import Outcome, Task, as_parquet, packed, scenario_of
+from aqmlab.results.series import Recording
+from aqmlab.scenario import Scenario
 
-if TYPE_CHECKING:
-    from aqmlab.execute.task import Outcome, Task
-    from aqmlab.scenario import Scenario
+BIN = Path(__file__).parent.parent / "bin"
+"""The folder of the two programs."""
+
+_GUEST = Path(__file__).with_name("guest.sh")
+"""The first process of the guest."""
+
+_PREFIX = "aqmlab-linux-"
+"""The names of the folders of runs begin with this and the number of the process."""
+
+_SLICE = 0.1
+"""Seconds between two calls of `watch`."""
+
+_LATEST = 0.5
+"""The share of a packet's transmission time beyond which a run in real time is refused, if 1 packet in 100 is so late."""
 
 
 def version(options: Mapping[str, str]) -> str:
-    """Identify the kernel, the programs and the clock, on which results depend; it is asked for every run.
+    """Identify the kernel, the programs and the clock, on which results depend.
 
     Raise `EngineUnavailable` if one of them is missing.
     """
-    _unavailable(options)
+    programs = [BIN / name for name in ("aqmlab-router", "aqmlab-traffic")]
+    if options["clock"] == "real":
+        kernel = f"{platform.system()} {platform.release()} {platform.version()}"
+    else:
+        file = Path(kernel_file(Machine(), options["kernel"]))
+        kernel = _digest(file, "make kernel")
+    digests = ",".join(_digest(program, "make setup") for program in programs)
+    return f"linux+{options['clock']},{kernel},{digests}"
+
+
+def _digest(file: Path, remedy: str) -> str:
+    try:
+        state = file.stat()
+    except FileNotFoundError:
+        raise EngineUnavailable(f"the linux engine needs {file}, which is not there: {remedy}") from None
+    return _digest_of(file, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache
+def _digest_of(file: Path, mtime: int, size: int) -> str:
+    """Return the digest of a file, which is read again only if it was written since."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     """Raise ScenarioError for a scenario that the kernel cannot have, `EngineUnavailable` if programs are missing."""
     scenario.check()
-    _unavailable(options)
+    controls = {
+        entry["tcp"]["congestion"] for entry in scenario.resolved["traffic"] if isinstance(entry.get("tcp"), dict)
+    }
+    _require(options["clock"], options["kernel"], frozenset(controls - {"ledbat"}))
+    with _folder() as folder:
+        file = folder / "scenario.toml"
+        file.write_text(scenario.to_toml())
+        said = subprocess.run(
+            [BIN / "aqmlab-router", "--check", "--scenario", file], capture_output=True, text=True, check=False
+        )
+    if said.returncode:
+        raise _core.ScenarioError(said.stderr.strip())
+
+
+@lru_cache
+def _require(clock: str, kernel: str, congestion: frozenset[str]) -> None:
+    """Raise `EngineUnavailable` if this machine lacks something that runs need."""
+    found = findings(f"linux:clock={clock}", congestion=sorted(congestion), kernel=kernel)
+    if missing := [finding for finding in found if finding.state == State.MISSING]:
+        texts = [f"{finding.name}: {finding.found}; {finding.spoils} {finding.fix}" for finding in missing]
+        raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor has all):", *texts]))
 
 
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Perform a task; return None if `watch`, which is called with the fraction done, has returned False.
 
-    The payload is that of the packet engine: a metric that cannot be measured is there, and None. The recording is
-    there if the task asks for it, even without any series. An error may be raised.
+    Raise RuntimeError with the programs' message if they fail.
     """
-    _unavailable(options)
+    scenario = scenario_of(task)
+    duration = scenario.duration
+    done = 0.0
+
+    def see(line: str) -> None:
+        nonlocal done
+        if line.startswith("{"):
+            glance = Glance.read(line)
+            done = glance.t / duration
+            if task.on_glance:
+                task.on_glance(glance)
+
+    with _folder() as folder:
+        (folder / "scenario.toml").write_text(scenario.to_toml())
+        command, environment = _command(folder, task.seed, options)
+        with _one_core(options["clock"] == "virtual"):
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+        try:
+            said = _follow(process, see, lambda: watch(done))
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            _, _, usage = os.wait4(process.pid, 0)
+            process.returncode = 0  # it has been waited for
+        if said is None:
+            return None
+        if not (folder / "results.json").exists():
+            errors = folder / "errors"
+            text = errors.read_text(errors="replace").strip() if errors.exists() else ""
+            raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a word")
+        document = json.loads((folder / "results.json").read_text())
+        document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
+        series, windows = (_read(folder / name) for name in ("series.arrow", "windows.arrow"))
+        watch(1.0)
+        return Outcome(
+            packed(task, json.dumps(document)),
+            series=as_parquet(series) if task.series else b"",
+            recording=Recording(series, windows) if task.recording else None,
+        )
 
 
-def _unavailable(options: Mapping[str, str]) -> NoReturn:
-    raise EngineUnavailable(
-        f"the linux engine's programs are not built: aqmlab-router and aqmlab-traffic, for clock={options['clock']}: "
-        "choose the packet engine"
-    )
+def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Return the command that performs a run in a folder, and what it adds to the environment."""
+    if options["clock"] == "real":
+        router = [str(BIN / "aqmlab-router"), "--scenario", str(folder / "scenario.toml"), "--seed", str(seed)]
+        more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--latest", str(_LATEST)]
+        return router + more, {}
+    machine = Machine()
+    return [
+        # The guest ends with this process, even if that is killed.
+        *("setpriv", "--pdeathsig", "KILL"),
+        kernel_file(machine, options["kernel"]),
+        *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
+        *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
+        *(f"uml_dir={folder}", "--", str(_GUEST), str(folder), str(seed), str(BIN)),
+    ], {"TMPDIR": memory_folder(machine) or gettempdir()}
+
+
+def _follow(
+    process: subprocess.Popen[bytes], see: Callable[[str], None], goes_on: Callable[[], bool]
+) -> list[str] | None:
+    """Follow a process to its end; return the lines that it has printed, or None if it is to stop.
+
+    `see` is called with each line, `goes_on` about ten times a second.
+    """
+    stream: IO[bytes] = process.stdout  # type: ignore[assignment]
+    lines: list[str] = []
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while goes_on():
+            if not selector.select(_SLICE):
+                continue
+            chunk = os.read(stream.fileno(), 65536)
+            *whole, rest = (rest + chunk).split(b"\n")
+            for line in whole:
+                lines.append(line.decode(errors="replace").strip())
+                see(lines[-1])
+            if not chunk:
+                return lines
+    return None
+
+
+def _read(file: Path) -> Any:
+    """Return the columns of an Arrow file, in memory of their own; None if there is none."""
+    if not file.exists():
+        return None
+    import polars
+
+    return polars.read_ipc(file, memory_map=False)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Make a folder for a run; remove those that killed processes have left."""
+    for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
+        process = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if process.isdigit() and not Path("/proc", process).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+_busy: dict[int, int] = {}
+"""Guests on each core."""
+_choosing = threading.Lock()
+
+
+@contextmanager
+def _one_core(wanted: bool) -> Iterator[None]:
+    """Let a process that is started within run on one core: its parts take turns, and waking another core takes long."""
+    if not wanted:
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    with _choosing:
+        core = min(cores, key=lambda core: (_busy.get(core, 0), core))
+        _busy[core] = _busy.get(core, 0) + 1
+    os.sched_setaffinity(0, {core})  # of this thread, and of the processes that it starts
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 
 from aqmlab import _core
+from aqmlab.execute.glance import Glance
 from aqmlab.execute.task import Outcome, Task, advance, as_parquet, packed, scenario_of
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -31,7 +33,11 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
     scenario = scenario_of(task)
     simulation = _core.Simulation(scenario, task.seed, task.check)
-    if not advance(simulation, scenario.duration, watch):
+    if task.on_glance:
+        going = _advance_in_steps(simulation, scenario.duration, watch, task.on_glance)
+    else:
+        going = advance(simulation, scenario.duration, watch)
+    if not going:
         return None
     if task.check and (violations := simulation.violations()):
         return Outcome(error=f"the accounts of its packets do not balance: {'; '.join(violations)}")
@@ -42,3 +48,29 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         series=as_parquet(simulation.series()) if task.series else b"",
         recording=Recording(simulation.series(), simulation.cwnd()) if task.recording else None,
     )
+
+
+_STEP = 0.1
+"""Seconds that a step of a run takes between two glances at it."""
+_STEPS = 200
+"""The least number of steps, for a picture of a short run, without those at its start."""
+
+
+def _advance_in_steps(
+    simulation: _core.Simulation, duration: float, watch: Callable[[float], bool], on_glance: Callable[[Glance], None]
+) -> bool:
+    """Simulate as `advance` does, in steps, and call `on_glance` after each; the results are the same."""
+    # The first step is tiny, as nothing is known about the run's speed. Steps then at most double.
+    until, step = 0.0, duration * 1e-6
+    while until < duration:
+        began = time.monotonic()
+        until = min(until + step, duration)
+        if not simulation.advance(until, lambda now: watch(now / duration)):
+            return False
+        if text := simulation.glance():
+            on_glance(Glance.read(text))
+        if not watch(until / duration):  # a short step does not ask
+            return False
+        took = max(time.monotonic() - began, 1e-9)
+        step = min(step * min(max(_STEP / took, 0.5), 2.0), duration / _STEPS)
+    return True

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
 from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS, Engine, different
+from aqmlab.execute.glance import Glance
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import PACKET, Result, Run
@@ -216,8 +217,12 @@ def compare_scenarios(
     progress: Progress | None = None,
     check: bool = False,
     engines: Sequence[Engine] = (PACKETS,),
+    on_glance: Callable[[Glance], None] | None = None,
 ) -> Comparison:
-    """Simulate several scenarios, by label, on several engines; the other arguments are those of `run`."""
+    """Simulate several scenarios, by label, on several engines; the other arguments are those of `run`.
+
+    `on_glance` is called with the state of the first run while it is under way (see `Task`).
+    """
     if not scenarios:
         raise ValueError("nothing to simulate")
     scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
@@ -237,6 +242,7 @@ def compare_scenarios(
     # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
     tasks = [task for row in rows for task in row if task]
+    tasks[0] = replace(tasks[0], on_glance=on_glance)
     workers = chosen_workers(jobs, len(tasks))
     simulated = [case for case in cases.values() if case.engine == PACKETS]
     _refuse_too_much_memory((case.scenario for case in simulated), len(simulated[0].seeds) if simulated else 0, workers)

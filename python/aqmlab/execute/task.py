@@ -12,6 +12,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -34,6 +35,9 @@ class Task:
     The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
     `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
     accounted for, and the run fails if the accounts do not balance.
+
+    `on_glance`, if set, is called from the thread of the run with the state of the observed link, about ten times a
+    second and at least a hundred times in all. Such a task cannot be sent to another process.
     """
 
     scenario: str | _core.Scenario
@@ -45,6 +49,7 @@ class Task:
     recording: bool = False
     check: bool = False
     engine: Engine = PACKETS
+    on_glance: Callable[[Glance], None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

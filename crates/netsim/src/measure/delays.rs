@@ -14,11 +14,13 @@ pub(crate) struct Delays {
     bins: Box<[u64]>,
     sum_ns: u128,
     max_ns: u64,
+    /// The sum of the delays before the last reset.
+    earlier_ns: u128,
 }
 
 impl Delays {
     pub(crate) fn new() -> Self {
-        Self { bins: vec![0; BINS].into(), sum_ns: 0, max_ns: 0 }
+        Self { bins: vec![0; BINS].into(), sum_ns: 0, max_ns: 0, earlier_ns: 0 }
     }
 
     #[inline]
@@ -31,7 +33,7 @@ impl Delays {
     }
 
     pub(crate) fn reset(&mut self) {
-        *self = Self::new();
+        *self = Self { earlier_ns: self.total_ns(), ..Self::new() };
     }
 
     /// Adds the delays of another class.
@@ -39,6 +41,11 @@ impl Delays {
         self.bins.iter_mut().zip(&other.bins).for_each(|(count, other)| *count += other);
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// The sum of all delays, including those before a reset, in nanoseconds.
+    pub(crate) const fn total_ns(&self) -> u128 {
+        self.earlier_ns + self.sum_ns
     }
 
     /// The number of recorded delays.
@@ -128,5 +135,8 @@ mod tests {
         let mut both = Delays::new();
         both.add(&delays);
         assert_eq!(both.mean(), delays.mean());
+        delays.reset();
+        delays.record(Span::ms(1));
+        assert_eq!((delays.mean(), delays.total_ns()), (Some(1e-3), 20_101_000_000));
     }
 }

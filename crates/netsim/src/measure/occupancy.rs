@@ -58,9 +58,14 @@ impl Occupancy {
         self.held[self.length] = held;
     }
 
+    /// The time of the last change.
+    pub(crate) const fn since(&self) -> Time {
+        self.since
+    }
+
     /// Packet nanoseconds from the start to `now`, not before the last change.
     #[inline]
-    pub(super) const fn area_until(&self, now: Time) -> u64 {
+    pub(crate) const fn area_until(&self, now: Time) -> u64 {
         let held = now.nanos().wrapping_sub(self.since.nanos());
         self.area.wrapping_add(held.wrapping_mul(self.length as u64))
     }

@@ -7,7 +7,7 @@ use crate::engine::event::Event;
 use crate::measure::probe::{Checked, Probe};
 use crate::packet::{Header, Kind, Packet};
 use aqm::unit::Time;
-use run::Results;
+use run::{Glance, Results};
 use scenario::Scenario;
 use scenario::model::Clock;
 use scenario::model::Ecn;
@@ -159,6 +159,12 @@ impl<P: Probe> Emulation<P> {
         self.run.network.catch_up_all(self.run.end());
         self.run.close();
         self.run.results()
+    }
+
+    /// The observed link at the time reached.
+    #[must_use]
+    pub fn glance(&self) -> Option<Glance> {
+        self.run.glance()
     }
 
     /// The violations of conservation in the run, which must be over, one sentence each: see

@@ -14,7 +14,7 @@ use run::results::{
 };
 use std::collections::BTreeMap;
 
-fn sum(counts: &[Counts]) -> Counts {
+pub(super) fn sum(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 

@@ -1,0 +1,33 @@
+//! A glance at the observed link, computed from the counters that a run keeps for its results.
+
+use super::Simulation;
+use super::summary::sum;
+use crate::measure::delays::Delays;
+use crate::measure::probe::Probe;
+use run::Glance;
+
+impl<P: Probe> Simulation<P> {
+    /// The observed link so far.
+    ///
+    /// A link that works ahead may have been computed up to a later time than the run: `t` is then the time of the last
+    /// change of its queue, to which the queue and the counters belong; arrivals dropped since then are counted too.
+    /// At the end of the run the counters are those of the results.
+    #[must_use]
+    pub fn glance(&self) -> Glance {
+        let link = &self.network.links[self.scenario.observed];
+        let aqm_queue = link.aqm_queue.as_deref().expect("a checked scenario observes a measured link");
+        let counts = sum(aqm_queue.queue.counts());
+        let t = self.network.watch.now().max(aqm_queue.occupancy.since());
+        Glance {
+            t: t.secs(),
+            queue: aqm_queue.queue.len() as u64,
+            queue_area: aqm_queue.occupancy.area_until(t) as f64 * 1e-9,
+            arrivals: counts.arrivals,
+            drops: counts.drops(),
+            marks: counts.marks,
+            departures: counts.departures,
+            departed_bytes: counts.departed_bytes,
+            waited: aqm_queue.delays.iter().map(Delays::total_ns).sum::<u128>() as f64 * 1e-9,
+        }
+    }
+}
