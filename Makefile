@@ -132,5 +132,5 @@ $(STAMPS)/packages: $(STAMPS)/uv requirements.lock
 $(STAMPS)/engine: $(STAMPS)/packages $(ENGINE)
 	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv
 	cargo build --quiet --release --package router --package traffic
-	install -D --target-directory python/aqmlab/bin target/release/aqmlab-router target/release/aqmlab-traffic
+	install -D --strip --target-directory python/aqmlab/bin target/release/aqmlab-router target/release/aqmlab-traffic
 	@touch $@

@@ -88,7 +88,13 @@ impl Router {
     ///
     /// # Errors
     /// If a device fails.
-    pub fn run(&mut self, end: Time, mtu: usize, looks: u64, mut look: impl FnMut(&Emulation<Series>)) -> io::Result<()> {
+    pub fn run(
+        &mut self,
+        end: Time,
+        mtu: usize,
+        looks: u64,
+        mut look: impl FnMut(&Emulation<Series>),
+    ) -> io::Result<()> {
         let part = (end.nanos() / looks).max(1);
         let mut next_look = part;
         let mut now = Time::ZERO;

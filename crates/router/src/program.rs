@@ -95,10 +95,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut out = std::io::stdout();
     router
         .run(end, mtu as usize, LOOKS, |emulation| {
-            let text = emulation.glance().map(|glance| serde_json::to_string(&glance));
-            if let Some(Ok(text)) = text {
-                let _ = writeln!(out, "{text}");
-            }
+            let text = serde_json::to_string(&emulation.glance()).expect("numbers");
+            let _ = writeln!(out, "{text}");
         })
         .map_err(failed)?;
     let report = traffic.report(arguments)?;

@@ -57,7 +57,7 @@ def perform(
     single: bool,
     watched: Watched | None = None,
 ) -> None:
-    """Let engines, as `--engine` names them, perform scenarios, and report their results; see `simulated` and `report`."""
+    """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.replication import labelled
 

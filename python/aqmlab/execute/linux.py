@@ -1,7 +1,7 @@
 """The Linux engine: a scenario's traffic from the sockets of a real kernel, through our own router.
 
-The programs ``aqmlab-router`` and ``aqmlab-traffic`` do the work: in a User-Mode Linux guest whose time is virtual, or on
-this machine's kernel in real time. This module starts them, follows them, and reads what they have written.
+The programs ``aqmlab-router`` and ``aqmlab-traffic`` do the work: in a User-Mode Linux guest whose time is virtual, or
+on this machine's kernel in real time. This module starts them, follows them, and reads what they have written.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -44,7 +45,7 @@ _SLICE = 0.1
 """Seconds between two calls of `watch`."""
 
 _LATEST = 0.5
-"""The share of a packet's transmission time beyond which a run in real time is refused, if 1 packet in 100 is so late."""
+"""A run in real time is refused if 1 packet in 100 is later than this share of a packet's transmission time."""
 
 
 def version(options: Mapping[str, str]) -> str:
@@ -120,18 +121,10 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             if task.on_glance:
                 task.on_glance(glance)
 
-    with _folder() as folder:
+    with _folder() as folder, _core_for(options["clock"]) as cores:
         (folder / "scenario.toml").write_text(scenario.to_toml())
         command, environment = _command(folder, task.seed, options)
-        with _one_core(options["clock"] == "virtual"):
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
-                start_new_session=True,
-            )
+        process = _started(command, environment, cores)
         try:
             said = _follow(process, see, lambda: watch(done))
         finally:
@@ -218,23 +211,40 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-_busy: dict[int, int] = {}
+_busy: Counter[int] = Counter()
 """Guests on each core."""
 _choosing = threading.Lock()
 
 
 @contextmanager
-def _one_core(wanted: bool) -> Iterator[None]:
-    """Let a process that is started within run on one core: its parts take turns, and waking another core takes long."""
-    if not wanted:
-        yield
-        return
+def _core_for(clock: str) -> Iterator[set[int]]:
+    """Reserve the cores for a run: of a guest, whose parts take turns, a single one. To wake another takes long."""
     cores = os.sched_getaffinity(0)
+    if clock == "real":
+        yield cores
+        return
     with _choosing:
-        core = min(cores, key=lambda core: (_busy.get(core, 0), core))
-        _busy[core] = _busy.get(core, 0) + 1
-    os.sched_setaffinity(0, {core})  # of this thread, and of the processes that it starts
+        core = min(cores, key=lambda core: (_busy[core], core))
+        _busy[core] += 1
     try:
-        yield
+        yield {core}
     finally:
-        os.sched_setaffinity(0, cores)
+        with _choosing:
+            _busy[core] -= 1
+
+
+def _started(command: list[str], environment: Mapping[str, str], cores: set[int]) -> subprocess.Popen[bytes]:
+    """Start a process on some cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)  # of this thread, and of the processes that it starts
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    finally:
+        os.sched_setaffinity(0, before)

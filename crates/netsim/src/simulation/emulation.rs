@@ -109,6 +109,7 @@ impl<P: Probe> Emulation<P> {
             self.run.network.catch_up_all(next);
         }
         self.handle_all(until);
+        self.run.network.watch.reach(until);
     }
 
     /// The time of the next event, if there is one.
@@ -163,7 +164,7 @@ impl<P: Probe> Emulation<P> {
 
     /// The observed link at the time reached.
     #[must_use]
-    pub fn glance(&self) -> Option<Glance> {
+    pub fn glance(&self) -> Glance {
         self.run.glance()
     }
 
