@@ -12,6 +12,8 @@ use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 
 const TIMER: u64 = u64::MAX;
+/// In ns; what is later counts as this.
+const LONGEST_LATENESS: u64 = 10_000_000_000;
 
 /// The router.
 #[derive(Debug)]
@@ -68,7 +70,7 @@ impl Router {
         for (i, namespace) in namespaces.iter().enumerate() {
             poll.add(&namespace.device, i as u64, EventFlags::IN)?;
         }
-        let lateness = Histogram::new(3).map_err(io::Error::other)?;
+        let lateness = Histogram::new_with_max(LONGEST_LATENESS, 3).map_err(io::Error::other)?;
         Ok(Self {
             emulation,
             hosts,

@@ -44,7 +44,7 @@ _PREFIX = "aqmlab-linux-"
 _SLICE = 0.1
 """Seconds between two calls of `watch`."""
 
-_LATEST = 0.5
+_LATEST = 1.0
 """A run in real time is refused if 1 packet in 100 is later than this share of a packet's transmission time."""
 
 
@@ -113,13 +113,11 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
     duration = scenario.duration
     done = 0.0
 
-    def see(line: str) -> None:
+    def see(glance: Glance) -> None:
         nonlocal done
-        if line.startswith("{"):
-            glance = Glance.read(line)
-            done = glance.t / duration
-            if task.on_glance:
-                task.on_glance(glance)
+        done = glance.t / duration
+        if task.on_glance:
+            task.on_glance(glance)
 
     with _folder() as folder, _core_for(options["clock"]) as cores:
         (folder / "scenario.toml").write_text(scenario.to_toml())
@@ -137,7 +135,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         if not (folder / "results.json").exists():
             errors = folder / "errors"
             text = errors.read_text(errors="replace").strip() if errors.exists() else ""
-            raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a word")
+            raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a message")
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
         series, windows = (_read(folder / name) for name in ("series.arrow", "windows.arrow"))
@@ -167,11 +165,11 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
 
 
 def _follow(
-    process: subprocess.Popen[bytes], see: Callable[[str], None], goes_on: Callable[[], bool]
+    process: subprocess.Popen[bytes], see: Callable[[Glance], None], goes_on: Callable[[], bool]
 ) -> list[str] | None:
-    """Follow a process to its end; return the lines that it has printed, or None if it is to stop.
+    """Follow a process to its end; return its messages, or None if it is to stop.
 
-    `see` is called with each line, `goes_on` about ten times a second.
+    `see` is called with each glance that it prints, `goes_on` about ten times a second.
     """
     stream: IO[bytes] = process.stdout  # type: ignore[assignment]
     lines: list[str] = []
@@ -184,8 +182,11 @@ def _follow(
             chunk = os.read(stream.fileno(), 65536)
             *whole, rest = (rest + chunk).split(b"\n")
             for line in whole:
-                lines.append(line.decode(errors="replace").strip())
-                see(lines[-1])
+                text = line.decode(errors="replace").strip()
+                if text.startswith("{"):
+                    see(Glance.read(text))
+                elif text:
+                    lines.append(text)
             if not chunk:
                 return lines
     return None
@@ -197,7 +198,7 @@ def _read(file: Path) -> Any:
         return None
     import polars
 
-    return polars.read_ipc(file, memory_map=False)
+    return polars.read_ipc(file.read_bytes())
 
 
 @contextmanager
