@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli import options, replications
 from aqmlab.cli.scenarios import seeded, with_settings
+from aqmlab.cli.terminal import warn
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -32,7 +33,8 @@ def compare(
 ) -> None:
     """Simulate a scenario with several disciplines or engines.
 
-    With several engines --aqm may be omitted: the discipline is then that of the file.
+    With several engines --aqm may be omitted: the discipline is then that of the file. An engine that cannot perform
+    the scenario is left out, with a warning.
 
     A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
     aqm.KEY=VALUE applies to every discipline that has KEY.
@@ -61,7 +63,26 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
-    replications.perform(chosen, chosen_engines, seeds, jobs, check, json, out, single=False)
+    able = _able(chosen_engines, chosen.values()) if len(chosen_engines) > 1 else chosen_engines
+    replications.perform(chosen, able, seeds, jobs, check, json, out, single=False)
+
+
+def _able(engines: Sequence[str], scenarios: Iterable[Scenario]) -> list[str]:
+    """Return the engines that can perform all scenarios, and warn of the others; raise the first reason if none can."""
+    from aqmlab import ScenarioError
+    from aqmlab.execute.engine import Engine, EngineUnavailable
+
+    reasons: dict[str, Exception] = {}
+    for engine in engines:
+        try:
+            for scenario in scenarios:
+                Engine.parse(engine).check(scenario)
+        except (ScenarioError, EngineUnavailable) as error:
+            reasons[engine] = error
+    if len(reasons) == len(engines):
+        raise next(iter(reasons.values()))
+    warn(f"without the {engine} engine: {reason}" for engine, reason in reasons.items())
+    return [engine for engine in engines if engine not in reasons]
 
 
 def _keys(settings: Sequence[str] | None) -> list[str]:
