@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 
 const TIMER: u64 = u64::MAX;
-/// In ns; what is later counts as this.
+/// In ns; every later packet counts as this late.
 const LONGEST_LATENESS: u64 = 10_000_000_000;
 
 /// The router.

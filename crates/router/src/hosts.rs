@@ -100,7 +100,7 @@ impl Hosts {
         Ok(found)
     }
 
-    /// Gives each host the first namespace of its stack in which none is that it talks to.
+    /// Assigns to each host the first namespace of its stack in which none is that it talks to.
     fn place(&mut self, keys: &[(usize, Stack)], talks: &HashMap<usize, Vec<usize>>) {
         let mut members = Vec::<u16>::new();
         for (i, &(node, stack)) in keys.iter().enumerate() {

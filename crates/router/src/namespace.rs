@@ -29,7 +29,7 @@ pub struct Namespace {
 /// afterwards.
 ///
 /// # Errors
-/// If the system refuses, with what was refused.
+/// If the system refuses; the message names the refused object.
 pub fn make(hosts: &Hosts, mtu: u32) -> io::Result<Vec<Namespace>> {
     let made = hosts.stacks.iter().enumerate().map(|(number, stack)| {
         sys::unshare_network(false).map_err(context("a network namespace"))?;

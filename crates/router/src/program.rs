@@ -29,7 +29,7 @@ struct Arguments {
     /// The scenario, a TOML file that extends no other.
     #[arg(long)]
     scenario: PathBuf,
-    /// Only say whether Linux can do what the scenario asks for.
+    /// Only check that Linux can do what the scenario asks for.
     #[arg(long)]
     check: bool,
     /// The seed of the run.

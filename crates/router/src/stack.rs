@@ -1,4 +1,4 @@
-//! The settings of a network stack for a scenario's TCP: what Linux can be told, and what it cannot.
+//! The settings of a network stack for a scenario's TCP, and the parameters that Linux does not have.
 
 use aqm::params::Params as _;
 use aqm::unit::{Bytes, Span};
@@ -147,7 +147,7 @@ impl Stack {
         Err(misfits.into_iter().map(unmapped).collect())
     }
 
-    /// The values of the sysctl parameters below `net.ipv4`.
+    /// The values of the kernel parameters below `net.ipv4`.
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
         let flag = |on: bool| u8::from(on).to_string();
@@ -169,7 +169,7 @@ impl Stack {
         values
     }
 
-    /// What `ip route add default` says of the TCP on that route.
+    /// The arguments of `ip route add default` for the TCP on that route.
     #[must_use]
     pub fn route(&self) -> String {
         let least = self.min_rto.secs() * 1e3;

@@ -40,7 +40,7 @@ pub fn unshare_network(user: bool) -> io::Result<()> {
     Ok(unsafe { unshare_unsafe(flags) }?)
 }
 
-/// Gives the calling thread precedence over all ordinary ones; not to threads and processes that it starts.
+/// Puts the calling thread before all ordinary ones; not to threads and processes that it starts.
 ///
 /// # Errors
 /// If the caller may not: see RLIMIT_RTPRIO.

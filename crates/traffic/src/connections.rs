@@ -10,12 +10,12 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 
-/// The bytes of which an application hands over as many as the socket takes.
+/// The most bytes that an application offers to a socket at once.
 pub(crate) const CHUNK: usize = 128 << 10;
 /// Most bytes that are taken at once.
 const BUFFER: usize = 1 << 20;
 
-/// A socket and what it is for.
+/// A socket and its purpose.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) socket: Socket,
@@ -23,7 +23,7 @@ pub(crate) struct Connection {
     pub(crate) role: Role,
 }
 
-/// What a socket is for.
+/// The purpose of a socket.
 #[derive(Debug)]
 pub(crate) enum Role {
     /// It accepts connections.

@@ -15,7 +15,7 @@ use std::os::fd::{AsFd as _, RawFd};
 const BACKLOG: i32 = 4096;
 /// Bytes that a sink of datagrams holds: no packet may be lost there.
 const DATAGRAMS: usize = 8 << 20;
-/// Bytes that an application hands over ahead of what is sent, so that it can stop.
+/// Bytes that an application hands over before they can be sent: few, so that it can stop.
 pub(crate) const AHEAD: u32 = 128 << 10;
 
 /// Makes sockets.

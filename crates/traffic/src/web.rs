@@ -21,7 +21,7 @@ pub(crate) struct Client {
     server: Host,
     host: Host,
     reader: Reader,
-    /// The session's connections, and what is under way on each.
+    /// The session's connections, and the object under way on each.
     tokens: Vec<u64>,
     fetches: Vec<Option<Fetch>>,
     /// Objects of the session that are not complete.
@@ -47,7 +47,7 @@ pub(crate) struct Server {
     head: [u8; SIZE],
     /// Bytes of objects that are still to be handed over.
     left: u64,
-    /// Whether the system says when more can be handed over.
+    /// Whether the system reports when more can be handed over.
     waits: bool,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct World {
     pub(crate) zeros: Vec<u8>,
     clock: Clock,
     timer: Timer,
-    /// What is to be done when; at one time, in the order in which it was planned.
+    /// The deeds to come; at one time, in the order in which they were planned.
     agenda: BinaryHeap<Reverse<(Time, u64, Deed)>>,
     planned: u64,
     /// The number of flows of each entry, among those of TCP that are there for the whole run, before its first.
@@ -73,7 +73,7 @@ pub(crate) enum Deed {
 /// The sampled state of senders, a row each time and flow.
 type Samples = Vec<[f64; SAMPLED.len()]>;
 
-/// What is sampled: the first five as the packet engine has them; times in s, rates in bit/s.
+/// The columns of the samples: the first five as the packet engine has them; times in s, rates in bit/s.
 const SAMPLED: [&str; 13] = [
     "t",
     "flow",
@@ -269,7 +269,7 @@ impl World {
         }
     }
 
-    /// What the kernel says of each connection that sends.
+    /// The kernel's account of each connection that sends.
     fn live(&self) -> Vec<(usize, TcpInfo)> {
         let sending = self.table.all().filter(|connection| connection.role.sends());
         sending.filter_map(|each| Some((each.class, TcpInfo::of(&each.socket).ok()?))).collect()

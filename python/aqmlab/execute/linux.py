@@ -107,7 +107,7 @@ def _require(clock: str, kernel: str, congestion: frozenset[str]) -> None:
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Perform a task; return None if `watch`, which is called with the fraction done, has returned False.
 
-    Raise RuntimeError with the programs' message if they fail.
+    Raise ``RuntimeError`` with the programs' message if they fail.
     """
     scenario = scenario_of(task)
     duration = scenario.duration

@@ -52,7 +52,9 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
 | `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
-| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
+| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
+on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
+the greatest of the runs |
 | `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are

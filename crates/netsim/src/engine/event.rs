@@ -238,7 +238,7 @@ impl Events {
         key
     }
 
-    /// What is pending in slots, and when.
+    /// The events pending in slots, and the time of each.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, Instant)> + '_ {
         let slots = &self.tree[self.tree.len() / 2..];
         self.what
