@@ -184,14 +184,14 @@ mod tests {
              [[traffic]]\nname = \"call\"\nkind = \"voip\"\n",
         );
         let hosts = Hosts::new(&scenario).unwrap();
-        assert_eq!((hosts.stacks.len(), hosts.all().len()), (2, 5));
+        assert_eq!((hosts.stacks.len(), hosts.all().len()), (2, 12));
         for i in 0..12 {
             let [from, to] = hosts.ends(&scenario, 0, i);
             assert_ne!(from.namespace, to.namespace);
             assert_eq!(hosts.at(from.address.into()), Some(from));
             assert_eq!(
                 (from.node, to.node),
-                (scenario.traffic[0].from[i % 3], scenario.traffic[0].to[i % 2])
+                (scenario.traffic[0].from[i % 6], scenario.traffic[0].to[i % 6])
             );
         }
         let [from, to] = hosts.ends(&scenario, 1, 0);

@@ -244,7 +244,7 @@ mod tests {
         let odd = Tcp { max_rto: Span::s(3), header: Bytes(40), ..linux() };
         assert_eq!(keys(&odd), ["traffic.x.tcp.max_rto", "traffic.x.tcp.header"]);
         let text = Stack::of("x", &odd).unwrap_err()[1].to_string();
-        assert_eq!(text, "traffic.x.tcp.header = 40 B: the Linux engine cannot do that; it has 52 B");
+        assert_eq!(text, "traffic.x.tcp.header = \"40 B\": the Linux engine cannot do that; it has \"52 B\"");
         // Without the timestamps, the header is as small.
         assert_eq!(keys(&Tcp { timestamps: false, header: Bytes(40), ..linux() }), Vec::<String>::new());
     }
