@@ -142,7 +142,6 @@ impl Router {
                     place.length = length;
                     if !self.enter(number, now) {
                         self.free.push(number);
-                        self.strays += 1;
                     }
                 }
                 Err(error) => {
@@ -153,13 +152,17 @@ impl Router {
         }
     }
 
-    /// Offers a packet to the network; false if it belongs to no traffic.
+    /// Offers a packet to the network; false if it does not enter. Only what is TCP or UDP and belongs to no traffic is
+    /// counted: the kernel's own messages are none of the scenario's.
     fn enter(&mut self, number: u32, now: Time) -> bool {
         let place = &mut self.packets[number as usize];
         let Some(seen) = Seen::of(&place.bytes[..place.length]) else { return false };
         let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
-        let (Some(from), Some(to)) = ends else { return false };
-        let Some(class) = class_of([seen.from.1, seen.to.1]) else { return false };
+        let class = class_of([seen.from.1, seen.to.1]);
+        let ((Some(from), Some(to)), Some(class)) = (ends, class) else {
+            self.strays += 1;
+            return false;
+        };
         place.namespace = to.namespace;
         let next = self.connections.len() as u32;
         let packet = Foreign {
@@ -172,7 +175,9 @@ impl Router {
             size: place.length as u16,
             ecn: seen.ecn,
         };
-        self.emulation.offer(now, &packet)
+        let enters = self.emulation.offer(now, &packet);
+        self.strays += u64::from(!enters);
+        enters
     }
 
     /// Hands the packets that have arrived by `now` to their hosts.

@@ -8,14 +8,38 @@ use crate::stack::{Stack, Unmapped};
 use scenario::Scenario;
 use scenario::model::{Kind, Tcp};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The port of the first traffic entry; each entry has its own, on which its servers and sinks listen.
 const FIRST_PORT: u16 = 1024;
 /// The last port for a traffic entry; clients have those above.
 pub const LAST_PORT: u16 = 16_383;
-/// The first byte of all addresses, and the second byte of those in the first namespace.
+/// The first byte of all addresses of IPv4, and the second byte of those in the first namespace.
 const NETWORK: [u8; 2] = [10, 64];
+/// The first words of all addresses of IPv6 (RFC 4193).
+const NETWORK_6: [u16; 3] = [0xfd61, 0x716d, 0x6c61];
+/// The most namespaces: those of IPv4 have one byte.
+const MOST_NAMESPACES: usize = 64;
+
+/// The version of IP that hosts talk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ip {
+    /// RFC 791.
+    V4,
+    /// RFC 8200.
+    V6,
+}
+
+impl Ip {
+    /// Bytes of its header beyond those of IPv4.
+    #[must_use]
+    pub const fn extra_header(self) -> u32 {
+        match self {
+            Self::V4 => 0,
+            Self::V6 => 20,
+        }
+    }
+}
 
 /// A host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,8 +48,23 @@ pub struct Host {
     pub node: usize,
     /// The number of its namespace.
     pub namespace: usize,
+    /// Its number in the namespace, from 1 on.
+    number: u16,
+}
+
+impl Host {
     /// Its address.
-    pub address: Ipv4Addr,
+    #[must_use]
+    pub fn address(self, ip: Ip) -> IpAddr {
+        let [a, b, c] = NETWORK_6;
+        match ip {
+            Ip::V4 => {
+                let [high, low] = self.number.to_be_bytes();
+                Ipv4Addr::new(NETWORK[0], NETWORK[1] + self.namespace as u8, high, low).into()
+            }
+            Ip::V6 => Ipv6Addr::new(a, b, c, self.namespace as u16, 0, 0, 0, self.number).into(),
+        }
+    }
 }
 
 /// All hosts of a scenario.
@@ -34,7 +73,7 @@ pub struct Hosts {
     /// The stack of each namespace.
     pub stacks: Vec<Stack>,
     hosts: Vec<Host>,
-    by_address: HashMap<Ipv4Addr, usize>,
+    by_number: HashMap<(usize, u16), usize>,
     by_node: HashMap<(usize, Stack), usize>,
     /// The stack of each traffic entry.
     entries: Vec<Stack>,
@@ -97,6 +136,15 @@ impl Hosts {
         }
         let mut found = Self { entries, by_node, ..Self::default() };
         found.place(&keys, &talks);
+        if found.stacks.len() > MOST_NAMESPACES {
+            return Err(vec![Unmapped {
+                key: "traffic".to_owned(),
+                value: format!("hosts for {} namespaces", found.stacks.len()),
+                remedy: format!(
+                    "it has {MOST_NAMESPACES}: use fewer different TCPs, or fewer hosts that all talk to each other"
+                ),
+            }]);
+        }
         Ok(found)
     }
 
@@ -113,24 +161,37 @@ impl Hosts {
                 self.stacks.len() - 1
             });
             members[namespace] += 1;
-            let [high, low] = members[namespace].to_be_bytes();
-            let address = Ipv4Addr::new(NETWORK[0], NETWORK[1] + namespace as u8, high, low);
-            self.by_address.insert(address, self.hosts.len());
-            self.hosts.push(Host { node, namespace, address });
+            let number = members[namespace];
+            self.by_number.insert((namespace, number), self.hosts.len());
+            self.hosts.push(Host { node, namespace, number });
         }
     }
 
-    /// The addresses of a namespace: a prefix of 16 bits.
+    /// The prefix of the addresses of a namespace.
     #[must_use]
-    pub fn prefix(namespace: usize) -> String {
-        format!("{}.{}.0.0/16", NETWORK[0], NETWORK[1] as usize + namespace)
+    pub fn prefix(namespace: usize, ip: Ip) -> String {
+        let [a, b, c] = NETWORK_6;
+        match ip {
+            Ip::V4 => format!("{}.{}.0.0/16", NETWORK[0], NETWORK[1] as usize + namespace),
+            Ip::V6 => format!("{a:x}:{b:x}:{c:x}:{namespace:x}::/64"),
+        }
     }
 
     /// The host with this address.
     #[must_use]
     pub fn at(&self, address: IpAddr) -> Option<Host> {
-        let IpAddr::V4(address) = address else { return None };
-        Some(self.hosts[*self.by_address.get(&address)?])
+        let number = match address {
+            IpAddr::V4(address) => {
+                let [network, namespace, high, low] = address.octets();
+                let namespace = namespace.checked_sub(NETWORK[1]).filter(|_| network == NETWORK[0])?;
+                (usize::from(namespace), u16::from_be_bytes([high, low]))
+            }
+            IpAddr::V6(address) => {
+                let [a, b, c, namespace, .., number] = address.segments();
+                ([a, b, c] == NETWORK_6).then_some((usize::from(namespace), number))?
+            }
+        };
+        Some(self.hosts[*self.by_number.get(&number)?])
     }
 
     /// The two hosts of flow `i` of a traffic entry: the one it is from, the one it goes to.
@@ -188,7 +249,10 @@ mod tests {
         for i in 0..12 {
             let [from, to] = hosts.ends(&scenario, 0, i);
             assert_ne!(from.namespace, to.namespace);
-            assert_eq!(hosts.at(from.address.into()), Some(from));
+            for ip in [Ip::V4, Ip::V6] {
+                assert_eq!(hosts.at(from.address(ip)), Some(from));
+                assert_eq!(hosts.at(to.address(ip)), Some(to));
+            }
             assert_eq!(
                 (from.node, to.node),
                 (scenario.traffic[0].from[i % 6], scenario.traffic[0].to[i % 6])

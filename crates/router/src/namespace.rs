@@ -1,6 +1,6 @@
 //! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
 
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Ip};
 use crate::stack::{Cubic, Stack};
 use crate::sys;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -30,11 +30,11 @@ pub struct Namespace {
 ///
 /// # Errors
 /// If the system refuses; the message names the refused object.
-pub fn make(hosts: &Hosts, mtu: u32) -> io::Result<Vec<Namespace>> {
+pub fn make(hosts: &Hosts, mtu: u32, version: Ip) -> io::Result<Vec<Namespace>> {
     let made = hosts.stacks.iter().enumerate().map(|(number, stack)| {
         sys::unshare_network(false).map_err(context("a network namespace"))?;
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
-        set_up(number, stack, mtu)?;
+        set_up(number, stack, mtu, version)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
         fcntl_setfd(&file, FdFlags::empty())?;
@@ -63,21 +63,31 @@ fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
 }
 
 /// Sets up the namespace of the calling thread.
-fn set_up(number: usize, stack: &Stack, mtu: u32) -> io::Result<()> {
+fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()> {
     for (name, value) in stack.sysctls() {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(context(&path))?;
     }
-    // The kernel would send router solicitations over a new device.
-    let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
-    let prefix = Hosts::prefix(number);
+    let (addresses, all) = match version {
+        Ip::V4 => {
+            // The kernel would send router solicitations over a new device; a kernel without IPv6 does not.
+            let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+            ("", "0.0.0.0/0")
+        }
+        Ip::V6 => {
+            let path = "/proc/sys/net/ipv6/ip_nonlocal_bind";
+            fs::write(path, "1").map_err(context("IPv6, which this kernel does not have"))?;
+            // No addresses of the link, whose detection sends packets.
+            ("addrgenmode none", "::/0")
+        }
+    };
+    let (prefix, route) = (Hosts::prefix(number, version), stack.route());
     // All addresses of the prefix are the namespace's own. Packets are neither joined nor cut on the way.
     ip(&format!(
         "link set lo up\n\
-         link set {DEVICE} up mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1\n\
+         link set {DEVICE} up {addresses} mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1\n\
          route add local {prefix} dev lo\n\
-         route add default dev {DEVICE} {}\n",
-        stack.route()
+         route add {all} dev {DEVICE} {route}\n"
     ))
 }
 

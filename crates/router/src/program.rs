@@ -6,7 +6,7 @@ use netsim::{Emulation, Ends, Series};
 use router::clock::Clock;
 use router::ends::Report;
 use router::forward::Router;
-use router::hosts::{Hosts, tcp};
+use router::hosts::{Hosts, Ip, tcp};
 use router::stack::Cubic;
 use router::{namespace, sys, table};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -41,6 +41,9 @@ struct Arguments {
     /// The program that is the senders and sinks.
     #[arg(long, default_value = "aqmlab-traffic")]
     traffic: PathBuf,
+    /// The version of IP: 4 or 6.
+    #[arg(long, default_value = "4", value_parser = ["4", "6"])]
+    ip: String,
     /// Refuse the run if one packet in a hundred is handed to its host later than this share of its transmission time
     /// at the observed link.
     #[arg(long)]
@@ -80,7 +83,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
-    let namespaces = namespace::make(&hosts, mtu as u32).map_err(failed)?;
+    let namespaces = namespace::make(&hosts, mtu as u32, if arguments.ip == "6" { Ip::V6 } else { Ip::V4 })
+        .map_err(failed)?;
     let series = scenario.record.series.then(|| Series::new(&scenario));
     let recorded = series.is_some();
     let emulation = Emulation::new(scenario.clone(), arguments.seed, series);
@@ -154,7 +158,7 @@ impl Traffic {
             .arg("--scenario")
             .arg(&arguments.scenario)
             .args(["--seed", &arguments.seed.to_string(), "--zero", &clock.zero.to_string()])
-            .args(["--namespaces", &descriptors.join(",")])
+            .args(["--namespaces", &descriptors.join(","), "--ip", &arguments.ip])
             .arg("--out")
             .arg(&arguments.out)
             .spawn();

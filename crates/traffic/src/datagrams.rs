@@ -41,7 +41,8 @@ impl World {
         let mut at = planned;
         while at <= now && at < outlet.stop {
             let sent = outlet.source.send();
-            let payload = usize::from(sent.size).saturating_sub(UDP_HEADER as usize);
+            let payload =
+                usize::from(sent.size).saturating_sub((UDP_HEADER + self.sockets.ip.extra_header()) as usize);
             if let Err(error) = outlet.socket.send(&self.zeros[..payload]) {
                 let name = &self.scenario.traffic[outlet.class].name;
                 self.counters.fail(format!("traffic.{name}: a datagram was not sent: {error}"));

@@ -3,6 +3,7 @@
 use crate::world::World;
 use clap::Parser;
 use router::clock::Clock;
+use router::hosts::Ip;
 use router::table;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use std::fs;
@@ -26,6 +27,9 @@ struct Arguments {
     /// The file descriptors of the hosts' namespaces.
     #[arg(long, value_delimiter = ',')]
     namespaces: Vec<RawFd>,
+    /// The version of IP: 4 or 6.
+    #[arg(long, default_value = "4", value_parser = ["4", "6"])]
+    ip: String,
     /// The folder for ends.json and windows.arrow.
     #[arg(long)]
     out: PathBuf,
@@ -50,8 +54,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .map_err(|problems| problems.to_string())?;
     allow_descriptors();
     let failed = |error: std::io::Error| error.to_string();
+    let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
     let clock = Clock { zero: arguments.zero };
-    let mut world = World::new(scenario, arguments.seed, clock, &arguments.namespaces)?;
+    let mut world = World::new(scenario, arguments.seed, clock, &arguments.namespaces, ip)?;
     world.run().map_err(failed)?;
     if let Some(columns) = world.samples() {
         table::write(&arguments.out.join("windows.arrow"), columns).map_err(failed)?;

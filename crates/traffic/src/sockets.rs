@@ -1,14 +1,14 @@
 //! Sockets in the namespaces of the hosts.
 
-use router::hosts::{Host, Hosts, port, tcp};
+use router::hosts::{Host, Hosts, Ip, port, tcp};
 use router::stack::control;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use scenario::Scenario;
 use scenario::model::{Ecn, HEADER};
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::fs::File;
 use std::io;
-use std::net::{SocketAddr, SocketAddrV4};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd as _, RawFd};
 
 /// Connections that wait to be accepted.
@@ -23,6 +23,7 @@ pub(crate) const AHEAD: u32 = 128 << 10;
 pub(crate) struct Sockets {
     namespaces: Vec<File>,
     entered: Option<usize>,
+    pub(crate) ip: Ip,
     kinds: Vec<Settings>,
 }
 
@@ -35,14 +36,14 @@ struct Settings {
 }
 
 impl Sockets {
-    pub(crate) fn new(scenario: &Scenario, namespaces: &[RawFd]) -> io::Result<Self> {
+    pub(crate) fn new(scenario: &Scenario, namespaces: &[RawFd], ip: Ip) -> io::Result<Self> {
         let opened = namespaces.iter().map(|fd| File::open(format!("/proc/self/fd/{fd}")));
         let kinds = scenario.traffic.iter().map(|entry| {
             let tcp = tcp(&entry.kind);
-            let segment = entry.packet_size.0 as u32 - HEADER;
+            let segment = entry.packet_size.0 as u32 - HEADER - ip.extra_header();
             Settings { congestion: tcp.and_then(|tcp| control(tcp.congestion)).unwrap_or("reno"), segment }
         });
-        Ok(Self { namespaces: opened.collect::<io::Result<_>>()?, entered: None, kinds: kinds.collect() })
+        Ok(Self { namespaces: opened.collect::<io::Result<_>>()?, entered: None, ip, kinds: kinds.collect() })
     }
 
     /// Moves the thread into the namespace of a host.
@@ -57,7 +58,7 @@ impl Sockets {
 
     fn stream(&mut self, class: usize, host: Host) -> io::Result<Socket> {
         self.enter(host)?;
-        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+        let socket = Socket::new(self.domain(), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
         let Settings { congestion, segment } = &self.kinds[class];
         socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| {
             io::Error::new(error.kind(), format!("congestion control {congestion}: {error}"))
@@ -72,7 +73,7 @@ impl Sockets {
     pub(crate) fn listener(&mut self, class: usize, host: Host) -> io::Result<Socket> {
         let socket = self.stream(class, host)?;
         socket.set_reuse_address(true)?;
-        socket.bind(&address(host, port(class)))?;
+        socket.bind(&self.address(host, port(class)))?;
         socket.listen(BACKLOG)?;
         Ok(socket)
     }
@@ -80,8 +81,8 @@ impl Sockets {
     /// A socket that connects to a listener.
     pub(crate) fn connection(&mut self, class: usize, from: Host, to: Host) -> io::Result<Socket> {
         let socket = self.stream(class, from)?;
-        socket.bind(&address(from, 0))?;
-        match socket.connect(&address(to, port(class))) {
+        socket.bind(&self.address(from, 0))?;
+        match socket.connect(&self.address(to, port(class))) {
             Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
                 Err(error)
             }
@@ -93,7 +94,7 @@ impl Sockets {
     pub(crate) fn sink(&mut self, class: usize, host: Host) -> io::Result<Socket> {
         let socket = self.datagram(host)?;
         socket.set_recv_buffer_size(DATAGRAMS)?;
-        socket.bind(&address(host, port(class)))?;
+        socket.bind(&self.address(host, port(class)))?;
         Ok(socket)
     }
 
@@ -105,20 +106,30 @@ impl Sockets {
             Ecn::Ect1 => 1,
             Ecn::Ect0 => 2,
         };
-        socket.set_tos_v4(field)?;
-        socket.bind(&address(from, 0))?;
-        socket.connect(&address(to, port(class)))?;
+        match self.ip {
+            Ip::V4 => socket.set_tos_v4(field)?,
+            Ip::V6 => socket.set_tclass_v6(field)?,
+        }
+        socket.bind(&self.address(from, 0))?;
+        socket.connect(&self.address(to, port(class)))?;
         Ok(socket)
+    }
+
+    const fn domain(&self) -> Domain {
+        match self.ip {
+            Ip::V4 => Domain::IPV4,
+            Ip::V6 => Domain::IPV6,
+        }
+    }
+
+    fn address(&self, host: Host, port: u16) -> SockAddr {
+        SocketAddr::new(host.address(self.ip), port).into()
     }
 
     fn datagram(&mut self, host: Host) -> io::Result<Socket> {
         self.enter(host)?;
-        Socket::new(Domain::IPV4, Type::DGRAM.nonblocking(), Some(Protocol::UDP))
+        Socket::new(self.domain(), Type::DGRAM.nonblocking(), Some(Protocol::UDP))
     }
-}
-
-fn address(host: Host, port: u16) -> socket2::SockAddr {
-    SocketAddr::V4(SocketAddrV4::new(host.address, port)).into()
 }
 
 /// The listeners and sinks that a traffic entry needs: one at each host that it may reach.

@@ -81,7 +81,10 @@ impl World {
 
     /// Payload bytes of a request of this entry, if it is `web`.
     pub(crate) fn request_size(&self, class: usize) -> Option<usize> {
-        self.web(class).map(|(web, header)| (web.request.0.saturating_sub(header) as usize).max(SIZE))
+        self.web(class).map(|(web, header)| {
+            (web.request.0.saturating_sub(header + u64::from(self.sockets.ip.extra_header())) as usize)
+                .max(SIZE)
+        })
     }
 
     /// Makes the clients of a traffic entry.

@@ -9,7 +9,7 @@ use aqm::unit::{Span, Time};
 use netsim::traffic::{Arrivals, Bulk, bulk, starts, stop};
 use router::clock::{Clock, Poll, Timer};
 use router::ends::Report;
-use router::hosts::Hosts;
+use router::hosts::{Hosts, Ip};
 use router::sys::TcpInfo;
 use run::Column;
 use rustix::event::epoll::EventFlags;
@@ -97,6 +97,7 @@ impl World {
         seed: u64,
         clock: Clock,
         namespaces: &[RawFd],
+        ip: Ip,
     ) -> Result<Self, String> {
         let hosts = Hosts::new(&scenario).map_err(|problems| format!("{}", problems[0]))?;
         let failed = |error: io::Error| error.to_string();
@@ -117,7 +118,7 @@ impl World {
             before: before.collect(),
             seed,
             end: Time::ZERO + scenario.general.duration,
-            sockets: Sockets::new(&scenario, namespaces).map_err(failed)?,
+            sockets: Sockets::new(&scenario, namespaces, ip).map_err(failed)?,
             table: Table::new(),
             counters,
             outlets: Vec::new(),

@@ -78,6 +78,7 @@ ENGINES: Mapping[str, Kind] = {
                 "this machine's kernel and its clock, with one run at a time.",
                 ("virtual", "real"),
             ),
+            Option("ip", "4", "The version of IP; packets have the same size with both.", ("4", "6")),
             Option(
                 "kernel",
                 "auto",

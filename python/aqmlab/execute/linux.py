@@ -60,7 +60,7 @@ def version(options: Mapping[str, str]) -> str:
         file = Path(kernel_file(Machine(), options["kernel"]))
         kernel = _digest(file, "make kernel")
     digests = ",".join(_digest(program, "make setup") for program in programs)
-    return f"linux+{options['clock']},{kernel},{digests}"
+    return f"linux+{options['clock']},ip={options['ip']},{kernel},{digests}"
 
 
 def _digest(file: Path, remedy: str) -> str:
@@ -151,8 +151,8 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
     """Return the command that performs a run in a folder, and what it adds to the environment."""
     if options["clock"] == "real":
         router = [str(BIN / "aqmlab-router"), "--scenario", str(folder / "scenario.toml"), "--seed", str(seed)]
-        more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--latest", str(_LATEST)]
-        return router + more, {}
+        more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--ip", options["ip"]]
+        return [*router, *more, "--latest", str(_LATEST)], {}
     machine = Machine()
     return [
         # The guest ends with this process, even if that is killed.
@@ -160,7 +160,7 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
         kernel_file(machine, options["kernel"]),
         *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
         *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
-        *(f"uml_dir={folder}", "--", str(_GUEST), str(folder), str(seed), str(BIN)),
+        *(f"uml_dir={folder}", "--", str(_GUEST), str(folder), str(seed), str(BIN), options["ip"]),
     ], {"TMPDIR": memory_folder(machine) or gettempdir()}
 
 
