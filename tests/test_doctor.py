@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from conftest import Cli
 
-from aqmlab.cli.doctor import Needed
 from aqmlab.execute.preflight import (
     DISCIPLINES,
     ENGINES,
@@ -555,10 +554,6 @@ def test_the_document_of_this_machine_agrees_with_its_exit_status(cli: Cli) -> N
         assert list(ready) == list(dict.fromkeys(ENGINES.values()))
         assert done.returncode == (0 if ready[group] else 1)
         assert {one["state"] for one in document["findings"]} <= set(State)
-
-
-def test_the_command_knows_the_engines_of_the_preflight() -> None:
-    assert list(Needed) == list(ENGINES)
 
 
 def test_the_command_reports_an_engine_that_does_not_load(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_an_engine_is_its_text(text: str, canonical: str) -> None:
 
 
 def test_options_have_defaults() -> None:
-    assert Engine.parse("linux:clock=real").settings == {"clock": "real", "kernel": "auto"}
+    assert Engine.parse("linux:clock=real").settings == {"clock": "real", "ip": "4", "kernel": "auto"}
     assert PACKETS.settings == {}
     assert all(option.doc and option.default for kind in ENGINES.values() for option in kind.options)
 
@@ -52,7 +52,7 @@ def test_options_have_defaults() -> None:
         ("lnux", "engine 'lnux': there is no engine 'lnux'; must be one of packet, fluid, linux"),
         ("", "there is no engine ''"),
         ("packet:clock=real", "packet has no option 'clock'; it has no options"),
-        ("linux:clok=real", "linux has no option 'clok'; its options are clock, kernel"),
+        ("linux:clok=real", "linux has no option 'clok'; its options are clock, ip, kernel"),
         ("linux:clock=rael", "engine 'linux:clock=rael': clock = 'rael': must be virtual or real"),
         ("linux:clock", "'clock': an option must be KEY=VALUE"),
         ("linux:", "'': an option must be KEY=VALUE"),

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
-
 import typer
 
 from aqmlab.cli import options
 from aqmlab.cli.terminal import FAILED
 
 
-class Needed(StrEnum):
-    """The engines that ``aqmlab doctor --engine`` accepts, spelled as in the module that checks them."""
-
-    PACKET = "packet"
-    FLUID = "fluid"
-    LINUX = "linux"
-    VIRTUAL = "linux:clock=virtual"
-    REAL = "linux:clock=real"
-
-
-def doctor(
-    engine: Annotated[
-        Needed,
-        typer.Option(
-            "--engine",
-            metavar="ENGINE",
-            help=f"The engine that decides on the exit status, one of {', '.join(Needed)}; 1 if it cannot run.",
-        ),
-    ] = Needed.PACKET,
-    json: options.Json = False,
-) -> None:
+def doctor(engine: options.Engine = options.PACKET, json: options.Json = False) -> None:
     """Check what this machine can run.
 
-    Each obstacle is printed with its remedy. Nothing is changed or installed.
+    Each obstacle is printed with its remedy. Nothing is changed or installed. The exit status is 1 if the engine, or
+    that of packets, cannot run.
     """
     from aqmlab.execute.preflight import ENGINES, examine, verdict
     from aqmlab.files import json_text
@@ -46,5 +24,16 @@ def doctor(
         typer.echo(json_text(preflight.document(found, verdicts.values())), nl=False)
     else:
         typer.echo(preflight.text(found, verdicts.values()))
-    if not all(verdicts[group].ready for group in (ENGINES["packet"], ENGINES[engine])):
+    if not all(verdicts[group].ready for group in (ENGINES[options.PACKET], ENGINES[_kind(engine)])):
         raise typer.Exit(FAILED)
+
+
+def _kind(text: str) -> str:
+    """Return the name of an engine, with its clock if it has one."""
+    if text == options.PACKET:
+        return text
+    from aqmlab.execute.engine import Engine
+
+    engine = Engine.parse(text)
+    clock = engine.settings.get("clock")
+    return f"{engine.name}:clock={clock}" if clock else engine.name
