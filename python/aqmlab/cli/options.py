@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-
 PACKET = "packet"
 """The default engine."""
 
