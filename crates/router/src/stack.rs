@@ -151,7 +151,7 @@ impl Stack {
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
         let flag = |on: bool| u8::from(on).to_string();
-        let mut values = vec![
+        vec![
             ("tcp_rmem", RMEM.to_owned()),
             ("tcp_wmem", WMEM.to_owned()),
             ("tcp_no_metrics_save", flag(true)),
@@ -161,12 +161,7 @@ impl Stack {
             // Short flows may follow each other faster than addresses and ports are free again.
             ("tcp_tw_reuse", flag(true)),
             ("ip_local_port_range", format!("{} 65535", crate::hosts::LAST_PORT + 1)),
-        ];
-        if self.dctcp {
-            // The receiver has to be one too (RFC 8257, section 3.2).
-            values.push(("tcp_congestion_control", "dctcp".to_owned()));
-        }
-        values
+        ]
     }
 
     /// The arguments of `ip route add default` for the TCP on that route.
@@ -174,7 +169,9 @@ impl Stack {
     pub fn route(&self) -> String {
         let least = self.min_rto.secs() * 1e3;
         let quick = if self.delayed_ack { "" } else { " quickack 1" };
-        format!("initcwnd {} rto_min {least}ms{quick}", self.initial_window)
+        // The receiver has to be one too (RFC 8257, section 3.2); the sysctl for it refuses DCTCP outside the first namespace.
+        let control = if self.dctcp { " congctl dctcp" } else { "" };
+        format!("initcwnd {} rto_min {least}ms{quick}{control}", self.initial_window)
     }
 }
 
@@ -233,6 +230,8 @@ mod tests {
             Tcp { ecn: true, initial_window: Some(3), delayed_ack: false, min_rto: Span::s(1), ..linux() };
         let stack = Stack::of("x", &changed).unwrap();
         assert_eq!(stack.route(), "initcwnd 3 rto_min 1000ms quickack 1");
+        let dctcp = Stack::of("x", &Tcp::preset("dctcp").unwrap()).unwrap();
+        assert_eq!(dctcp.route(), "initcwnd 10 rto_min 200ms congctl dctcp");
         assert!(stack.sysctls().contains(&("tcp_ecn", "1".to_owned())));
     }
 

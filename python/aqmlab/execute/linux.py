@@ -171,10 +171,10 @@ def _follow(
 
     `see` is called with each glance that it prints, `goes_on` about ten times a second.
     """
-    stream: IO[bytes] = process.stdout  # type: ignore[assignment]
+    output: IO[bytes] = process.stdout  # type: ignore[assignment]
     lines: list[str] = []
     rest = b""
-    with selectors.DefaultSelector() as selector:
+    with output as stream, selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while goes_on():
             if not selector.select(_SLICE):

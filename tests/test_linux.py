@@ -1,0 +1,360 @@
+"""The Linux engine, with a guest or this machine's own kernel; tests skip where one of its parts is missing.
+
+`make test-linux` runs them all, longer ones included, and there nothing is skipped.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psutil
+import pytest
+
+import aqmlab
+from aqmlab import Result, RunFailed, Scenario, ScenarioError
+from aqmlab.execute import linux
+from aqmlab.execute.engine import Engine
+from aqmlab.execute.preflight import State, findings
+from aqmlab.execute.task import Task
+
+pytestmark = pytest.mark.linux
+
+ALL = bool(os.environ.get("AQMLAB_TEST_LINUX"))
+"""Whether everything has to run."""
+
+STEP = 0.01
+"""Seconds of a bin of the series."""
+
+SCENARIO = f"""\
+duration = "6 s"
+warmup = "0 s"
+seed = 3
+record.step = "{STEP} s"
+record.cwnd = "20 ms"
+aqm = {{ name = "codel", ecn = true }}
+
+[dumbbell]
+rate = "5 Mbit/s"
+delay = "5 ms"
+buffer = "60 packets"
+sender_delay = ["5 ms", "15 ms"]
+
+[[traffic]]
+name = "long"
+count = 3
+start = "uniform(0 s, 1 s)"
+tcp = {{ preset = "linux", ecn = true }}
+
+[[traffic]]
+name = "files"
+kind = "transfer"
+size = "uniform(20 kB, 60 kB)"
+count = 4
+start = "uniform(0 s, 2 s)"
+tcp = {{ preset = "linux", congestion = "reno" }}
+
+[[traffic]]
+name = "clicks"
+kind = "short"
+arrival_rate = "4 Hz"
+size = "pareto(10 kB, 1.5)"
+stop = "3 s"
+tcp = "linux"
+
+[[traffic]]
+name = "pages"
+kind = "web"
+connections = 2
+objects = 4
+think = "1 s"
+count = 2
+stop = "2.5 s"
+tcp = "linux"
+
+[[traffic]]
+name = "call"
+kind = "poisson"
+rate = "200 kbit/s"
+packet_size = "300 B"
+"""
+FINITE = ("files", "clicks", "pages")
+"""Entries whose flows all complete."""
+
+LONG = 'duration = "1000 s"\nrecord.series = false\n[dumbbell]\n[[traffic]]\nname = "x"\ntcp = "linux"\n'
+SHORT = LONG.replace("1000 s", "0.5 s").replace("\n", '\nwarmup = "0 s"\n', 1)
+
+MARKING = """\
+duration = "3 s"
+warmup = "0 s"
+seed = 1
+record.cwnd = "20 ms"
+aqm = { name = "codel", ecn = true }
+[dumbbell]
+rate = "5 Mbit/s"
+buffer = "1000 packets"
+[[traffic]]
+name = "x"
+tcp = "linux"
+"""
+
+
+def unavailable(reason: str) -> None:
+    if ALL:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def require(engine: str) -> None:
+    if missing := [one for one in findings(engine) if one.state == State.MISSING]:
+        unavailable("; ".join(f"{one.name}: {one.found} ({one.fix})" for one in missing))
+
+
+@pytest.fixture(scope="module")
+def guest() -> None:
+    require("linux")
+
+
+@pytest.fixture(scope="module")
+def both(guest: None) -> Mapping[str, Result]:
+    scenario = Scenario.parse(SCENARIO)
+    return {engine: aqmlab.run(scenario, engine=engine) for engine in ("linux", "packet")}
+
+
+def keys(document: Any) -> Any:
+    """The document without its values."""
+    return {key: keys(value) for key, value in document.items()} if isinstance(document, dict) else None
+
+
+def test_results_are_like_those_of_the_packet_engine(both: Mapping[str, Result]) -> None:
+    found, expected = (both[engine].runs[0].document() for engine in ("linux", "packet"))
+    timing = set(found.pop("engine")) - set(expected.pop("engine"))
+    assert timing == {"timing_error_p50", "timing_error_p99", "timing_error_max"}
+    assert keys(found) == keys(expected)
+    assert both["linux"].document().keys() == both["packet"].document().keys()
+    assert both["linux"].series.schema == both["packet"].series.schema
+    windows, of_packets = (both[engine].cwnd_of(3).columns for engine in ("linux", "packet"))
+    assert windows[: len(of_packets)] == of_packets
+
+
+def test_flows_begin_at_the_same_time(both: Mapping[str, Result]) -> None:
+    for name in both["packet"].runs[0].classes:
+        arrived = pl.col(f"bottleneck.{name}.arrivals") > 0
+        found, expected = (both[engine].series.filter(arrived)["t"][0] for engine in ("linux", "packet"))
+        assert found == expected, name
+
+
+def test_flows_have_the_same_number_and_sizes(both: Mapping[str, Result]) -> None:
+    found, expected = (both[engine].runs[0].classes for engine in ("linux", "packet"))
+    assert {name: of["started"] for name, of in found.items()} == {name: of["started"] for name, of in expected.items()}
+    for name in FINITE:
+        assert found[name]["completed"] == found[name]["started"]
+        # Bytes over the duration, and every flow has completed.
+        assert found[name]["goodput"] == pytest.approx(expected[name]["goodput"], rel=1e-12)
+
+
+def test_datagrams_are_the_same(both: Mapping[str, Result]) -> None:
+    found, expected = (both[engine].series["bottleneck.call.arrivals"] for engine in ("linux", "packet"))
+    assert expected.sum() > 300
+    # In the guest a timer is up to a microsecond late: one of a thousand packets may fall into the next bin.
+    assert (found.cum_sum() - expected.cum_sum()).abs().max() <= 1
+    assert found.sum() == expected.sum()
+
+
+def test_the_link_accounts_for_the_packets_of_all_classes(both: Mapping[str, Result]) -> None:
+    (run,) = both["linux"].runs
+    link = run.links["bottleneck"]
+    for metric in ("arrivals", "drops_early", "drops_overflow", "marks"):
+        assert sum(of[metric] or 0 for of in run.classes.values()) == link[metric], metric
+    assert sum(of["throughput"] or 0 for of in run.classes.values()) == pytest.approx(link["throughput"])
+    assert all((of["goodput"] or 0) <= (of["throughput"] or 0) for of in run.classes.values())
+
+
+@pytest.mark.parametrize("congestion", ["cubic", "dctcp"])
+def test_marks_reach_the_senders(guest: None, congestion: str) -> None:
+    tcp = f'{{ preset = "linux", ecn = true, congestion = "{congestion}" }}'
+    result = aqmlab.run(Scenario.parse(MARKING.replace('"linux"', tcp)), engine="linux")
+    (of,) = result.runs[0].classes.values()
+    assert of["marks"]
+    assert (of["drops_early"], of["retransmits_total"]) == (0, 0)
+    # Without a loss, nothing else lets a window fall.
+    assert result.cwnd_of(1)["cwnd"].diff().min() < -1  # type: ignore[operator]
+
+
+def test_runs_of_one_seed_are_the_same_bit_for_bit(both: Mapping[str, Result]) -> None:
+    again = aqmlab.run(Scenario.parse(SCENARIO), engine="linux")
+    found, expected = (result.runs[0].document() for result in (again, both["linux"]))
+    for document in (found, expected):
+        del document["engine"]["cpu_seconds"]
+    assert found == expected
+    assert again.series.equals(both["linux"].series)
+    assert again.cwnd_of(3).equals(both["linux"].cwnd_of(3))
+
+
+@pytest.mark.parametrize(
+    ("tcp", "message"),
+    [
+        ('"rfc5681"', 'traffic.x.tcp.flavour = "newreno": the Linux engine cannot do that; its TCP is'),
+        (
+            '{ preset = "linux", max_rto = "3 s" }',
+            'traffic.x.tcp.max_rto = "3 s": the Linux engine cannot do that; it has',
+        ),
+    ],
+)
+def test_a_tcp_that_linux_does_not_have_is_refused(guest: None, tcp: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        aqmlab.run(Scenario.parse(SHORT.replace('"linux"', tcp)), engine="linux")
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The temporary folder of this process and of those that it starts."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", os.fspath(folder))
+    monkeypatch.setenv("TMPDIR", os.fspath(folder))
+    return folder
+
+
+def test_a_run_that_is_stopped_leaves_nothing(guest: None, temporary: Path) -> None:
+    engine = Engine("linux")
+    task = Task(Scenario.parse(LONG).core, 1, b"", "x", 1.0, engine=engine)
+    processes: list[psutil.Process] = []
+
+    def watch(done: float) -> bool:
+        processes[:] = psutil.Process().children(recursive=True)
+        return done == 0
+
+    assert linux.perform(task, engine.settings, watch) is None
+    assert processes
+    assert_ended(processes)
+    assert list(temporary.iterdir()) == []
+
+
+def assert_ended(processes: list[psutil.Process]) -> None:
+    assert psutil.wait_procs(processes, timeout=20)[1] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_the_guest_ends_with_the_command(guest: None, temporary: Path, tmp_path: Path, number: signal.Signals) -> None:
+    file = tmp_path / "long.toml"
+    file.write_text(LONG)
+    command = [sys.executable, "-m", "aqmlab", "run", file, "--engine", "linux"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            processes = started(process, temporary)
+        finally:
+            process.send_signal(number)
+    assert_ended(processes)
+    left = list(temporary.glob("aqmlab-linux-*"))
+    assert len(left) == (number != signal.SIGINT)
+    aqmlab.run(Scenario.parse(SHORT), engine="linux")
+    assert list(temporary.iterdir()) == []
+
+
+def started(process: subprocess.Popen[bytes], temporary: Path) -> list[psutil.Process]:
+    """The descendants of a command as soon as the guest runs."""
+    for _ in range(600):
+        assert process.poll() is None
+        if list(temporary.glob("aqmlab-linux-*/*/pid")):  # User-Mode Linux writes it
+            return psutil.Process(process.pid).children(recursive=True)
+        time.sleep(0.05)
+    raise AssertionError("no guest has started")
+
+
+REAL = """\
+duration = "5 s"
+warmup = "1 s"
+[dumbbell]
+rate = "10 Mbit/s"
+[[traffic]]
+name = "x"
+count = 2
+tcp = "linux"
+"""
+
+
+def of_the_host() -> dict[str, object]:
+    """What runs in real time must leave as it was."""
+    commands = (["ip", "-o", "link"], ["ip", "netns"], ["ip", "route"], ["ip", "rule"])
+    files = [*Path("/proc/sys/net/ipv4").rglob("*"), *Path("/sys/module/tcp_cubic/parameters").glob("*")]
+    settings = {}
+    for file in files:
+        with suppress(OSError):  # some can only be written
+            settings[str(file)] = file.read_text() if file.is_file() else None
+    outputs = {" ".join(command): subprocess.check_output(command, text=True) for command in commands}
+    return {**settings, **outputs}
+
+
+@pytest.fixture
+def host() -> Iterator[None]:
+    require("linux:clock=real")
+    before = of_the_host()
+    yield
+    assert of_the_host() == before
+
+
+def in_time(scenario: Scenario) -> Result:
+    """Run in real time; a machine that others use may be too slow for it."""
+    try:
+        return aqmlab.run(scenario, engine="linux:clock=real")
+    except RunFailed as failure:
+        if "us late or more" not in str(failure):
+            raise
+        unavailable(str(failure))
+        raise
+
+
+def test_real_time_reports_its_error_and_leaves_the_machine_as_it_was(host: None, temporary: Path) -> None:
+    result = in_time(Scenario.parse(REAL))
+    (run,) = result.runs
+    assert (run.metrics["utilisation"] or 0) > 0.5
+    errors = [run.engine[f"timing_error_{which}"] or 0 for which in ("p50", "p99", "max")]
+    assert 0 < errors[0] <= errors[1] <= errors[2]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(not ALL, reason="make test-linux runs it: a minute")
+def test_a_hundred_megabits_in_real_time(host: None) -> None:
+    settings = {"duration": "60 s", "warmup": "10 s", "dumbbell.rate": "100 Mbit/s", "traffic.x.count": 20}
+    (run,) = in_time(Scenario.parse(REAL).with_(settings)).runs
+    assert (run.metrics["utilisation"] or 0) > 0.9
+
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can read and write; pytest's are for one user."""
+    with tempfile.TemporaryDirectory(prefix="aqmlab-test-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+
+
+def test_a_user_without_privileges_can_run_the_router(host: None, open_folder: Path) -> None:
+    if (
+        os.geteuid()
+        or subprocess.run([*NOBODY, "unshare", "-Urn", "true"], capture_output=True, check=False).returncode
+    ):
+        unavailable("not root, or other users may make no namespaces")
+    for program in ("aqmlab-router", "aqmlab-traffic"):
+        shutil.copy(linux.BIN / program, open_folder)
+    file = open_folder / "scenario.toml"
+    file.write_text(Scenario.parse(REAL).with_(duration="2 s").to_toml())
+    router = [open_folder / "aqmlab-router", "--scenario", file, "--seed", "1", "--out", open_folder]
+    command = [*NOBODY, *router, "--traffic", open_folder / "aqmlab-traffic"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((open_folder / "results.json").read_text())
+    assert results["metrics"]["utilisation"] > 0.1
