@@ -41,7 +41,15 @@ TESTBED = Measurement(
     items=(
         goodput.FIGURE_4,
         goodput.FIGURE_5,
-        replace(FIGURE_6, panels=FIGURE_6.panels[1:], curves=figure_6, caption=loss_runs.MODEL, across=1),
+        replace(
+            FIGURE_6,
+            title="Consecutive losses with RED and tail drop",
+            panels=FIGURE_6.panels[1:],
+            curves=figure_6,
+            needs=["mixed"],
+            caption=loss_runs.MODEL,
+            across=1,
+        ),
         goodput.FIGURE_8,
         LEVELS,
         *(item for item in beyond.ITEMS if item.name in ("presets", "voice", "split")),
