@@ -40,7 +40,7 @@ class Measurement:
     choices : sequence of Choice
         What differs from the simulated copy. A choice replaces that of the paper on the same parameter.
     why : str
-        What is repeated and how, in a few sentences for the report.
+        The figures that are repeated, and the means, in a few sentences for the report.
     """
 
     engine: str
