@@ -24,6 +24,7 @@ from aqmlab.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from aqmlab.execute.engine import Engine
     from aqmlab.papers import Paper
     from aqmlab.papers.reproduction import Reproduction
     from aqmlab.papers.run.sweep import Effort
@@ -49,7 +50,9 @@ def reproduce(
     ] = None,
     seeds: Annotated[
         int | None,
-        options.seeds(help=f"Repeat each run with N seeds; default: {_SEEDS}, or {_QUICK_SEEDS} with --quick."),
+        options.seeds(
+            help=f"Repeat each run with N seeds; default: {_SEEDS}, or {_QUICK_SEEDS} with --quick; 3 on linux."
+        ),
     ] = None,
     most_seeds: Annotated[
         int | None,
@@ -72,30 +75,52 @@ def reproduce(
         options.store(help=f"Keep finished runs in this folder; default: store in --out, or {_OUT}/store."),
     ] = None,
     cluster: options.Cluster = None,
+    engine: options.Engine = "packet",
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="With --engine: all that the paper measured, as long and as often as it did."),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Reproduce the figures, tables and claims of a paper.
 
     The report has every figure and table, and a verdict on every claim. Finished work is kept: rerunning the command
-    computes only the missing part, even after Ctrl-C or kill -9.
+    computes only the missing part, even after Ctrl-C or kill -9. With --engine linux real hosts repeat what the paper
+    measured on real hosts, beside what the store has of the simulation.
     """
+    from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.files import json_text
     from aqmlab.papers.run.sweep import Effort
 
     options.require_jobs_or_cluster(jobs, cluster)
+    performing = Engine.parse(engine)
+    if full and performing == PACKETS:
+        raise typer.BadParameter(
+            f"--engine {PACKETS} has no longer runs: use --seeds, or --engine linux", param_hint="--full"
+        )
+    if full and quick:
+        raise typer.BadParameter("--quick is the opposite: omit one of them", param_hint="--full")
     effort = Effort(
         seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS),
         most_seeds=most_seeds or _MOST_SEEDS,
         quick=quick,
         only=frozenset(only or ()),
+        engine=performing,
     )
     kept = store or (out or _OUT) / "store"
     if paper is None:
+        if performing != PACKETS:
+            raise typer.BadParameter("applies only to a PAPER", param_hint="--engine")
         _list(effort, kept, jobs, json)
         return
-    papers = _papers(paper, effort)
+    papers = _papers(paper, effort, full)
+    if performing != PACKETS:
+        described = next(iter(papers.values())).measured(performing.name)
+        own = seeds or (_QUICK_SEEDS if quick else described.full_seeds if full else described.seeds)
+        effort = replace(effort, seeds=own, most_seeds=most_seeds or own)
+        _tell_time(papers.values(), effort, kept, jobs, json)
     if out is None:
-        out = _OUT if paper == _ALL else _OUT / next(iter(papers.values())).name
+        out = _OUT if paper == _ALL else _OUT / f"{next(iter(papers.values())).name}{_suffix(performing)}"
     require_writable_folder(out, _names(papers, all_=paper == _ALL))
     folders = {name: out / one.name if paper == _ALL else out for name, one in papers.items()}
     with one_interrupt():
@@ -131,14 +156,42 @@ def _names(papers: Mapping[str, Paper], all_: bool) -> list[str]:
     return names
 
 
-def _papers(name: str, effort: Effort) -> dict[str, Paper]:
-    """Load the requested papers by name or folder; refuse figures that none of them has."""
+def _suffix(engine: Engine) -> str:
+    """Return what follows the name of a paper in that of its folder."""
+    from aqmlab.execute.engine import PACKETS
+
+    return "" if engine == PACKETS else f"-{engine.name}"
+
+
+def _tell_time(papers: Iterable[Paper], effort: Effort, store: Path, jobs: int | None, quiet: bool) -> None:
+    """Print how long the missing runs of an engine that is slower than the simulator will take."""
+    from aqmlab.execute import threads
+    from aqmlab.papers.run.estimate import estimates, speed_of
+    from aqmlab.papers.show import terminal
+
+    at_once = effort.engine.most_jobs or jobs or threads.cores()
+    for one in estimates(list(papers), effort, store, speed_of(effort.engine)):
+        if one.missing and not quiet:
+            typer.echo(f"{terminal.work(one, at_once)}, {at_once} at a time", err=True)
+
+
+def _papers(name: str, effort: Effort, full: bool) -> dict[str, Paper]:
+    """Load the requested papers by name or folder; refuse figures that none of them has, and engines that cannot."""
+    from aqmlab.execute.engine import PACKETS
     from aqmlab.papers.describe import library
 
     try:
         papers = {each: library.load(each) for each in (library.names() if name == _ALL else [name])}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="PAPER") from None
+    if effort.engine != PACKETS:
+        name_of = effort.engine.name
+        try:
+            papers = {
+                each: one.on(name_of, full=full, quick=effort.quick, only=effort.only) for each, one in papers.items()
+            }
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--engine") from None
     items = {each: [item.name for item in paper.items] for each, paper in papers.items()}
     if unknown := sorted(effort.only.difference(*items.values())):
         known = "; ".join(f"{papers[each].name} has {', '.join(own)}" for each, own in items.items())

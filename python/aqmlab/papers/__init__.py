@@ -8,6 +8,7 @@ them by name, and any other folder by its path.
 from aqmlab.papers.describe.calibration import Calibration, Printed, Variant
 from aqmlab.papers.describe.check import Check, Outcome, Tolerance
 from aqmlab.papers.describe.claim import Claim, Judgement, claim, claims
+from aqmlab.papers.describe.measurement import Measurement
 from aqmlab.papers.describe.paper import (
     RIVALS,
     Aqms,
@@ -41,6 +42,7 @@ __all__ = [
     "Figure",
     "Item",
     "Judgement",
+    "Measurement",
     "Outcome",
     "Panel",
     "Paper",

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.papers.describe.paper import Paper
 from aqmlab.papers.judge.findings import Watch, assess, undecided
@@ -136,7 +135,7 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
         for name, runs in evidence.items()
     }
     inputs = {
-        "engine": _core.engine_version,
+        "engine": findings.effort.engine.version,
         "runs": runs,
         "effort": findings.effort.document(),
         "failures": [str(failure) for failure in findings.failures],

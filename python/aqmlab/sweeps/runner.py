@@ -206,6 +206,14 @@ def run_all(
         kept.close()
 
 
+def stored(study: Study, store: Store) -> Sweep:
+    """Return the sweep of those runs of a study that a store has; nothing is run."""
+    plan = Plan.of(study)
+    done = _Done(store.folder, frozenset(key for _, _, _, key in plan.runs()))
+    done.metrics = store.frame(done.wanted)
+    return _together(plan, done)
+
+
 def _do_missing(
     plans: Sequence[Plan],
     folder: Path,

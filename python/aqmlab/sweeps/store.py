@@ -49,6 +49,7 @@ class Store:
     """Finished runs by key, in a folder that is made with the first run."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._journals = folder / "journals"
         self._parts = folder / "parts"
         self._series = folder / "series"

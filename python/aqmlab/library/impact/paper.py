@@ -5,6 +5,7 @@ from aqmlab.library.impact.claims import CLAIMS
 from aqmlab.library.impact.experiments import EXPERIMENTS
 from aqmlab.library.impact.figures import ITEMS
 from aqmlab.library.impact.measures import HERO
+from aqmlab.library.impact.testbed import TESTBED
 from aqmlab.papers import Paper
 
 PAPER = Paper(
@@ -21,7 +22,9 @@ PAPER = Paper(
     choices=CHOICES,
     variants=VARIANTS,
     calibration=CALIBRATION,
-    later="Experiments 1 to 8 on real routers and hosts, with the live engine: figures 4, 5, 6 (right) and 8 are of a "
-    "testbed, and simulated here with a copy of its traffic, fitted to its printed levels. Half-duplex links with "
-    "their collisions, sources whose rate is friendly to TCP's, and telephony that adapts its rate are left out.",
+    later="Figures 4, 5, 6 (right) and 8 are of a testbed, and simulated here with a copy of its traffic, fitted to "
+    "its printed levels; `aqmlab reproduce impact --engine linux` repeats experiments 1 to 8 with real hosts. "
+    "Half-duplex links with their collisions, sources whose rate is friendly to TCP's, and telephony that adapts its "
+    "rate are left out.",
+    measurements=[TESTBED],
 )

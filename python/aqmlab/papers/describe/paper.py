@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aqmlab.figures.model import Axis as Axis
 from aqmlab.papers.describe.calibration import Calibration, Variant
 from aqmlab.papers.describe.claim import Claim
+from aqmlab.papers.describe.measurement import Measurement
 from aqmlab.papers.describe.reader import reader
 from aqmlab.scenario import Settings
 
@@ -272,7 +273,11 @@ class Paper:
     calibration : Calibration or None
         How such parameters were fitted to the numbers that the paper prints.
     later : str
-        The parts left to other engines, such as runs of the testbed; empty if there are none.
+        The parts that are left out; empty if there are none.
+    measurements : sequence of Measurement
+        How other engines repeat experiments that it did on real machines.
+    simulated : Paper or None
+        The simulated paper, of one that another engine measures: see `Paper.on`.
     """
 
     name: str
@@ -287,3 +292,60 @@ class Paper:
     variants: Sequence[Variant] = ()
     calibration: Calibration | None = None
     later: str = ""
+    measurements: Sequence[Measurement] = ()
+    simulated: Paper | None = None
+
+    def on(self, engine: str, *, full: bool = False, quick: bool = False, only: Iterable[str] = ()) -> Paper:
+        """Return the paper with the experiments that another engine repeats.
+
+        Parameters
+        ----------
+        engine : str
+            The name of the engine.
+        full : bool
+            Whether to do all of these experiments, with the paper's own length of runs.
+        quick : bool
+            Whether runs are short.
+        only : iterable of str
+            The figures and tables to make; all if empty.
+
+        Returns
+        -------
+        Paper
+            The paper, whose `simulated` is this one.
+
+        Raises
+        ------
+        ValueError
+            If the paper measured nothing that the engine can repeat.
+        """
+        return self.measured(engine).paper(self, full=full, quick=quick, only=only)
+
+    def measured(self, engine: str) -> Measurement:
+        """Return how an engine repeats what the paper measured.
+
+        Parameters
+        ----------
+        engine : str
+            The name of the engine.
+
+        Returns
+        -------
+        Measurement
+            The description.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        for one in self.measurements:
+            if one.engine == engine:
+                return one
+        able = ", ".join(one.engine for one in self.measurements)
+        why = (
+            f"the engine that can repeat its measurements is {able}"
+            if able
+            else "its experiments are simulations, with the TCPs of their simulators, which no other engine has"
+        )
+        raise ValueError(f"{self.name} cannot be reproduced with engine {engine}: {why}; omit --engine")

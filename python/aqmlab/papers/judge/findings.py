@@ -6,18 +6,19 @@ import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.papers.describe.check import Check, Outcome
 from aqmlab.papers.describe.claim import Claim, Judgement
 from aqmlab.papers.describe.paper import Curve, Figure, Item, Table
 from aqmlab.papers.describe.verdict import Verdict, verdict
 from aqmlab.papers.judge.calibration import Calibrated, calibrated
 from aqmlab.papers.run.evidence import Evidence
-from aqmlab.papers.run.sweep import CONTROL, Findings
+from aqmlab.papers.run.sweep import CONTROL, SIMULATED, Findings
 
 if TYPE_CHECKING:
     import polars
@@ -98,6 +99,7 @@ class Assessment:
     later: Sequence[Ruling]
     variants: Mapping[str, Sequence[Ruling]]
     calibrated: Calibrated | None = None
+    simulated: Sequence[Ruling] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, beyond: bool = False) -> dict[Verdict, int]:
@@ -119,7 +121,8 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     code is recorded in the errors and stops nothing else. ``watch`` is called before each figure, table and claim.
     """
     paper, effort = findings.paper, findings.effort
-    main, later = findings.evidence["paper"], findings.evidence.get("later")
+    own, later = findings.evidence["paper"], findings.evidence.get("later")
+    main = findings.judging
     items, claims = effort.items(paper), effort.claims(paper)
     varied = {CONTROL, *(variant.name for variant in paper.variants)} if paper.variants else set()
     total = len(items) + len(findings.evidence) * len(claims) + 1
@@ -147,12 +150,16 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
             for ruling in attempt(f"claim {claim.name}{setting}", partial(rule, claim, evidence))
         ]
 
-    made = [one for item in items if main.has(item.needs) for one in attempt(item.name, partial(drawn, item, main))]
+    made = [
+        one for item in items if main.has(item.needs) for one in attempt(item.name, partial(_drawn, item, findings))
+    ]
+    simulated = findings.evidence.get(SIMULATED)
+    measured = [claim for claim in claims if simulated is None or any(name in own for name in claim.reads)]
     sensitive = [claim for claim in claims if claim.sensitive]
     return Assessment(
         findings,
         made,
-        rulings(claims, main),
+        rulings(measured, main),
         rulings([claim for claim in claims if claim.comparative], later, ", later disciplines") if later else [],
         {
             name: rulings(sensitive, evidence, f", {name}")
@@ -160,8 +167,18 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
             if name in varied
         },
         next(attempt("calibration", partial(calibrated, findings)), None),
+        rulings(measurable(findings), simulated, ", simulated") if simulated else [],
         errors,
     )
+
+
+def measurable(findings: Findings) -> list[Claim]:
+    """List the claims about experiments that the paper measured and another engine can repeat."""
+    paper, effort = findings.paper, findings.effort
+    if paper.simulated is None:
+        return []
+    names = paper.measured(effort.engine.name).experiments
+    return [claim for claim in effort.claims(paper) if any(name in names for name in claim.reads)]
 
 
 def rule(claim: Claim, evidence: Evidence) -> Ruling:
@@ -202,6 +219,26 @@ def drawn(item: Item, evidence: Evidence) -> Drawn:
     if isinstance(item, Table):
         return Drawn(item, item.rows(evidence))
     curves = list(item.curves(evidence))
+    return Drawn(item, _tidy(item, curves), curves)
+
+
+_OURS = ("bars", "line", "points", "steps")
+"""The styles of curves that are drawn from runs; the others are printed, or a model's."""
+
+
+def _drawn(item: Item, findings: Findings) -> Drawn:
+    """Compute the data of a figure or table; beside another engine's curves those of the stored simulations."""
+    here = drawn(item, findings.judging)
+    simulated = findings.evidence.get(SIMULATED)
+    if not isinstance(item, Figure) or simulated is None:
+        return here
+
+    def named(curves: Iterable[Curve], engine: Engine) -> list[Curve]:
+        return [replace(one, name=f"{one.name}, {engine}") if one.style in _OURS else one for one in curves]
+
+    curves = named(here.curves, findings.effort.engine)
+    if simulated.has(item.needs):
+        curves += [one for one in named(drawn(item, simulated).curves, PACKETS) if one.style in _OURS]
     return Drawn(item, _tidy(item, curves), curves)
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.papers.describe.calibration import Variant
 from aqmlab.papers.describe.check import LOOKS
 from aqmlab.papers.describe.claim import Claim
@@ -15,7 +16,7 @@ from aqmlab.papers.run.evidence import Evidence
 from aqmlab.papers.run.runs import Runs
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure
-from aqmlab.sweeps.runner import Progress, Standing, run_all
+from aqmlab.sweeps.runner import Progress, Standing, run_all, stored
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
 
@@ -24,6 +25,9 @@ FEW_SEEDS = 5
 
 CONTROL = "as chosen, fewest points"
 """The name of the paper's own setting with the seeds and points of the others, which are compared with it."""
+
+SIMULATED = "simulated"
+"""The name of the setting with the stored runs of the packet engine, beside those of another."""
 
 CALIBRATION = "calibration: "
 """The beginning of the names of the settings that were tried for the calibration."""
@@ -35,13 +39,15 @@ class Effort:
 
     ``seeds`` is the number of seeds of each run, ``most_seeds`` that to which the runs of undecided claims go on.
     ``quick`` takes the fewest points that still judge each claim, and no variants. ``only`` names the figures and
-    tables to make; all if empty.
+    tables to make; all if empty. ``engine`` performs the runs: of another than the packet engine the paper is one from
+    `Paper.on`.
     """
 
     seeds: int = 5
     most_seeds: int = 20
     quick: bool = False
     only: frozenset[str] = frozenset()
+    engine: Engine = PACKETS
 
     @property
     def looks(self) -> list[int]:
@@ -52,7 +58,7 @@ class Effort:
 
     def document(self) -> dict[str, Any]:
         """Return the effort for JSON."""
-        return asdict(self) | {"only": sorted(self.only)}
+        return asdict(self) | {"only": sorted(self.only), "engine": str(self.engine)}
 
     def items(self, paper: Paper) -> list[Item]:
         """Select the figures and tables to make; raise `ValueError` if the paper lacks one named in ``only``."""
@@ -72,7 +78,7 @@ class Setting:
 
     ``name`` is ``paper``, ``later``, `CONTROL`, the name of the variant, or that of a setting of the calibration.
     ``needs`` names the experiments. With ``later`` the paper's discipline is run with later ones in place of those of
-    the paper. ``more`` has larger numbers of seeds, by experiment.
+    the paper. ``more`` has larger numbers of seeds, by experiment. ``engine`` performs the runs.
     """
 
     name: str
@@ -82,6 +88,7 @@ class Setting:
     variant: Variant | None = None
     later: bool = False
     more: Mapping[str, int] = field(default_factory=dict)
+    engine: Engine = PACKETS
 
     def study(self, paper: Paper, experiment: Experiment) -> Study | None:
         """Return the study of an experiment in this setting, or None if the experiment has none."""
@@ -102,7 +109,8 @@ class Setting:
         seeds = min(seeds, experiment.most_seeds or seeds)
         series = experiment.series
         changed = spread(changed, base)
-        return study(base.with_(changed), vary, _spread_all(aqms, base), seeds, experiment.method, series=series)
+        aqms = _spread_all(aqms, base)
+        return study(base.with_(changed), vary, aqms, seeds, experiment.method, series=series, engine=self.engine)
 
 
 def _spread_all(aqms: Aqms, base: Scenario) -> dict[str, str | Settings]:
@@ -129,13 +137,13 @@ def spread(settings: Settings, base: Scenario) -> Settings:
 def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[Setting]:
     """List the settings in which to run a paper: its own, later disciplines, and unless quick variants and calibration.
 
-    Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``,
-    the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
+    Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``, or
+    on another engine, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     read = frozenset(name for item in items for name in item.needs)
-    own = Setting("paper", effort.quick, effort.seeds, read | _read(claims), more=more or {})
-    if effort.only:
+    own = Setting("paper", effort.quick, effort.seeds, read | _read(claims), more=more or {}, engine=effort.engine)
+    if effort.only or paper.simulated:
         return [own]
     few = min(FEW_SEEDS, effort.seeds)
     found = [own]
@@ -175,9 +183,10 @@ def studies(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None)
 class Findings:
     """The runs of a paper.
 
-    ``evidence`` has the runs by the name of the setting. ``wanted`` and ``done`` count a run shared by several
-    experiments once. ``simulated`` counts the runs that were not in the store; there, a shared run counts in each
-    experiment. ``damage`` is the number of unreadable runs by the file of the store that held them.
+    ``evidence`` has the runs by the name of the setting. On another engine, `SIMULATED` has the simulated runs that are
+    in the store. ``wanted`` and ``done`` count a run shared by several experiments once. ``simulated`` counts the runs
+    that were not in the store; there, a shared run counts in each experiment. ``damage`` is the number of unreadable
+    runs by the file of the store that held them.
     """
 
     paper: Paper
@@ -189,6 +198,19 @@ class Findings:
     failures: Sequence[Failure]
     interrupted: bool
     damage: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def judging(self) -> Evidence:
+        """The runs by which claims are judged, and figures drawn, in the paper's own setting.
+
+        On another engine these are its runs, and the simulated ones of the experiments that the paper simulated too.
+        """
+        own = self.evidence["paper"]
+        if self.paper.simulated is None:
+            return own
+        measured = self.paper.measured(self.effort.engine.name).experiments
+        beside = {name: one for name, one in self.evidence[SIMULATED].items() if name not in measured}
+        return Evidence({**beside, **own}, own.hero, own.quick)
 
     def after(self, earlier: Findings) -> Findings:
         """Return these findings with the earlier runs of experiments that lack some of their new ones."""
@@ -232,6 +254,9 @@ def run(
     for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):
         found[setting.name][name] = Runs(wanted, sweep, kept, paper.hero)
     quick = {setting.name: setting.quick for setting in settings(paper, effort)}
+    if paper.simulated:
+        found[SIMULATED] = _simulated(paper.simulated, effort, kept)
+        quick[SIMULATED] = False
     done = len({key for sweep in sweeps for key in sweep.frame["key"]})
     failures = [failure for sweep in sweeps for failure in sweep.failures]
     return Findings(
@@ -245,3 +270,28 @@ def run(
         interrupted=any(sweep.interrupted for sweep in sweeps),
         damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
     )
+
+
+_STORED_SEEDS = (20, 10, 5, 1)
+"""The numbers of seeds with which the store may have the runs of the packet engine."""
+
+
+def _simulated(paper: Paper, effort: Effort, store: Store) -> dict[str, Runs]:
+    """Return the runs of the packet engine that the store has, of each experiment with the most seeds that are whole.
+
+    They are those of the claims and figures of ``effort``; experiments without whole runs are left out.
+    """
+    items = {item.name for item in paper.items}
+    own = Effort(only=effort.only & items)
+    (setting, *_) = settings(paper, own)
+    found = {}
+    for experiment in paper.experiments:
+        for seeds in _STORED_SEEDS if experiment.name in setting.needs else ():
+            wanted = replace(setting, seeds=seeds, more={}).study(paper, experiment)
+            assert wanted  # of the paper's own setting each experiment has a study
+            sweep = stored(wanted, store)
+            if sweep.done == sweep.wanted:
+                found[experiment.name] = Runs(wanted, sweep, store, paper.hero)
+            if sweep.done in (0, sweep.wanted):
+                break
+    return found

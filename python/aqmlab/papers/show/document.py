@@ -9,13 +9,15 @@ from dataclasses import asdict
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.execute.engine import PACKETS
 from aqmlab.figures.model import Figure as Drawing
 from aqmlab.papers.describe.claim import Claim
 from aqmlab.papers.describe.paper import Experiment, Item, Table
 from aqmlab.papers.judge.calibration import Calibrated
-from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling
+from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling, measurable
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.papers.run.runs import Runs
+from aqmlab.papers.run.sweep import Findings
 from aqmlab.papers.show.texts import files, heading
 from aqmlab.sweeps.study import Study
 
@@ -30,7 +32,8 @@ def document(
     ``items`` are the figures and tables, each with title, caption, files, the claims that it shows, and the rows of a
     table; ``left_out`` are those that lack runs or raised an error. ``claims`` are as from `Ruling.document`, each with
     the figures that show it; ``not_judged`` are the others. ``sensitivity`` and ``later`` have the verdicts in other
-    settings, `CONTROL` first in ``sensitivity``. ``calibration`` has the settings that were tried, empty if none were.
+    settings, `CONTROL` first in ``sensitivity``. ``measured`` has the claims on another engine beside those on the
+    packet engine. ``calibration`` has the settings that were tried, empty if none were.
     ``experiments`` has all parameters. ``errors`` has what could not be drawn or judged.
 
     ``sheets`` has the sheets of the figures by name; ``command`` is the command line for the reader to repeat;
@@ -46,7 +49,8 @@ def document(
         "paper": paper.name,
         **head,
         "version": _core.__version__,
-        "engine": _core.engine_version,
+        "engine": effort.engine.version,
+        "engine_name": str(effort.engine),
         "command": command,
         "seconds": seconds,
         "seeds": sorted({seed for runs in main.values() for seed in runs.study.seeds}),
@@ -69,7 +73,7 @@ def document(
                 "name": one.name,
                 "heading": heading(one),
                 "title": one.title,
-                "missing": errors.get(one.name) or _missing(one, main),
+                "missing": errors.get(one.name) or _missing(one, findings),
             }
             for one in effort.items(paper)
             if one.name not in drawn
@@ -80,7 +84,7 @@ def document(
                 "claim": claim.name,
                 "text": claim.text,
                 "where": claim.where,
-                "missing": errors.get(f"claim {claim.name}") or _missing(claim, main),
+                "missing": errors.get(f"claim {claim.name}") or _missing(claim, findings),
             }
             for claim in effort.claims(paper)
             if claim.name not in judged
@@ -95,6 +99,7 @@ def document(
             "claims": [_ruling(ruling) for ruling in assessment.later] if later else [],
             **_extent(later),
         },
+        "measured": _measured(assessment),
         "choices": [asdict(choice) for choice in paper.choices],
         "calibration": _calibration(assessment.calibrated),
         "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
@@ -133,15 +138,55 @@ def _item(one: Drawn, sheet: Drawing | None, claims: Iterable[Claim]) -> Documen
     }
 
 
-def _missing(one: Item | Claim, evidence: Evidence) -> str:
+def _missing(one: Item | Claim, findings: Findings) -> str:
+    paper, engine, evidence = findings.paper, findings.effort.engine.name, findings.judging
+    measured = paper.measured(engine).experiments if paper.simulated else {}
+    if paper.simulated and not measured.keys() & {*one.needs}:
+        return (
+            f"not measured on {engine}: the paper has it from simulations or from theory, and so has `aqmlab reproduce`"
+        )
     lacking = []
     for name in one.needs:
-        if name not in evidence:
-            lacking.append(f"{name} was not run")
-        elif not evidence[name].whole:
+        if name in evidence and not evidence[name].whole:
             sweep = evidence[name].sweep
             lacking.append(f"{sweep.wanted - sweep.done} of {sweep.wanted} runs of {name} are missing")
+        elif name in evidence:
+            continue
+        elif name in measured:
+            lacking.append(f"{name} was not measured on {engine}: --full does it")
+        elif paper.simulated:
+            lacking.append(f"the simulation {name} is not in the store: `aqmlab reproduce {paper.name}` does it")
+        else:
+            lacking.append(f"{name} was not run")
     return ", ".join(lacking)
+
+
+def _measured(assessment: Assessment) -> Document:
+    """Return the claims about what the paper measured: what it prints, and the rulings by simulation and by an engine.
+
+    It is empty for a paper that is simulated.
+    """
+    findings = assessment.findings
+    paper, engine = findings.paper, findings.effort.engine
+    if paper.simulated is None:
+        return {}
+    described = paper.measured(engine.name)
+    rulings = [{one.claim.name: one for one in some} for some in (assessment.simulated, assessment.rulings)]
+    return {
+        "engines": [str(PACKETS), str(engine)],
+        "why": described.why,
+        "claims": [
+            {
+                "claim": claim.name,
+                "text": claim.text,
+                "where": claim.where,
+                "quote": claim.quote,
+                "printed": described.printed.get(claim.name, ""),
+                "rulings": [_ruling(some[claim.name]) if claim.name in some else None for some in rulings],
+            }
+            for claim in measurable(findings)
+        ],
+    }
 
 
 def _ruling(ruling: Ruling) -> Document:

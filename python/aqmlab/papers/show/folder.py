@@ -47,7 +47,7 @@ def write(
     """
     figures = [one for one in assessment.drawn if isinstance(one.item, Figure)]
     colour = colours(assessment.findings.paper, figures)
-    main = assessment.findings.evidence["paper"]
+    main = assessment.findings.judging
     sheets = {one.item.name: sheet(one, colour, main) for one in figures}
     found = document(assessment, sheets, command, seconds) | {"made_from": made_from}
     for item in found["items"]:

@@ -30,6 +30,7 @@ from aqmlab.text import span
 
 _SECTIONS = {
     "verdicts": "Verdicts",
+    "measured": "Measured and simulated",
     "figures": "Figures and tables, with their claims",
     "claims": "Other claims",
     "beyond": "Beyond the paper",
@@ -38,7 +39,7 @@ _SECTIONS = {
     "choices": "Choices where the paper is silent or wrong",
     "parameters": "Every parameter",
     "missing": "Left out",
-    "elsewhere": "Left to the live engine",
+    "elsewhere": "Left for later",
 }
 """The titles of the sections; the template of each is ``paper/NAME.html``."""
 
@@ -71,6 +72,7 @@ def text(found: Document, sheets: Mapping[str, Figure]) -> str:
     )
     contents = {
         "verdicts": claims,
+        "measured": found["measured"],
         "figures": items,
         "claims": others,
         "beyond": others_beyond + items_beyond,
@@ -97,6 +99,7 @@ def text(found: Document, sheets: Mapping[str, Figure]) -> str:
         items_beyond=items_beyond,
         meaning=MEANING,
         matrix=_matrix(found),
+        measured=_measured(found["measured"]),
         later=_later(found["later"]),
         calibration=_calibration(found["calibration"]),
         experiments=[_experiment(one) for one in found["experiments"]],
@@ -112,6 +115,7 @@ def _made(found: Document) -> str:
     """Describe the origin of the report."""
     source = f"{found['source']}. " if found["source"] else ""
     quick = ", quick" if found["quick"] else ""
+    quick += f"; engine {found['engine_name']}" if found["measured"] else ""
     time = f", {lasted(found['seconds'])}" if found["seconds"] is not None else ""
     seeds = repeated(found)
     return f"{source}{seeds[0].upper()}{seeds[1:]}{quick}; {found['done']} runs{time}; aqmlab {found['version']}"
@@ -171,6 +175,14 @@ def _matrix(found: Document) -> Document:
         "seeds": _seeds(others[0]["seeds"]) if others else "",
         "quick": any(one["quick"] for one in others),
     }
+
+
+def _measured(found: Document) -> Document:
+    """Add the texts of each engine's ruling, and the checks that are shown where none decides."""
+    if not found:
+        return {}
+    claims = [{**one, "rulings": [each and _claim(each) for each in one["rulings"]]} for one in found["claims"]]
+    return {**found, "claims": claims}
 
 
 def _calibration(found: Document) -> Document:

@@ -25,9 +25,9 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
     parts = []
     for number, one in enumerate(estimates):
         paper = one.paper
-        work = f"{one.missing} of {one.runs} runs to do, {_time(one.seconds / cores)}"
+        todo = work(one, cores)
         if quick:
-            work += (
+            todo += (
                 f"; --quick: {quick[number].missing} of {quick[number].runs}, {_time(quick[number].seconds / cores)}"
             )
         head = textwrap.wrap(f"{paper.name}: {paper.title}", _WIDTH, subsequent_indent=_TOP)
@@ -35,10 +35,15 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
         claims = [(claim.name, _time(one.claims[claim.name] / cores), claim.text) for claim in paper.claims]
         parts.append(
             "\n".join(
-                [*head, f"{_TOP}{work}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
+                [*head, f"{_TOP}{todo}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
             )
         )
     return "\n\n".join(parts)
+
+
+def work(one: Estimate, cores: int) -> str:
+    """Describe the missing runs of a paper: ``30 of 66 runs to do, 12 min``."""
+    return f"{one.missing} of {one.runs} runs to do, {_time(one.seconds / cores)}"
 
 
 def _laid(rows: Sequence[tuple[str, str, str]], indent: str = "", right: bool = False) -> list[str]:

@@ -236,12 +236,12 @@ def testbed_levels(mixed: Runs) -> Judgement:
     tolerance=SAME,
     shown="fig5",
 )
-def tcp_as_good(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Beside UDP, TCP's goodput with RED is comparable with that with tail drop."""
     return Judgement(
         versus(mixed, MIXED, tcp_goodput(mixed), RED, [TD], "equal", tolerance),
         "The link is full with both; TCP has what UDP and useless retransmissions leave of it.",
-        versus(simulation, SIMULATED, tcp_goodput(simulation), RED, [TD], "equal", tolerance),
+        versus(simulation, SIMULATED, tcp_goodput(simulation), RED, [TD], "equal", tolerance) if simulation else [],
     )
 
 
@@ -251,7 +251,7 @@ def tcp_as_good(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judge
     tolerance=SIGNIFICANT,
     shown="fig5 fig10",
 )
-def red_drops_udp(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """UDP loses significantly more with RED than with tail drop."""
     share = {
         label: (mixed.per_seed(**UDP_LOSS, label=label) / mixed.per_seed(**LOSS, label=label)) for label in (TD, RED)
@@ -260,7 +260,7 @@ def red_drops_udp(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
         versus(mixed, MIXED, UDP_LOSS, RED, [TD], "higher", tolerance),
         f"UDP loses {share[TD]:.2f} times what all lose with tail drop and {share[RED]:.2f} times with RED: a full "
         "buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops any packet.",
-        versus(simulation, SIMULATED, UDP_LOSS, RED, [TD], "higher", tolerance),
+        versus(simulation, SIMULATED, UDP_LOSS, RED, [TD], "higher", tolerance) if simulation else [],
     )
 
 
@@ -310,13 +310,13 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     tolerance=SIGNIFICANT,
     shown="levels",
 )
-def tcp_loses_as_much(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """TCP loses about as much with RED as with tail drop."""
     return Judgement(
         versus(mixed, MIXED, tcp_loss(mixed), RED, [TD], "equal", tolerance),
         "At these losses TCP lives on time-outs, to which the length of the queue adds little. Greedy flows "
         "(beside) lose by the round trip, which RED's shorter queue shortens.",
-        versus(simulation, SIMULATED, tcp_loss(simulation), RED, [TD], "equal", tolerance),
+        versus(simulation, SIMULATED, tcp_loss(simulation), RED, [TD], "equal", tolerance) if simulation else [],
     )
 
 

@@ -72,9 +72,14 @@ def predicted(label: str, flows: float) -> Curve:
 def figure_6(queue: Runs, mixed: Runs) -> Iterator[Curve]:
     """Draw the queue, and the loss runs of a UDP flow at 400 sources, with the model's."""
     yield from delays(queue, (TD, RED))
-    for label in (RED, TD):
+    yield from udp_runs(mixed, (RED, TD))
+
+
+def udp_runs(mixed: Runs, labels: Sequence[str]) -> Iterator[Curve]:
+    """Draw the loss runs of a UDP flow at 400 sources, with the model's."""
+    for label in labels:
         yield counted(label, by_length(mixed, label, MIXED["Exp6"]))
-    for label in (RED, TD):
+    for label in labels:
         yield predicted(label, FLOWS)
 
 
