@@ -33,6 +33,14 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// Whether the run has begun.
+    #[must_use]
+    pub fn has_started(self) -> bool {
+        monotonic() >= self.zero
+    }
+}
+
 fn monotonic() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64
@@ -129,10 +137,16 @@ impl Poll {
     /// Waits until some files are ready and returns their tokens and events.
     ///
     /// # Errors
-    /// If a signal handler ran.
+    /// None that can occur.
     pub fn wait(&mut self) -> io::Result<impl Iterator<Item = (u64, epoll::EventFlags)> + '_> {
         self.ready.clear();
-        epoll::wait(&self.file, rustix::buffer::spare_capacity(&mut self.ready), None)?;
+        while let Err(error) = epoll::wait(&self.file, rustix::buffer::spare_capacity(&mut self.ready), None)
+        {
+            // A debugger or a terminal interrupts.
+            if error != rustix::io::Errno::INTR {
+                return Err(error.into());
+            }
+        }
         Ok(self.ready.drain(..).map(|event| (event.data.u64(), event.flags)))
     }
 }

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// For each traffic entry.
     pub classes: Vec<Class>,
-    /// Connections that failed, with the reason.
+    /// Connections that failed and datagrams that were not sent, the first of them with the reason.
     pub failures: Vec<String>,
+    /// Their number.
+    pub failed: u64,
 }
 
 /// What the endpoints know of the flows of a traffic entry; see [`Account`] and [`Ends`].

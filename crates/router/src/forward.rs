@@ -32,6 +32,8 @@ pub struct Router {
     connections: HashMap<Connection, u32>,
     /// How late packets were handed to their hosts, in ns.
     lateness: Histogram<u64>,
+    /// When the packets that are handed out now should have been.
+    delivered: Vec<Time>,
     /// Packets that the hosts sent and that belong to no traffic.
     pub strays: u64,
 }
@@ -84,6 +86,7 @@ impl Router {
             free: Vec::new(),
             connections: HashMap::new(),
             lateness,
+            delivered: Vec::new(),
             strays: 0,
         })
     }
@@ -104,7 +107,7 @@ impl Router {
         let mut now = Time::ZERO;
         loop {
             self.emulation.advance(now.min(end));
-            self.hand_out(now)?;
+            self.hand_out()?;
             if now >= end {
                 return Ok(());
             }
@@ -183,8 +186,8 @@ impl Router {
         enters
     }
 
-    /// Hands the packets that have arrived by `now` to their hosts.
-    fn hand_out(&mut self, now: Time) -> io::Result<()> {
+    /// Hands the packets that have arrived to their hosts.
+    fn hand_out(&mut self) -> io::Result<()> {
         for fate in self.emulation.fates() {
             self.free.push(fate.number);
             if !fate.arrived {
@@ -196,7 +199,14 @@ impl Router {
                 wire::mark(packet);
             }
             self.namespaces[place.namespace].device.write_all(packet)?;
-            self.lateness.saturating_record(now.since(fate.at).nanos());
+            self.delivered.push(fate.at);
+        }
+        if !self.delivered.is_empty() {
+            // After the last was written: all of them are at most as late.
+            let now = self.clock.now();
+            for at in self.delivered.drain(..) {
+                self.lateness.saturating_record(now.since(at).nanos());
+            }
         }
         Ok(())
     }

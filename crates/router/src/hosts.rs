@@ -18,6 +18,8 @@ pub const LAST_PORT: u16 = 16_383;
 const NETWORK: [u8; 2] = [10, 64];
 /// The first words of all addresses of IPv6 (RFC 4193).
 const NETWORK_6: [u16; 3] = [0xfd61, 0x716d, 0x6c61];
+/// The sizes of packets that TCP_MAXSEG can set, with either version of IP.
+const PACKETS: std::ops::RangeInclusive<u64> = 148..=32_807;
 /// The most namespaces: those of IPv4 have one byte.
 const MOST_NAMESPACES: usize = 64;
 
@@ -102,7 +104,15 @@ impl Hosts {
                 remedy: format!("it has ports for {}", LAST_PORT - FIRST_PORT),
             }]);
         }
-        let mut unmapped = Vec::new();
+        let mut unmapped: Vec<Unmapped> = traffic
+            .iter()
+            .filter(|entry| tcp(&entry.kind).is_some() && !PACKETS.contains(&entry.packet_size.0))
+            .map(|entry| Unmapped {
+                key: format!("traffic.{}.packet_size", entry.name),
+                value: entry.packet_size.0.to_string(),
+                remedy: format!("its packets of TCP have {} to {} bytes", PACKETS.start(), PACKETS.end()),
+            })
+            .collect();
         let of_tcp: Vec<Option<Stack>> = traffic
             .iter()
             .map(|entry| {

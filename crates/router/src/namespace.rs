@@ -107,15 +107,23 @@ fn ip(commands: &str) -> io::Result<()> {
     Err(io::Error::other(format!("ip: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }
 
-/// Sets the whole kernel's CUBIC.
+/// Sets the whole kernel's CUBIC, if that is a guest of this run.
 ///
 /// # Errors
 /// If it has other settings and may not be changed.
-pub fn set_cubic(cubic: Cubic) -> io::Result<()> {
+pub fn set_cubic(cubic: Cubic, guest: bool) -> io::Result<()> {
     for (name, on) in cubic.module_parameters() {
         let path = format!("{CUBIC}/{name}");
         let wanted = u8::from(on).to_string();
-        if fs::read_to_string(&path).map_err(context(&path))?.trim() != wanted {
+        let present = fs::read_to_string(&path).map_err(context(&path))?;
+        if present.trim() != wanted && !guest {
+            return Err(io::Error::other(format!(
+                "{path} is {}, and the scenario needs {wanted}; it is the whole machine's: use clock=virtual, or call \
+                 echo {wanted} | sudo tee {path}",
+                present.trim()
+            )));
+        }
+        if present.trim() != wanted {
             fs::write(&path, &wanted).map_err(context(&path))?;
         }
     }

@@ -19,6 +19,8 @@ use std::process::{Child, Command, ExitCode};
 
 /// Time for both programs to be ready before the run begins.
 const LEAD: Span = Span::ms(500);
+/// The share of failed connections among all beyond which a run is refused.
+const MOST_FAILED: f64 = 0.01;
 /// How often a run says, by a glance, how far it is.
 const LOOKS: u64 = 200;
 
@@ -32,6 +34,9 @@ struct Arguments {
     /// Only check that Linux can do what the scenario asks for.
     #[arg(long)]
     check: bool,
+    /// The kernel is a guest for this run alone, and may be changed.
+    #[arg(long)]
+    guest: bool,
     /// The seed of the run.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -79,7 +84,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         return Ok(());
     }
     if let Some(cubic) = cubic {
-        namespace::set_cubic(cubic).map_err(failed)?;
+        namespace::set_cubic(cubic, arguments.guest).map_err(failed)?;
     }
     namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
@@ -104,9 +109,15 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         })
         .map_err(failed)?;
     let report = traffic.report(arguments)?;
-    if !report.failures.is_empty() {
-        eprintln!("{}", report.failures.join("\n"));
+    let started: u64 = report.classes.iter().map(|class| class.started).sum();
+    if report.failed as f64 > MOST_FAILED * started as f64 {
+        return Err(format!(
+            "{} connections or datagrams failed, of {started} flows that started:\n{}",
+            report.failed,
+            report.failures.join("\n")
+        ));
     }
+    let failed_sockets = report.failed;
     let ends: Vec<Ends> = report.classes.into_iter().map(Ends::from).collect();
     let mut results = router.emulation().finish(ends);
     let violations = router.emulation().violations();
@@ -135,6 +146,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             timing_error_p50: lateness.p50,
             timing_error_p99: lateness.p99,
             timing_error_max: lateness.max,
+            failed_sockets,
         });
     }
     if recorded {

@@ -49,6 +49,8 @@ pub(crate) struct Sender {
     pub(crate) left: u64,
     /// Whether its end counts as a completion.
     pub(crate) completes: bool,
+    /// Whether its handshake is over.
+    pub(crate) connected: bool,
     /// Its number among the flows that are there for the whole run.
     pub(crate) flow: Option<usize>,
 }
@@ -98,9 +100,9 @@ impl Table {
     }
 
     pub(crate) fn remove(&mut self, token: u64) -> Option<Connection> {
-        let removed = self.place(token)?.take();
+        let removed = self.place(token)?.take()?;
         self.free.push(token as u32);
-        removed
+        Some(removed)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Connection> {
@@ -122,7 +124,7 @@ impl World {
         let [from, to] = self.hosts.ends(&self.scenario, class, number);
         let socket = self.sockets.connection(class, from, to)?;
         if let (Some(flow), Some(address)) = (sender.flow, socket.local_addr()?.as_socket()) {
-            self.flows.insert(address, flow);
+            self.flows.insert((class, address), flow);
         }
         self.open(Connection { socket, class, role: Role::Sender(sender) }, EventFlags::IN | EventFlags::OUT)
     }
@@ -137,7 +139,7 @@ impl World {
             Amount::Size(bytes) => bytes,
             Amount::Lifetime(_) => u64::MAX,
         };
-        let sender = Sender { start: planned, left, completes: true, flow: None };
+        let sender = Sender { start: planned, left, completes: true, connected: false, flow: None };
         let token = self.start(class, arrival.number, sender)?;
         if let Amount::Lifetime(lifetime) = arrival.amount {
             self.plan(planned + lifetime, Deed::Stop(token));
@@ -178,7 +180,11 @@ impl World {
                 Err(error) => return self.fail(token, &error),
             }
         }
-        // Without a connection yet, or after the peer has gone, there is nothing to shut.
+        // Linux would abort the handshake: the connection is closed when it is there.
+        if !sender.connected {
+            return Ok(());
+        }
+        // After the peer has gone, there is nothing to shut.
         match socket.shutdown(Shutdown::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             Err(error) => self.fail(token, &error),
@@ -202,7 +208,7 @@ impl World {
                     socket.set_tcp_nodelay(true)?;
                     Role::Server(crate::web::Server::new(size))
                 }
-                None => Role::Receiver(from.as_socket().and_then(|from| self.flows.remove(&from))),
+                None => Role::Receiver(from.as_socket().and_then(|from| self.flows.remove(&(class, from)))),
             };
             self.open(Connection { socket, class, role }, EventFlags::IN)?;
         }
@@ -255,8 +261,12 @@ impl World {
     pub(crate) fn fail(&mut self, token: u64, error: &io::Error) -> io::Result<()> {
         if let Some(connection) = self.table.get(token) {
             let name = &self.scenario.traffic[connection.class].name;
+            let client = if let Role::Client(number, _) = connection.role { Some(number) } else { None };
             self.counters.fail(format!("traffic.{name}: a connection failed: {error}"));
             self.close(token);
+            if let Some(number) = client {
+                self.end_session(number, self.clock.now());
+            }
         }
         Ok(())
     }

@@ -123,7 +123,7 @@ impl Counters {
         if self.failed > failures.len() {
             failures.push(format!("and {} more", self.failed - failures.len()));
         }
-        Report { classes: classes.collect(), failures }
+        Report { classes: classes.collect(), failures, failed: self.failed as u64 }
     }
 }
 

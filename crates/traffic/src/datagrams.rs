@@ -28,7 +28,7 @@ impl World {
             let source = source.expect("nobody stops it");
             let [from, to] = self.hosts.ends(&self.scenario, class, i);
             let socket = self.sockets.source(class, from, to, ecn)?;
-            self.flows.insert(socket.local_addr()?.as_socket().expect("an address"), i);
+            self.flows.insert((class, socket.local_addr()?.as_socket().expect("an address")), i);
             self.plan(source.start(), Deed::Datagram(self.outlets.len()));
             self.outlets.push(Outlet { class, stop, source, socket });
         }
@@ -65,7 +65,7 @@ impl World {
         loop {
             match connection.socket.recv_from(buffer) {
                 Ok((bytes, from)) => {
-                    let flow = from.as_socket().and_then(|from| self.flows.get(&from));
+                    let flow = from.as_socket().and_then(|from| self.flows.get(&(class, from)));
                     self.counters.deliver(class, flow.copied(), bytes);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),

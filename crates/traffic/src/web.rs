@@ -157,7 +157,8 @@ impl World {
         let socket = &self.table.get(token).expect("it is there").socket;
         // An empty socket has room for a request.
         match socket.send(&bytes) {
-            Ok(_) => Ok(()),
+            Ok(sent) if sent == bytes.len() => Ok(()),
+            Ok(_) => self.fail(token, &io::ErrorKind::WriteZero.into()),
             Err(error) => self.fail(token, &error),
         }
     }
@@ -200,7 +201,7 @@ impl World {
     }
 
     /// A client closes its connections and thinks.
-    fn end_session(&mut self, number: usize, now: Time) {
+    pub(crate) fn end_session(&mut self, number: usize, now: Time) {
         let class = self.clients[number].class;
         let web = self.web(class).expect("it is a web client").0.clone();
         let client = &mut self.clients[number];

@@ -38,10 +38,10 @@ pub(crate) struct World {
     pub(crate) clients: Vec<Client>,
     /// Those of each entry that is `short`.
     pub(crate) arrivals: Vec<Option<Arrivals>>,
-    /// The flows that are there for the whole run, by the addresses of their senders.
-    pub(crate) flows: HashMap<SocketAddr, usize>,
+    /// The flows that are there for the whole run, by entry and address of their senders.
+    pub(crate) flows: HashMap<(usize, SocketAddr), usize>,
     pub(crate) zeros: Vec<u8>,
-    clock: Clock,
+    pub(crate) clock: Clock,
     timer: Timer,
     /// The deeds to come; at one time, in the order in which they were planned.
     agenda: BinaryHeap<Reverse<(Time, u64, Deed)>>,
@@ -192,6 +192,11 @@ impl World {
     pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut ready = Vec::new();
         let mut now = Time::ZERO;
+        if self.clock.has_started() {
+            return Err(io::Error::other(
+                "the senders were not ready at the start of the run: the machine is overloaded",
+            ));
+        }
         // Nothing is due before the start: it is time zero until then.
         self.timer.arm(Time::ZERO)?;
         while self.poll.wait()?.all(|(token, _)| token != TIMER) {}
@@ -224,7 +229,13 @@ impl World {
                 self.counters.end_warmup(live.iter().map(|(class, info)| (*class, info)));
             }
             Deed::Bulk(class, i, left) => {
-                let sender = Sender { start: planned, left, completes: left < u64::MAX, flow: Some(i) };
+                let sender = Sender {
+                    start: planned,
+                    left,
+                    completes: left < u64::MAX,
+                    connected: false,
+                    flow: Some(i),
+                };
                 let token = self.start(class, i, sender)?;
                 self.plan(stop(&self.scenario.traffic[class]), Deed::Stop(token));
             }
@@ -249,7 +260,8 @@ impl World {
             Role::Listener => self.accept(token),
             Role::Sink => self.take_datagrams(token),
             Role::Receiver(_) => self.receive(token),
-            Role::Sender(_) => {
+            Role::Sender(ref mut sender) => {
+                sender.connected |= outgoing;
                 if incoming {
                     self.finish(token, now)?;
                 }
@@ -296,7 +308,7 @@ impl World {
                 f64::from(info.unacked),
                 f64::from(info.lost),
                 f64::from(info.total_retrans),
-                8.0 * info.pacing_rate as f64,
+                if info.pacing_rate == u64::MAX { f64::NAN } else { 8.0 * info.pacing_rate as f64 },
             ]);
         }
         if let Some(step) = self.scenario.record.cwnd {
