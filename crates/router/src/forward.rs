@@ -158,7 +158,7 @@ impl Router {
         Ok(())
     }
 
-    /// Offers a packet to the network; false if it does not enter. Only what is TCP or UDP and belongs to no traffic is
+    /// Offers a packet to the network; false if it does not enter. Only TCP and UDP that belongs to no traffic is
     /// counted: the kernel's own messages are none of the scenario's.
     fn enter(&mut self, number: u32, now: Time) -> bool {
         let place = &mut self.packets[number as usize];
@@ -186,7 +186,7 @@ impl Router {
         enters
     }
 
-    /// Hands the packets that have arrived to their hosts.
+    /// Writes the delivered packets to the devices of their hosts.
     fn hand_out(&mut self) -> io::Result<()> {
         for fate in self.emulation.fates() {
             self.free.push(fate.number);
