@@ -21,10 +21,16 @@ class Glance:
         Packets that wait.
     queue_area : float
         Their number integrated over the time so far, in packet seconds.
-    arrivals, drops, marks : int
-        Packets that arrived, that were dropped, and that were marked with CE.
-    departures, departed_bytes : int
-        Packets whose transmission has begun, and their bytes on the link.
+    arrivals : int
+        Packets that arrived.
+    drops : int
+        Packets that were dropped.
+    marks : int
+        Packets that were marked with CE.
+    departures : int
+        Packets whose transmission has begun.
+    departed_bytes : int
+        Their bytes on the link.
     waited : float
         The sum of the times that these packets waited, in s.
     """

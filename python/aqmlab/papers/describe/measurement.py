@@ -25,6 +25,8 @@ class Measurement:
         figure of ``--only`` needs it.
     settings : mapping
         Changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
+    items : sequence of Figure or Table
+        The figures and tables of these experiments.
     full : mapping
         Further changes for ``--full``, such as the paper's own length of runs.
     quick : mapping
@@ -33,8 +35,6 @@ class Measurement:
         The number of seeds; ``full_seeds`` is that of ``--full``.
     full_seeds : int
         The paper's own number of repetitions.
-    items : sequence of Figure or Table
-        The figures and tables of these experiments.
     printed : mapping
         What the paper prints of a claim, in numbers and units, by the name of the claim.
     choices : sequence of Choice
