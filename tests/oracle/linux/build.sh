@@ -62,7 +62,7 @@ if [ ! -d source ]; then
 fi
 cd source
 # ARCH=um has 100; distributions have 250 or 1000, and TCP's timers and PIE depend on it.
-sed -i '/^config HZ$/,/^config/ s/default 100/default 1000/' arch/um/Kconfig
+sed -i '/^config HZ$/,/^config/ s/default 100$/default 1000/' arch/um/Kconfig
 if [ ! -f .config ]; then
   make -s ARCH=um defconfig
   cat "$here/kernel.config" >> .config
