@@ -80,6 +80,10 @@ pub struct Sent<T> {
     pub sojourn: Span,
 }
 
+/// A place in a queue: a lane, and the number of frames there before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place(usize, u32);
+
 /// A buffer of frames `T` with a limit, an algorithm, and counters. It keeps one first-in first-out queue per lane of
 /// the algorithm.
 #[derive(Clone, Debug)]
@@ -302,13 +306,43 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// Drops a waiting frame.
-    fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
+    /// The place of the first waiting frame for which `is` returns true.
+    ///
+    /// For a host whose packets wait in a queue elsewhere, of which this one keeps account: that says which packet it
+    /// sends or drops, whatever the algorithm here would.
+    #[must_use]
+    pub fn place_of(&self, is: impl Fn(&T) -> bool) -> Option<Place> {
+        let place = |ring: &Ring<Waiting<T>>| ring.iter().position(|waiting| is(&waiting.frame));
+        self.waiting.iter().enumerate().find_map(|(lane, ring)| Some(Place(lane, place(ring)? as u32)))
+    }
+
+    /// Sends the frame at a place, perhaps with CE set now: see [`Queue::place_of`].
+    pub fn send_at(&mut self, now: Time, Place(lane, place): Place, mark: bool) -> Sent<T> {
+        let Waiting { arrived, arrival, mut frame } = self.remove(lane, place);
+        let (row, size, number) = (frame.row(), frame.packet().size, arrival.number());
+        let (marks, earlier) = (u64::from(mark), u64::from(mark && self.is_earlier(number)));
+        if mark {
+            frame.mark();
+        }
+        self.count(row, lane, |counts| {
+            counts.marks += marks;
+            counts.earlier_marks += earlier;
+            counts.departures += 1;
+            counts.departed_bytes += u64::from(size);
+        });
+        Sent { frame, number, lane, sojourn: now - arrived }
+    }
+
+    /// Drops the frame at a place, because the buffer was full or early: see [`Queue::place_of`].
+    pub fn discard_at(&mut self, now: Time, Place(lane, place): Place, full: bool) -> Sent<T> {
+        self.drop_at(now, lane, place, full)
+    }
+
+    /// Takes a waiting frame out of its lane.
+    fn remove(&mut self, lane: usize, place: u32) -> Waiting<T> {
         let ring = &mut self.waiting[lane];
-        let waiting = ring.remove(place as usize).expect("the algorithm names a packet that waits");
-        let Waiting { arrived, arrival, frame } = waiting;
-        let number = arrival.number();
-        let size = frame.packet().size;
+        let waiting = ring.remove(place as usize).expect("a packet waits at this place");
+        let size = waiting.frame.packet().size;
         self.packets -= 1;
         self.bytes -= u64::from(size);
         if let Some(view) = self.lanes.get_mut(lane) {
@@ -317,6 +351,13 @@ impl<T: Frame> Queue<T> {
             view.head = ring.front().map(Waiting::head);
             view.tail = ring.back().map_or(0, |last| last.frame.packet().size);
         }
+        waiting
+    }
+
+    /// Drops a waiting frame.
+    fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
+        let Waiting { arrived, arrival, frame } = self.remove(lane, place);
+        let number = arrival.number();
         let earlier = u64::from(self.is_earlier(number));
         self.count(frame.row(), lane, |counts| {
             counts.earlier_drops += earlier;

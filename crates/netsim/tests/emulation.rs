@@ -2,12 +2,13 @@
 
 use aqm::Uniform as _;
 use aqm::aqm::NAMES;
-use aqm::unit::{Span, Time};
+use aqm::unit::{Limit, Rate, Span, Time};
 use netsim::{Account, Emulation, Ends, Foreign, Kind, Series, Simulation, Stream};
+use run::results::LinkMetrics;
 use run::{Column, Results};
 use scenario::model::{Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -166,4 +167,73 @@ fn what_the_endpoints_know_is_in_the_results() {
     );
     assert_eq!(class.started, Some(4 + 1), "and the recording");
     assert_eq!((results.metrics.flows.goodput, results.metrics.flows.timeouts), (8.0 * 1100.0, None));
+}
+
+/// A first-in first-out queue of a limited number of bytes, with its link.
+struct Outside {
+    sizes: Vec<u64>,
+    waiting: VecDeque<u32>,
+    bytes: u64,
+    free: Time,
+}
+
+impl Outside {
+    fn send(&mut self, emulation: &mut Emulation<Series>, now: Time) {
+        while self.free <= now
+            && let Some(number) = self.waiting.pop_front()
+        {
+            let size = self.sizes[number as usize];
+            self.bytes -= size;
+            self.free = now + Rate::mbit_per_s(4).transmission(size as u32);
+            emulation.sent(now, number, false);
+        }
+    }
+
+    fn go_on(&mut self, emulation: &mut Emulation<Series>, now: Time) {
+        emulation.advance(now);
+        self.send(emulation, now);
+        for number in emulation.handed_over().collect::<Vec<_>>() {
+            let size = self.sizes[number as usize];
+            if self.bytes + size > 60_000 {
+                emulation.dropped(now, number, true);
+            } else {
+                self.bytes += size;
+                self.waiting.push_back(number);
+            }
+            self.send(emulation, now);
+        }
+    }
+}
+
+#[test]
+fn of_a_queue_outside_the_same_account_is_kept() {
+    let mut scenario = scenario("outside", "droptail");
+    let observed = scenario.observed;
+    scenario.links[observed].changes.clear();
+    let mut run = Simulation::new(scenario.clone(), 3, Series::new(&scenario));
+    run.advance(Time::MAX);
+    let expected = run.results();
+
+    scenario.links[observed].buffer = Limit::Packets(u32::MAX);
+    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(&scenario)));
+    emulation.leave_observed();
+    let packets = packets(&scenario);
+    let sizes = packets.iter().map(|(_, packet)| u64::from(packet.size)).collect();
+    let mut outside = Outside { sizes, waiting: VecDeque::new(), bytes: 0, free: Time::ZERO };
+    let end = Time::ZERO + scenario.general.duration;
+    let mut offered = packets.iter().peekable();
+    loop {
+        let free = (!outside.waiting.is_empty()).then_some(outside.free);
+        let next = [offered.peek().map(|(at, _)| *at), emulation.next_delivery(), free];
+        let Some(now) = next.into_iter().flatten().min().filter(|now| *now <= end) else { break };
+        while let Some((_, packet)) = offered.next_if(|(at, _)| *at == now) {
+            assert!(emulation.offer(now, packet));
+        }
+        outside.go_on(&mut emulation, now);
+    }
+    let found = emulation.finish(vec![Ends::default(); ENTRIES]);
+    assert_eq!(emulation.violations(), Vec::<String>::new());
+    assert!(expected.metrics.link.traffic.drops_overflow > 500);
+    let expected = LinkMetrics { queue_full: None, ..expected.metrics.link };
+    assert_eq!(found.metrics.link, expected);
 }

@@ -19,6 +19,9 @@ use scenario::model;
 #[derive(Debug)]
 pub(crate) struct AqmQueue {
     pub(crate) queue: Queue<Packet>,
+    /// If another queue, outside, decides in place of this one: the packets that wait to be handed over to it, by their
+    /// numbers. This one keeps account of them.
+    pub(crate) outside: Option<Vec<u32>>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
     /// The start and the end of the transmission of the last packet.
@@ -88,6 +91,7 @@ impl AqmQueue {
         let lanes = queue.algorithm().lanes();
         Self {
             queue,
+            outside: None,
             ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
@@ -156,7 +160,7 @@ impl AqmQueue {
     /// Bits that the link, with the rate `rate`, could have sent in this window while it had nothing to send.
     pub(crate) fn idle_bits(&self, now: Time, rate: Rate) -> f64 {
         let Idle { since, ns, bits } = self.idle;
-        let waiting = if self.busy { 0 } else { (now - since).nanos() };
+        let waiting = if self.busy { 0 } else { now.since(since).nanos() };
         bits + Span::ns(ns + waiting).secs() * rate.bits()
     }
 
@@ -175,7 +179,7 @@ impl AqmQueue {
         self.note_length(now);
         self.occupancy.reset(now);
         self.unsent_at_warmup = (self.unsent(now), self.sending);
-        self.idle = Idle { since: now, ..Idle::default() };
+        self.idle = Idle { since: now.max(self.sent), ..Idle::default() };
         self.queue.begin_window();
         self.at_warmup.copy_from_slice(self.queue.counts());
         self.delays.iter_mut().for_each(Delays::reset);

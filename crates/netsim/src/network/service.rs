@@ -1,5 +1,6 @@
 //! The actions of a link's AQM queue at one time, whether by an event or ahead of it.
 
+use crate::measure::loss_runs::Losses;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::ledger::Ledger;
@@ -26,6 +27,22 @@ impl<P: Probe> Observers<'_, P> {
             self.ledger.on_length(self.link, aqm_queue.queue.fits());
         }
     }
+
+    /// A packet that waited in the link's queue, number `queue`, was dropped.
+    #[inline(always)]
+    pub(super) fn note_late_drop(
+        &mut self,
+        queue: usize,
+        losses: &mut Losses,
+        now: Time,
+        dropped: &Sent<Packet>,
+    ) {
+        losses.on_late_drop(now, dropped.number, &dropped.frame);
+        self.probe.on_late_drop(queue, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
+        if P::CHECKS {
+            self.ledger.on_drop(self.link, &dropped.frame);
+        }
+    }
 }
 
 /// The queue of a link with an AQM accepts a packet, perhaps marked, or drops it (`None`).
@@ -39,18 +56,13 @@ pub(super) fn admit<P: Probe>(
     let i = observers.link;
     let framed = packet.with_size(packet.size + link.wire.overhead as u16);
     let aqm_queue = link.aqm_queue();
-    let (probe, losses, number) = (&mut *observers.probe, &mut aqm_queue.losses, aqm_queue.number);
-    let ledger = &mut *observers.ledger;
+    let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let before = aqm_queue.queue.len();
     let (outcome, lane) = aqm_queue.queue.enqueue_or(now, framed, &mut aqm_queue.rng, |dropped| {
-        losses.on_late_drop(now, dropped.number, &dropped.frame);
-        probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
-        if P::CHECKS {
-            ledger.on_drop(i, &dropped.frame);
-        }
+        observers.note_late_drop(number, losses, now, dropped);
     });
     let owner = Owner { class: packet.class(), lane };
-    probe.on_arrival(number, now, owner, outcome, aqm_queue.queue.algorithm());
+    observers.probe.on_arrival(number, now, owner, outcome, aqm_queue.queue.algorithm());
     if matches!(outcome, Outcome::Queued | Outcome::Marked) {
         aqm_queue.losses.on_entry();
         return Some(outcome);
@@ -73,30 +85,37 @@ pub(super) fn begin<P: Probe>(
     now: Time,
     observers: &mut Observers<'_, P>,
 ) -> Option<Packet> {
-    let i = observers.link;
     let overhead = link.wire.overhead as u16;
     let aqm_queue = link.aqm_queue.as_deref_mut()?;
-    let (probe, losses, number) = (&mut *observers.probe, &mut aqm_queue.losses, aqm_queue.number);
-    let ledger = &mut *observers.ledger;
+    let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let next = aqm_queue.queue.dequeue_or(now, &mut aqm_queue.rng, |dropped| {
-        losses.on_late_drop(now, dropped.number, &dropped.frame);
-        probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
-        if P::CHECKS {
-            ledger.on_drop(i, &dropped.frame);
-        }
+        observers.note_late_drop(number, losses, now, dropped);
     });
     observers.note_length(now, aqm_queue);
-    let Some(Sent { frame: packet, number: arrival_number, lane, sojourn }) = next else {
+    let Some(sent) = next else {
         aqm_queue.begin_idleness(now);
         return None;
     };
+    note_departure(aqm_queue, now, &sent, observers);
+    Some(sent.frame.with_size(sent.frame.size - overhead))
+}
+
+/// A packet leaves the queue of a link with an AQM, and its transmission begins.
+#[inline(always)]
+pub(super) fn note_departure<P: Probe>(
+    aqm_queue: &mut AqmQueue,
+    now: Time,
+    sent: &Sent<Packet>,
+    observers: &mut Observers<'_, P>,
+) {
+    let &Sent { frame: packet, number: arrival_number, lane, sojourn } = sent;
     aqm_queue.note_sending(now, Owner { class: packet.class(), lane }, u32::from(packet.size));
     aqm_queue.delays[packet.class()].record(sojourn);
     if let Some(meter) = aqm_queue.meters.get_mut(lane) {
         meter.delays.record(sojourn);
     }
     aqm_queue.losses.on_departure(now, arrival_number, &packet);
+    let number = aqm_queue.number;
     observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());
-    Some(packet.with_size(packet.size - overhead))
 }

@@ -112,7 +112,11 @@ impl<P: Probe> Network<P> {
             for hop in path.iter().rev() {
                 let least: &mut Option<Lapse> = &mut onward[hop.link()];
                 *least = Some(least.map_or(rest, |least| least.min(rest)));
-                rest = self.events.clock.sum(rest, self.links[hop.link()].wire.delay);
+                let link = &self.links[hop.link()];
+                // A queue outside needs it as soon as it comes there.
+                let leaves = link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.outside.is_some());
+                let nothing = self.events.clock.lapse(Span::ZERO);
+                rest = if leaves { nothing } else { self.events.clock.sum(rest, link.wire.delay) };
             }
         }
         let nothing = self.events.clock.lapse(Span::ZERO);

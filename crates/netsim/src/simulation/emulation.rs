@@ -74,6 +74,44 @@ impl<P: Probe> Emulation<P> {
         Self { run, offered: Vec::new(), free: Vec::new(), fates: Vec::new(), reached: Time::ZERO, onward }
     }
 
+    /// Leaves the decisions at the observed link to a queue outside, and only keeps account of it. The caller takes the
+    /// packets for it from [`Emulation::handed_over`] after each advance, and says when it [sends](Emulation::sent)
+    /// and [drops](Emulation::dropped) them.
+    ///
+    /// # Panics
+    /// If packets have been offered.
+    pub fn leave_observed(&mut self) {
+        assert!(self.offered.is_empty(), "from the start");
+        let observed = self.run.scenario.observed;
+        self.run.network.links[observed].aqm_queue().outside = Some(Vec::new());
+        self.onward = self.run.network.onward();
+    }
+
+    /// The packets that have come to the queue outside since the last call, by their numbers.
+    pub fn handed_over(&mut self) -> impl Iterator<Item = u32> {
+        let observed = self.run.scenario.observed;
+        self.run.network.links[observed].aqm_queue().outside.iter_mut().flat_map(|packets| packets.drain(..))
+    }
+
+    /// The queue outside begins to send a packet at `at`, not before the time reached; `marked` if it has set CE.
+    ///
+    /// # Panics
+    /// If it was not handed over, or was sent or dropped before.
+    pub fn sent(&mut self, at: Time, number: u32, marked: bool) {
+        self.advance(at);
+        self.run.network.sent_outside(self.run.scenario.observed, at, number, marked);
+    }
+
+    /// The queue outside drops a packet at `at`, not before the time reached; `full` if for want of room.
+    ///
+    /// # Panics
+    /// If it was not handed over, or was sent or dropped before.
+    pub fn dropped(&mut self, at: Time, number: u32, full: bool) {
+        self.advance(at);
+        self.run.network.dropped_outside(self.run.scenario.observed, at, number, full);
+        self.note_lost(at);
+    }
+
     /// The simulated time reached.
     #[must_use]
     pub const fn now(&self) -> Time {
@@ -201,7 +239,7 @@ impl<P: Probe> Emulation<P> {
                 }
                 other => self.run.handle(other),
             }
-            self.note_lost();
+            self.note_lost(self.run.now());
         }
     }
 
@@ -214,9 +252,8 @@ impl<P: Probe> Emulation<P> {
         self.fates.push(Fate { number: packet.number(), at, arrived: true, marked: packet.is_marked() });
     }
 
-    /// Notes the packets that were lost in the last event.
-    fn note_lost(&mut self) {
-        let at = self.run.now();
+    /// Notes the packets that were just lost.
+    fn note_lost(&mut self, at: Time) {
         let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
         let fate =
             |packet: Packet| Fate { number: packet.number(), at, arrived: false, marked: packet.is_marked() };

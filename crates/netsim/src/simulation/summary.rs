@@ -157,7 +157,8 @@ impl<P: Probe> Simulation<P> {
             queue_std: occupancy.map(|o| o.std),
             queue_mad: occupancy.map(|o| o.mad),
             queue_empty: occupancy.map(|o| o.empty),
-            queue_full: occupancy.map(|o| o.full),
+            // The limit of a queue outside is its own.
+            queue_full: occupancy.filter(|_| aqm_queue.outside.is_none()).map(|o| o.full),
             utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
             random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
             loss_run_mean: runs.mean(),

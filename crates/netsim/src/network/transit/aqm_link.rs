@@ -41,7 +41,10 @@ impl<P: Probe> Network<P> {
             return;
         }
         let aqm_queue = link.aqm_queue();
-        if aqm_queue.busy {
+        if let Some(outside) = &mut aqm_queue.outside {
+            outside.push(packet.number());
+            observers.note_length(now, aqm_queue);
+        } else if aqm_queue.busy {
             observers.note_length(now, aqm_queue);
         } else {
             aqm_queue.end_idleness(now);
@@ -88,7 +91,14 @@ impl<P: Probe> Network<P> {
         let Some(packet) = service::begin(link, now, &mut observers) else {
             return self.events.set(slot, NEVER);
         };
-        let now = self.events.instant();
+        let sent = self.transmit_from(i, self.events.instant(), packet);
+        let key = self.events.free_key(sent);
+        self.events.set(slot, key);
+    }
+
+    /// The transmission of a packet begins at `now`; returns its end.
+    #[inline(always)]
+    fn transmit_from(&mut self, i: usize, now: Instant, packet: Packet) -> Instant {
         let link = &mut self.links[i];
         let Transmission { sent, arrival } = link.wire.send(now, u32::from(packet.size));
         link.aqm_queue().sent = self.events.clock.time(sent);
@@ -102,8 +112,36 @@ impl<P: Probe> Network<P> {
         } else if let Some(early) = self.enter(Passage { sent: now, arrival }, Some(i), packet.hop, &packet) {
             self.early.push((early, packet));
         }
-        let key = self.events.free_key(sent);
-        self.events.set(slot, key);
+        sent
+    }
+
+    /// The queue outside in place of a link's own has sent a packet `now`, perhaps with CE set.
+    pub(crate) fn sent_outside(&mut self, i: usize, now: Time, number: u32, marked: bool) {
+        let (link, mut observers) = self.observed(i);
+        let overhead = link.wire.overhead as u16;
+        let aqm_queue = link.aqm_queue();
+        let place = aqm_queue.queue.place_of(|packet| packet.number() == number).expect("it waits there");
+        let sent = aqm_queue.queue.send_at(now, place, marked);
+        observers.note_length(now, aqm_queue);
+        service::note_departure(aqm_queue, now, &sent, &mut observers);
+        // The clock of the other queue may be a moment ahead of this link's.
+        let start = now.max(aqm_queue.sent);
+        aqm_queue.end_idleness(start);
+        aqm_queue.note_sending(start, aqm_queue.sending, u32::from(sent.frame.size));
+        let start = self.events.clock.instant(start);
+        self.transmit_from(i, start, sent.frame.with_size(sent.frame.size - overhead));
+        let aqm_queue = self.links[i].aqm_queue();
+        aqm_queue.begin_idleness(aqm_queue.sent);
+    }
+
+    /// The queue outside in place of a link's own has dropped a packet `now`.
+    pub(crate) fn dropped_outside(&mut self, i: usize, now: Time, number: u32, full: bool) {
+        let (link, mut observers) = self.observed(i);
+        let aqm_queue = link.aqm_queue();
+        let place = aqm_queue.queue.place_of(|packet| packet.number() == number).expect("it waits there");
+        let dropped = aqm_queue.queue.discard_at(now, place, full);
+        observers.note_late_drop(aqm_queue.number, &mut aqm_queue.losses, now, &dropped);
+        observers.note_length(now, aqm_queue);
     }
 
     /// An algorithm's period is over.
