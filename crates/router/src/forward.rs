@@ -3,6 +3,7 @@
 use crate::clock::{Clock, Poll, Timer};
 use crate::hosts::{Hosts, class_of};
 use crate::namespace::Namespace;
+use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::Time;
 use hdrhistogram::Histogram;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 
 const TIMER: u64 = u64::MAX;
+const QDISC: u64 = TIMER - 1;
 /// Packets that are read from a device at a time: those that are due must not wait for all that come.
 const BATCH: usize = 64;
 /// In ns; every later packet counts as this late.
@@ -23,6 +25,8 @@ pub struct Router {
     emulation: Emulation<Series>,
     hosts: Hosts,
     namespaces: Vec<Namespace>,
+    /// The discipline at the observed link, if that is the kernel's.
+    qdisc: Option<Qdisc>,
     clock: Clock,
     poll: Poll,
     timer: Timer,
@@ -64,9 +68,10 @@ impl Router {
     /// # Errors
     /// If the system has no more descriptors.
     pub fn new(
-        emulation: Emulation<Series>,
+        mut emulation: Emulation<Series>,
         hosts: Hosts,
         namespaces: Vec<Namespace>,
+        qdisc: Option<Qdisc>,
         clock: Clock,
     ) -> io::Result<Self> {
         let (poll, timer) = (Poll::new()?, Timer::new(clock)?);
@@ -74,11 +79,16 @@ impl Router {
         for (i, namespace) in namespaces.iter().enumerate() {
             poll.add(&namespace.device, i as u64, EventFlags::IN)?;
         }
+        if let Some(qdisc) = &qdisc {
+            poll.add(&qdisc.device, QDISC, EventFlags::IN)?;
+            emulation.leave_observed();
+        }
         let lateness = Histogram::new_with_max(LONGEST_LATENESS, 3).map_err(io::Error::other)?;
         Ok(Self {
             emulation,
             hosts,
             namespaces,
+            qdisc,
             clock,
             poll,
             timer,
@@ -107,6 +117,7 @@ impl Router {
         let mut now = Time::ZERO;
         loop {
             self.emulation.advance(now.min(end));
+            self.consult_kernel(now.min(end))?;
             self.hand_out()?;
             if now >= end {
                 return Ok(());
@@ -121,6 +132,7 @@ impl Router {
             for (token, _) in self.poll.wait()? {
                 match token {
                     TIMER => self.timer.went_off(),
+                    QDISC => {}
                     namespace => readable |= 1 << namespace,
                 }
             }
@@ -184,6 +196,26 @@ impl Router {
         let enters = self.emulation.offer(now, &packet);
         self.strays += u64::from(!enters);
         enters
+    }
+
+    /// Passes the packets that have come to the kernel's discipline on to it, and carries out its decisions.
+    fn consult_kernel(&mut self, now: Time) -> io::Result<()> {
+        let Some(qdisc) = &mut self.qdisc else { return Ok(()) };
+        let bytes = |number: u32| {
+            let place = &self.packets[number as usize];
+            &place.bytes[..place.length]
+        };
+        for number in self.emulation.handed_over() {
+            qdisc.take(number, bytes(number))?;
+        }
+        qdisc.look(bytes)?;
+        for Decision { number, fate } in qdisc.decisions() {
+            match fate {
+                Fate::Sent { marked } => self.emulation.sent(now, number, marked),
+                Fate::Dropped { full } => self.emulation.dropped(now, number, full),
+            }
+        }
+        Ok(())
     }
 
     /// Writes the delivered packets to the devices of their hosts.

@@ -12,6 +12,7 @@
 //! - [`namespace`]: namespaces with their devices.
 //! - [`forward`]: the router.
 //! - [`ends`]: what the program with senders and sinks reports.
+//! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`ring`], by which packets come to it.
 //! - [`table`]: series as a file.
 //! - [`sys`]: the system calls that no library wraps.
 #![cfg(target_os = "linux")]
@@ -21,6 +22,8 @@ pub mod ends;
 pub mod forward;
 pub mod hosts;
 pub mod namespace;
+pub mod qdisc;
+pub mod ring;
 pub mod stack;
 pub mod sys;
 pub mod table;

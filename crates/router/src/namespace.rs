@@ -58,7 +58,7 @@ pub fn become_privileged() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {} 1", group.as_raw()))
 }
 
-fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
+pub(crate) fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
     move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
@@ -83,28 +83,35 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
     };
     let (prefix, route) = (Hosts::prefix(number, version), stack.route());
     // All addresses of the prefix are the namespace's own. Packets are neither joined nor cut on the way.
-    ip(&format!(
+    let commands = format!(
         "link set lo up\n\
          link set {DEVICE} up {addresses} mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1\n\
          route add local {prefix} dev lo\n\
          route add {all} dev {DEVICE} {route}\n"
-    ))
+    );
+    tool("ip", &commands)
 }
 
-/// Has `ip` carry out some commands.
-fn ip(commands: &str) -> io::Result<()> {
-    let mut child = Command::new("ip")
+/// Has a tool of iproute2, `ip` or `tc`, carry out commands.
+///
+/// # Errors
+/// The tool's own.
+pub(crate) fn tool(name: &str, commands: &str) -> io::Result<()> {
+    let mut child = Command::new(name)
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(context("ip (Debian: apt install iproute2)"))?;
+        .map_err(context(&format!("{name} (Debian: apt install iproute2)")))?;
     child.stdin.take().expect("it is a pipe").write_all(commands.as_bytes())?;
     let output = child.wait_with_output()?;
     if output.status.success() {
         return Ok(());
     }
-    Err(io::Error::other(format!("ip: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    let said = String::from_utf8_lossy(&output.stderr);
+    // It repeats all that it has read.
+    let said = said.lines().filter(|line| !line.starts_with("Command failed")).collect::<Vec<_>>().join("; ");
+    Err(io::Error::other(format!("{name}: {said} (of {})", commands.trim())))
 }
 
 /// Sets the whole kernel's CUBIC, if that is a guest of this run.

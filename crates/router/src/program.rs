@@ -1,12 +1,13 @@
 //! The command line of the router.
 
-use aqm::unit::{Span, Time};
+use aqm::unit::{Limit, Span, Time};
 use clap::Parser;
 use netsim::{Emulation, Ends, Series};
 use router::clock::Clock;
 use router::ends::Report;
 use router::forward::Router;
 use router::hosts::{Hosts, Ip, tcp};
+use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
 use router::{namespace, sys, table};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -49,6 +50,10 @@ struct Arguments {
     /// The version of IP: 4 or 6.
     #[arg(long, default_value = "4", value_parser = ["4", "6"])]
     ip: String,
+    /// A queue discipline of the kernel at the observed link, in tc's words: "pie limit 1000"; that of the scenario must
+    /// be droptail.
+    #[arg(long)]
+    qdisc: Option<String>,
     /// Refuse the run if one packet in a hundred is handed to its host later than this share of its transmission time
     /// at the observed link.
     #[arg(long)]
@@ -74,12 +79,15 @@ fn read(path: &Path) -> Result<Scenario, String> {
 fn run(arguments: &Arguments) -> Result<(), String> {
     // Both programs end with the one that has started this.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
-    let scenario = read(&arguments.scenario)?;
+    let mut scenario = read(&arguments.scenario)?;
     let hosts = Hosts::new(&scenario)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let failed = |error: std::io::Error| error.to_string();
     let tcps = || scenario.traffic.iter().filter_map(|entry| Some((&*entry.name, tcp(&entry.kind)?)));
     let cubic = Cubic::of(tcps()).map_err(|problem| problem.to_string())?;
+    if arguments.qdisc.is_some() {
+        qdisc::check(&scenario.links[scenario.observed])?;
+    }
     if arguments.check {
         return Ok(());
     }
@@ -90,13 +98,20 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
     let namespaces = namespace::make(&hosts, mtu as u32, if arguments.ip == "6" { Ip::V6 } else { Ip::V4 })
         .map_err(failed)?;
+    let observed = scenario.observed;
+    let words = arguments.qdisc.as_deref();
+    let qdisc = words.map(|words| Qdisc::new(words, &scenario.links[observed], mtu as usize)).transpose();
+    let qdisc = qdisc.map_err(failed)?;
+    if qdisc.is_some() {
+        scenario.links[observed].buffer = Limit::Packets(u32::MAX);
+    }
     let series = scenario.record.series.then(|| Series::new(&scenario));
     let recorded = series.is_some();
     let emulation = Emulation::new(scenario.clone(), arguments.seed, series);
     let clock = Clock::starting_after(LEAD);
     let descriptors: Vec<String> =
         namespaces.iter().map(|namespace| namespace.file.as_raw_fd().to_string()).collect();
-    let mut router = Router::new(emulation, hosts, namespaces, clock).map_err(failed)?;
+    let mut router = Router::new(emulation, hosts, namespaces, qdisc, clock).map_err(failed)?;
     let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
     let end = Time::ZERO + scenario.general.duration;
     // If it is not allowed, the timing error says what that costs.

@@ -85,6 +85,12 @@ ENGINES: Mapping[str, Kind] = {
                 "The User-Mode Linux kernel to run; `auto` is the one that `make kernel` builds.",
                 only=("clock", "virtual"),
             ),
+            Option(
+                "qdisc",
+                "scenario",
+                "The queue discipline at the observed link: `scenario` for the scenario's own, or one of the kernel's "
+                "in tc's words, as in `qdisc=pie limit 1000 target 20ms`.",
+            ),
         ),
     ),
 }

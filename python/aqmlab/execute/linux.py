@@ -86,11 +86,8 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     }
     _require(options["clock"], options["kernel"], frozenset(controls - {"ledbat"}))
     with _folder() as folder:
-        file = folder / "scenario.toml"
-        file.write_text(scenario.to_toml())
-        said = subprocess.run(
-            [BIN / "aqmlab-router", "--check", "--scenario", file], capture_output=True, text=True, check=False
-        )
+        router = [BIN / "aqmlab-router", "--check", "--scenario", _written(scenario, folder, options)]
+        said = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
     if said.returncode:
         raise _core.ScenarioError(said.stderr.strip())
 
@@ -120,7 +117,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             task.on_glance(glance)
 
     with _folder() as folder, _core_for(options["clock"]) as cores:
-        (folder / "scenario.toml").write_text(scenario.to_toml())
+        _written(scenario, folder, options)
         command, environment = _command(folder, task.seed, options)
         process = _started(command, environment, cores)
         try:
@@ -147,11 +144,26 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         )
 
 
+def _written(scenario: Scenario, folder: Path, options: Mapping[str, str]) -> Path:
+    """Write what the router needs for a scenario to a folder, and return the scenario's file."""
+    file = folder / "scenario.toml"
+    if words := _qdisc(options):
+        scenario = scenario.with_aqm("droptail")  # which keeps account of the packets that wait in the kernel
+        (folder / "qdisc").write_text(words[-1])
+    file.write_text(scenario.to_toml())
+    return file
+
+
+def _qdisc(options: Mapping[str, str]) -> list[str]:
+    """Return the router's arguments for a queue discipline of the kernel, if one is chosen."""
+    return ["--qdisc", options["qdisc"]] if options["qdisc"] != "scenario" else []
+
+
 def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Return the command that performs a run in a folder, and what it adds to the environment."""
     if options["clock"] == "real":
         router = [str(BIN / "aqmlab-router"), "--scenario", str(folder / "scenario.toml"), "--seed", str(seed)]
-        more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--ip", options["ip"]]
+        more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--ip", options["ip"], *_qdisc(options)]
         return [*router, *more, "--latest", str(_LATEST)], {}
     machine = Machine()
     return [

@@ -1,0 +1,193 @@
+//! A queue discipline of the kernel at the observed link, in place of one of ours.
+//!
+//! It sits on a TUN device in a namespace of its own, behind HTB, which has the link's rate. Packets go to it through a
+//! [`Ring`], and come back when it sends them; a packet that the kernel has let go without sending it was dropped. The
+//! link's transmission and propagation remain those of the emulation.
+
+use crate::namespace::{context, tool};
+use crate::ring::Ring;
+use crate::sys;
+use scenario::model::Link;
+use std::fs::File;
+use std::io::{self, Read as _};
+
+const DEVICE: &str = "aqmlab1";
+/// Bytes that HTB sends at once: hardly more than a packet.
+const BURST: u32 = 1600;
+/// The discipline's number (tc(8)).
+const HANDLE: &str = "10:";
+/// The disciplines that drop only for want of room.
+const FIFOS: [&str; 3] = ["pfifo", "bfifo", "pfifo_head_drop"];
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Qdisc {
+    /// Its device, which is readable when it has sent a packet.
+    pub device: File,
+    ring: Ring,
+    /// The packets whose fate is not known, in the order of their arrivals.
+    waiting: Vec<Waiting>,
+    decided: Vec<Decision>,
+    packet: Box<[u8]>,
+    fifo: bool,
+    dropped: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    number: u32,
+    place: usize,
+    let_go: bool,
+}
+
+/// A packet that the discipline has sent or dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decision {
+    /// Its number.
+    pub number: u32,
+    /// What the discipline did.
+    pub fate: Fate,
+}
+
+/// The fate of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It was sent, perhaps with CE set.
+    Sent {
+        /// Whether it has CE.
+        marked: bool,
+    },
+    /// It was dropped.
+    Dropped {
+        /// Whether for want of room; false if the kernel does not tell.
+        full: bool,
+    },
+}
+
+impl Qdisc {
+    /// The discipline that `words`, tc's, describe at a link for packets of at most `mtu` bytes. The calling thread is in
+    /// its namespace afterwards.
+    ///
+    /// # Errors
+    /// If the system refuses, or tc does not understand the words.
+    pub fn new(words: &str, link: &Link, mtu: usize) -> io::Result<Self> {
+        sys::unshare_network(false).map_err(context("a network namespace"))?;
+        let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+        tool("ip", &format!("link set {DEVICE} up addrgenmode none mtu {mtu}"))?;
+        let (rate, overhead) = (link.rate.bits(), link.overhead.0);
+        let burst = BURST.max(mtu as u32 + 100);
+        tool("tc", &format!("qdisc add dev {DEVICE} root handle 1: htb default 1"))?;
+        tool(
+            "tc",
+            &format!(
+                "class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} \
+                 quantum {burst} overhead {overhead}"
+            ),
+        )?;
+        tool("tc", &format!("qdisc add dev {DEVICE} parent 1:1 handle {HANDLE} {words}"))?;
+        let index = rustix::net::netdevice::name_to_index(&index_socket()?, DEVICE)?;
+        let name = words.split_whitespace().next().unwrap_or_default();
+        Ok(Self {
+            device,
+            ring: Ring::new(index, mtu).map_err(context("a packet socket"))?,
+            waiting: Vec::new(),
+            decided: Vec::new(),
+            packet: vec![0; mtu].into_boxed_slice(),
+            fifo: FIFOS.contains(&name),
+            dropped: 0,
+        })
+    }
+
+    /// Passes a packet to the discipline.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take(&mut self, number: u32, packet: &[u8]) -> io::Result<()> {
+        match self.ring.send(packet)? {
+            Some(place) => self.waiting.push(Waiting { number, place, let_go: false }),
+            None => self.drop(number),
+        }
+        Ok(())
+    }
+
+    fn drop(&mut self, number: u32) {
+        self.dropped += 1;
+        self.decided.push(Decision { number, fate: Fate::Dropped { full: self.fifo } });
+    }
+
+    /// Looks which packets it has sent or dropped; `packet` returns the bytes of one.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn look<'a>(&mut self, packet: impl Fn(u32) -> &'a [u8]) -> io::Result<()> {
+        // Before the device is read: of these, those that it has not sent are dropped.
+        for waiting in &mut self.waiting {
+            waiting.let_go = self.ring.is_free(waiting.place);
+        }
+        loop {
+            match self.device.read(&mut self.packet) {
+                Ok(length) => self.note_sent(length, &packet),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let dropped: Vec<u32> =
+            self.waiting.extract_if(.., |waiting| waiting.let_go).map(|waiting| waiting.number).collect();
+        dropped.into_iter().for_each(|number| self.drop(number));
+        Ok(())
+    }
+
+    /// What it has decided, as far as that was seen and not taken yet.
+    pub fn decisions(&mut self) -> impl Iterator<Item = Decision> {
+        self.decided.drain(..)
+    }
+
+    /// Notes that the packet which was read was sent. If two are equal, the first was: packets of a flow keep their order.
+    fn note_sent<'a>(&mut self, length: usize, packet: impl Fn(u32) -> &'a [u8]) {
+        let sent = &self.packet[..length];
+        let is_it =
+            |waiting: &Waiting| self.ring.is_free(waiting.place) && is_same(sent, packet(waiting.number));
+        // One that the kernel let go a moment before it handed it over counts as dropped by now.
+        let Some(i) = self.waiting.iter().position(is_it) else { return };
+        let number = self.waiting.remove(i).number;
+        let marked = ecn(sent) == 3 && ecn(packet(number)) != 3;
+        self.decided.push(Decision { number, fate: Fate::Sent { marked } });
+    }
+
+    /// The number of dropped packets.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+/// Checks that a discipline of the kernel can be at this link.
+///
+/// # Errors
+/// The reason why not.
+pub fn check(link: &Link) -> Result<(), String> {
+    if link.changes.is_empty() {
+        return Ok(());
+    }
+    Err(format!("link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes", link.name))
+}
+
+fn index_socket() -> io::Result<rustix::fd::OwnedFd> {
+    use rustix::net::{AddressFamily, SocketType, socket};
+    Ok(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
+}
+
+/// The ECN field.
+fn ecn(packet: &[u8]) -> u8 {
+    match packet[0] >> 4 {
+        6 => packet[1] >> 4 & 3,
+        _ => packet[1] & 3,
+    }
+}
+
+/// Whether two packets are the same but for what a discipline may change: the traffic class, and the checksum for it.
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let version = a[0] >> 4;
+    let after = if version == 6 { 2 } else { 12 };
+    a.len() == b.len() && version == b[0] >> 4 && a[2..10] == b[2..10] && a[after..] == b[after..]
+}
