@@ -333,6 +333,64 @@ def test_a_hundred_megabits_in_real_time(host: None) -> None:
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
+POKED = """\
+duration = "5 s"
+warmup = "0 s"
+[dumbbell]
+rate = "10 Mbit/s"
+[[traffic]]
+name = "clicks"
+kind = "short"
+arrival_rate = "15 Hz"
+size = "3 kB"
+tcp = "linux"
+"""
+
+
+class Router:
+    """The router under way in real time, whose namespaces a test changes; those of a dumbbell's senders are 0."""
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "scenario.toml"
+        file.write_text(POKED)
+        command = [linux.BIN / "aqmlab-router", "--scenario", file, "--out", folder]
+        command += ["--traffic", linux.BIN / "aqmlab-traffic"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        arguments: list[str] = []
+        while "--namespaces" not in arguments:
+            assert self.process.poll() is None
+            children = psutil.Process(self.process.pid).children()
+            self._traffic, arguments = (children[0].pid, children[0].cmdline()) if children else (0, [])
+        self._namespaces = arguments[arguments.index("--namespaces") + 1].split(",")
+
+    def within(self, namespace: int, *command: str) -> str:
+        """The output of a command in one of its namespaces."""
+        net = f"--net=/proc/{self._traffic}/fd/{self._namespaces[namespace]}"
+        return subprocess.check_output(["nsenter", net, *command], text=True)
+
+    def message(self) -> str:
+        """Its message at the end."""
+        return self.process.communicate(timeout=60)[1]
+
+
+@pytest.fixture
+def router(host: None, tmp_path: Path) -> Iterator[Router]:
+    if os.geteuid():
+        unavailable("not root")
+    router = Router(tmp_path)
+    yield router
+    router.process.kill()
+    router.process.communicate()
+
+
+def test_flows_do_not_wait_for_the_ports_of_those_that_are_over(router: Router, tmp_path: Path) -> None:
+    router.within(0, "sysctl", "-q", "net.ipv4.ip_local_port_range=60000 60049")
+    assert router.message() == ""
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["classes"]["clicks"]["completed"] > 60
+    assert results["engine"]["failed_sockets"] == 0
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that every user can read and write; pytest's are for one user."""

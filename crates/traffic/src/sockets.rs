@@ -2,6 +2,7 @@
 
 use router::hosts::{Host, Hosts, Ip, port, tcp};
 use router::stack::control;
+use router::sys;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use scenario::Scenario;
 use scenario::model::{Ecn, HEADER};
@@ -81,6 +82,7 @@ impl Sockets {
     /// A socket that connects to a listener.
     pub(crate) fn connection(&mut self, class: usize, from: Host, to: Host) -> io::Result<Socket> {
         let socket = self.stream(class, from)?;
+        sys::bind_address_no_port(&socket)?;
         socket.bind(&self.address(from, 0))?;
         match socket.connect(&self.address(to, port(class))) {
             Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
