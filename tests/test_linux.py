@@ -344,6 +344,11 @@ kind = "short"
 arrival_rate = "15 Hz"
 size = "3 kB"
 tcp = "linux"
+[[traffic]]
+name = "call"
+kind = "cbr"
+rate = "100 kbit/s"
+packet_size = "200 B"
 """
 
 
@@ -389,6 +394,19 @@ def test_flows_do_not_wait_for_the_ports_of_those_that_are_over(router: Router, 
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["classes"]["clicks"]["completed"] > 60
     assert results["engine"]["failed_sockets"] == 0
+
+
+def test_a_loss_outside_the_network_is_refused(router: Router) -> None:
+    router.within(0, "ip", "link", "set", "aqmlab0", "txqueuelen", "1")
+    router.process.send_signal(signal.SIGSTOP)
+    lost = 0
+    while not lost:
+        (line,) = (line for line in router.within(0, "cat", "/proc/net/dev").splitlines() if "aqmlab0" in line)
+        lost = int(line.split()[12])
+    router.process.send_signal(signal.SIGCONT)
+    message = router.message()
+    assert "packets were lost outside the scenario's network:\n/proc/net/dev aqmlab0 tx_dropped = " in message
+    assert "use a slower link" in message
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Poll, Timer};
 use crate::hosts::{Hosts, class_of};
+use crate::losses::Loss;
 use crate::namespace::Namespace;
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::Time;
@@ -184,6 +185,15 @@ impl Router {
         let enters = self.emulation.offer(now, &packet);
         self.strays += u64::from(!enters);
         enters
+    }
+
+    /// The packets that the hosts' own kernels have lost.
+    ///
+    /// # Errors
+    /// If the counters cannot be read.
+    pub fn losses(&self) -> io::Result<Vec<Loss>> {
+        let found = self.namespaces.iter().map(Namespace::losses);
+        Ok(found.collect::<io::Result<Vec<_>>>()?.concat())
     }
 
     /// Writes the delivered packets to the devices of their hosts.

@@ -11,6 +11,7 @@
 //! - [`clock`]: time since the start of the run, and a timer.
 //! - [`namespace`]: namespaces with their devices.
 //! - [`forward`]: the router.
+//! - [`losses`]: packets that the hosts' own kernels have lost.
 //! - [`ends`]: what the program with senders and sinks reports.
 //! - [`table`]: series as a file.
 //! - [`sys`]: the system calls that no library wraps.
@@ -20,6 +21,7 @@ pub mod clock;
 pub mod ends;
 pub mod forward;
 pub mod hosts;
+pub mod losses;
 pub mod namespace;
 pub mod stack;
 pub mod sys;

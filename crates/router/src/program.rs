@@ -108,7 +108,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             let _ = writeln!(out, "{text}");
         })
         .map_err(failed)?;
+    let losses = router.losses().map_err(failed)?;
     let report = traffic.report(arguments)?;
+    if !losses.is_empty() {
+        let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        return Err(format!("packets were lost outside the scenario's network:\n{losses}"));
+    }
     let started: u64 = report.classes.iter().map(|class| class.started).sum();
     if report.failed as f64 > MOST_FAILED * started as f64 {
         return Err(format!(
