@@ -409,6 +409,14 @@ def test_a_loss_outside_the_network_is_refused(router: Router) -> None:
     assert "use a slower link" in message
 
 
+def test_the_first_packet_that_belongs_to_no_traffic_is_named(router: Router) -> None:
+    send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('10.65.0.1', 7)); "
+    router.within(1, sys.executable, "-c", f"{send}s.sendto(b'x', ('10.64.0.1', 9)); s.sendto(b'x', ('10.64.0.1', 8))")
+    message = router.message()
+    assert message.startswith("2 packets belong to no traffic of the scenario; the first, after ")
+    assert message.endswith(" s, was UDP from 10.65.0.1:7 to 10.64.0.1:9\n")
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that every user can read and write; pytest's are for one user."""

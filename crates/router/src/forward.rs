@@ -37,6 +37,8 @@ pub struct Router {
     delivered: Vec<Time>,
     /// Packets that the hosts sent and that belong to no traffic.
     pub strays: u64,
+    /// The first of them, and when it came.
+    pub first_stray: Option<(Time, Seen)>,
 }
 
 /// A packet on its way.
@@ -89,6 +91,7 @@ impl Router {
             lateness,
             delivered: Vec::new(),
             strays: 0,
+            first_stray: None,
         })
     }
 
@@ -167,7 +170,7 @@ impl Router {
         let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
         let class = class_of([seen.from.1, seen.to.1]);
         let ((Some(from), Some(to)), Some(class)) = (ends, class) else {
-            self.strays += 1;
+            self.stray(now, seen);
             return false;
         };
         place.namespace = to.namespace;
@@ -183,8 +186,15 @@ impl Router {
             ecn: seen.ecn,
         };
         let enters = self.emulation.offer(now, &packet);
-        self.strays += u64::from(!enters);
+        if !enters {
+            self.stray(now, seen);
+        }
         enters
+    }
+
+    fn stray(&mut self, now: Time, seen: Seen) {
+        self.strays += 1;
+        self.first_stray.get_or_insert((now, seen));
     }
 
     /// The packets that the hosts' own kernels have lost.

@@ -129,8 +129,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     if !violations.is_empty() {
         return Err(format!("the accounts of the router do not balance: {}", violations.join("; ")));
     }
-    if router.strays > 0 {
-        return Err(format!("{} packets belong to no traffic of the scenario", router.strays));
+    if let Some((at, first)) = router.first_stray {
+        return Err(format!(
+            "{} packets belong to no traffic of the scenario; the first, after {:.3} s, was {first}",
+            router.strays,
+            at.secs()
+        ));
     }
     if let Some(lateness) = router.lateness() {
         let observed = &scenario.links[scenario.observed];
