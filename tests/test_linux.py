@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +255,7 @@ def test_the_guest_ends_with_the_command(guest: None, temporary: Path, tmp_path:
         finally:
             process.send_signal(number)
     assert_ended(processes)
-    left = list(temporary.glob("aqmlab-linux-*"))
+    left = list(temporary.glob("aqmlab-run-*"))
     assert len(left) == (number != signal.SIGINT)
     aqmlab.run(Scenario.parse(SHORT), engine="linux")
     assert list(temporary.iterdir()) == []
@@ -265,10 +265,44 @@ def started(process: subprocess.Popen[bytes], temporary: Path) -> list[psutil.Pr
     """The descendants of a command as soon as the guest runs."""
     for _ in range(600):
         assert process.poll() is None
-        if list(temporary.glob("aqmlab-linux-*/*/pid")):  # User-Mode Linux writes it
+        if list(temporary.glob("aqmlab-run-*/*/pid")):  # User-Mode Linux writes it
             return psutil.Process(process.pid).children(recursive=True)
         time.sleep(0.05)
     raise AssertionError("no guest has started")
+
+
+HOLDER = """\
+import sys
+from aqmlab.execute import linux
+
+linux._PREFIX = sys.argv[1]
+with linux._folder() as folder, linux._core_for("virtual") as cores:
+    print(folder, *cores, flush=True)
+    input()
+"""
+
+
+@contextmanager
+def holder() -> Iterator[tuple[subprocess.Popen[str], Path, int]]:
+    """Another process that reserves a folder and a core, which it returns."""
+    command = [sys.executable, "-c", HOLDER, linux._PREFIX]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        folder, core = process.stdout.readline().rsplit(maxsplit=1)
+        yield process, Path(folder), int(core)
+        process.kill()
+
+
+def test_the_folder_of_a_living_process_stays(temporary: Path) -> None:
+    with holder() as (process, folder, _):
+        with linux._folder() as own:
+            assert folder.exists()
+        assert not own.exists()
+        process.kill()
+        process.wait()
+        assert folder.exists()
+        with linux._folder():
+            assert not folder.exists()
 
 
 REAL = """\

@@ -6,6 +6,7 @@ on this machine's kernel in real time. This module starts them, follows them, an
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -38,8 +39,8 @@ BIN = Path(__file__).parent.parent / "bin"
 _GUEST = Path(__file__).with_name("guest.sh")
 """The first process of the guest."""
 
-_PREFIX = "aqmlab-linux-"
-"""The names of the folders of runs begin with this and the number of the process."""
+_PREFIX = "aqmlab-run-"
+"""The names of the folders of runs begin with this."""
 
 _SLICE = 0.1
 """Seconds between two calls of `watch`."""
@@ -203,13 +204,29 @@ def _read(file: Path) -> Any:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Make a folder for a run; remove those that killed processes have left."""
+    """Make a folder for a run, locked as long as it is used; remove those that killed processes have left."""
     for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
-        process = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if process.isdigit() and not Path("/proc", process).exists():
+        with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
             shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+    with ExitStack() as stack:
+        while True:
+            folder = stack.enter_context(TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True))
+            with suppress(FileNotFoundError):
+                lock = stack.enter_context(_locked(Path(folder), fcntl.LOCK_EX))
+                if os.fstat(lock).st_nlink:  # no other process has removed it before it was locked
+                    break
         yield Path(folder)
+
+
+@contextmanager
+def _locked(folder: Path, how: int) -> Iterator[int]:
+    """Hold a lock on a folder, which ends with the process, and yield its descriptor."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, how)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 _busy: Counter[int] = Counter()
