@@ -275,7 +275,7 @@ HOLDER = """\
 import sys
 from aqmlab.execute import linux
 
-linux._PREFIX = sys.argv[1]
+linux._PREFIX, linux._CORE = sys.argv[1:]
 with linux._folder() as folder, linux._core_for("virtual") as cores:
     print(folder, *cores, flush=True)
     input()
@@ -285,12 +285,24 @@ with linux._folder() as folder, linux._core_for("virtual") as cores:
 @contextmanager
 def holder() -> Iterator[tuple[subprocess.Popen[str], Path, int]]:
     """Another process that reserves a folder and a core, which it returns."""
-    command = [sys.executable, "-c", HOLDER, linux._PREFIX]
+    command = [sys.executable, "-c", HOLDER, linux._PREFIX, linux._CORE]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         folder, core = process.stdout.readline().rsplit(maxsplit=1)
         yield process, Path(folder), int(core)
         process.kill()
+
+
+def test_processes_share_the_cores_of_their_guests(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("it has a single core")
+    monkeypatch.setattr(linux, "_CORE", f"aqmlab-test-{os.getpid()}-")  # guests of others do not count
+    with linux._core_for("virtual") as first, holder() as (process, _, second):
+        assert {second} != first
+        process.kill()
+        process.wait()
+        with linux._core_for("virtual") as again:
+            assert again == {second}
 
 
 def test_the_folder_of_a_living_process_stays(temporary: Path) -> None:

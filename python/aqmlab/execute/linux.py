@@ -6,20 +6,23 @@ on this machine's kernel in real time. This module starts them, follows them, an
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 import platform
+import re
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, Any
@@ -229,9 +232,8 @@ def _locked(folder: Path, how: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-_busy: Counter[int] = Counter()
-"""Guests on each core."""
-_choosing = threading.Lock()
+_CORE = "aqmlab-core-"
+"""The sockets by which processes know each other's guests begin with this; the core and a number follow."""
 
 
 @contextmanager
@@ -241,14 +243,21 @@ def _core_for(clock: str) -> Iterator[set[int]]:
     if clock == "real":
         yield cores
         return
-    with _choosing:
-        core = min(cores, key=lambda core: (_busy[core], core))
-        _busy[core] += 1
-    try:
+    # An abstract name is no file, and ends with the process.
+    with socket.socket(socket.AF_UNIX) as mark:
+        while True:
+            taken = re.findall(rf"@({_CORE}(\d+)-\d+)$", Path("/proc/net/unix").read_text(), re.MULTILINE)
+            busy = Counter(int(core) for _, core in taken)
+            core = min(cores, key=lambda core: (busy[core], core))
+            names = (f"{_CORE}{core}-{number}" for number in count())
+            free = next(name for name in names if (name, str(core)) not in taken)
+            try:
+                mark.bind(f"\0{free}")
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:  # another process was faster
+                    raise
         yield {core}
-    finally:
-        with _choosing:
-            _busy[core] -= 1
 
 
 def _started(command: list[str], environment: Mapping[str, str], cores: set[int]) -> subprocess.Popen[bytes]:
