@@ -24,7 +24,8 @@ import aqmlab
 from aqmlab import Result, RunFailed, Scenario, ScenarioError
 from aqmlab.execute import linux
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.preflight import State, findings
+from aqmlab.execute.preflight import Machine, State, findings
+from aqmlab.execute.preflight.guest import kernel_file
 from aqmlab.execute.task import Task
 
 pytestmark = pytest.mark.linux
@@ -218,7 +219,7 @@ def test_a_tcp_that_linux_does_not_have_is_refused(guest: None, tcp: str, messag
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The temporary folder of this process and of those that it starts."""
-    folder = tmp_path / "temporary"
+    folder = tmp_path / "temporary files"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", os.fspath(folder))
     monkeypatch.setenv("TMPDIR", os.fspath(folder))
@@ -315,6 +316,22 @@ def test_the_folder_of_a_living_process_stays(temporary: Path) -> None:
         assert folder.exists()
         with linux._folder():
             assert not folder.exists()
+
+
+def test_paths_may_have_spaces(guest: None, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, source in {"programs": linux.BIN, "kernel": Path(kernel_file(Machine()))}.items():
+        (temporary / f"the {name}").symlink_to(source)
+    monkeypatch.setattr(linux, "BIN", temporary / "the programs")
+    (run,) = aqmlab.run(Scenario.parse(SHORT), engine=f"linux:kernel={temporary / 'the kernel'}").runs
+    assert (run.metrics["throughput"] or 0) > 0
+
+
+def test_a_path_with_a_quotation_mark_is_refused(guest: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / 'a "b"'
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", os.fspath(folder))
+    with pytest.raises(RunFailed, match="the guest cannot have a path with a quotation mark"):
+        aqmlab.run(Scenario.parse(SHORT), engine="linux")
 
 
 REAL = """\

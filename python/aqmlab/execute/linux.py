@@ -164,8 +164,16 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
         kernel_file(machine, options["kernel"]),
         *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
         *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
-        *(f"uml_dir={folder}", "--", str(_GUEST), str(folder), str(seed), str(BIN), options["ip"]),
+        *(f"uml_dir={folder}", "--"),
+        *(_quoted(str(part)) for part in (_GUEST, folder, seed, BIN, options["ip"])),
     ], {"TMPDIR": memory_folder(machine) or gettempdir()}
+
+
+def _quoted(text: str) -> str:
+    """Quote an argument of the guest's first process, which the kernel splits off its command line at spaces."""
+    if '"' in text or "\n" in text:
+        raise EngineUnavailable(f"{text!r}: the guest cannot have a path with a quotation mark or a line break")
+    return f'"{text}"'
 
 
 def _follow(
