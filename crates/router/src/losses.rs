@@ -32,7 +32,7 @@ const MEMORY: &str = "the kernel had no memory for datagrams: use fewer flows, o
 const LISTEN: &str =
     "more connections came at once than wait to be accepted: use a lower arrival_rate, or clock=virtual";
 
-/// What is read: a file below /proc/net, the group in it that begins a line, the counter, the remedy.
+/// The counters: a file below `/proc/net`, the group in it that begins a line, the name, the remedy.
 const COUNTERS: [(&str, &str, &str, &str); 9] = [
     ("snmp", "Udp", "RcvbufErrors", RECEIVE),
     ("snmp", "Udp", "SndbufErrors", SEND),
