@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ import aqmlab
 from aqmlab import Result, RunFailed, Scenario, ScenarioError
 from aqmlab.execute import linux
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.preflight import State, findings
+from aqmlab.execute.preflight import Machine, State, findings
+from aqmlab.execute.preflight.guest import kernel_file
 from aqmlab.execute.task import Task
 
 pytestmark = pytest.mark.linux
@@ -218,7 +219,7 @@ def test_a_tcp_that_linux_does_not_have_is_refused(guest: None, tcp: str, messag
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The temporary folder of this process and of those that it starts."""
-    folder = tmp_path / "temporary"
+    folder = tmp_path / "temporary files"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", os.fspath(folder))
     monkeypatch.setenv("TMPDIR", os.fspath(folder))
@@ -255,7 +256,7 @@ def test_the_guest_ends_with_the_command(guest: None, temporary: Path, tmp_path:
         finally:
             process.send_signal(number)
     assert_ended(processes)
-    left = list(temporary.glob("aqmlab-linux-*"))
+    left = list(temporary.glob("aqmlab-run-*"))
     assert len(left) == (number != signal.SIGINT)
     aqmlab.run(Scenario.parse(SHORT), engine="linux")
     assert list(temporary.iterdir()) == []
@@ -265,10 +266,72 @@ def started(process: subprocess.Popen[bytes], temporary: Path) -> list[psutil.Pr
     """The descendants of a command as soon as the guest runs."""
     for _ in range(600):
         assert process.poll() is None
-        if list(temporary.glob("aqmlab-linux-*/*/pid")):  # User-Mode Linux writes it
+        if list(temporary.glob("aqmlab-run-*/*/pid")):  # User-Mode Linux writes it
             return psutil.Process(process.pid).children(recursive=True)
         time.sleep(0.05)
     raise AssertionError("no guest has started")
+
+
+HOLDER = """\
+import sys
+from aqmlab.execute import linux
+
+linux._PREFIX, linux._CORE = sys.argv[1:]
+with linux._folder() as folder, linux._core_for("virtual") as cores:
+    print(folder, *cores, flush=True)
+    input()
+"""
+
+
+@contextmanager
+def holder() -> Iterator[tuple[subprocess.Popen[str], Path, int]]:
+    """Another process that reserves a folder and a core, which it returns."""
+    command = [sys.executable, "-c", HOLDER, linux._PREFIX, linux._CORE]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        folder, core = process.stdout.readline().rsplit(maxsplit=1)
+        yield process, Path(folder), int(core)
+        process.kill()
+
+
+def test_processes_share_the_cores_of_their_guests(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("it has a single core")
+    monkeypatch.setattr(linux, "_CORE", f"aqmlab-test-{os.getpid()}-")  # guests of others do not count
+    with linux._core_for("virtual") as first, holder() as (process, _, second):
+        assert {second} != first
+        process.kill()
+        process.wait()
+        with linux._core_for("virtual") as again:
+            assert again == {second}
+
+
+def test_the_folder_of_a_living_process_stays(temporary: Path) -> None:
+    with holder() as (process, folder, _):
+        with linux._folder() as own:
+            assert folder.exists()
+        assert not own.exists()
+        process.kill()
+        process.wait()
+        assert folder.exists()
+        with linux._folder():
+            assert not folder.exists()
+
+
+def test_paths_may_have_spaces(guest: None, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, source in {"programs": linux.BIN, "kernel": Path(kernel_file(Machine()))}.items():
+        (temporary / f"the {name}").symlink_to(source)
+    monkeypatch.setattr(linux, "BIN", temporary / "the programs")
+    (run,) = aqmlab.run(Scenario.parse(SHORT), engine=f"linux:kernel={temporary / 'the kernel'}").runs
+    assert (run.metrics["throughput"] or 0) > 0
+
+
+def test_a_path_with_a_quotation_mark_is_refused(guest: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / 'a "b"'
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", os.fspath(folder))
+    with pytest.raises(RunFailed, match="the guest cannot have a path with a quotation mark"):
+        aqmlab.run(Scenario.parse(SHORT), engine="linux")
 
 
 REAL = """\
@@ -331,6 +394,90 @@ def test_a_hundred_megabits_in_real_time(host: None) -> None:
 
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+POKED = """\
+duration = "5 s"
+warmup = "0 s"
+[dumbbell]
+rate = "10 Mbit/s"
+[[traffic]]
+name = "clicks"
+kind = "short"
+arrival_rate = "15 Hz"
+size = "3 kB"
+tcp = "linux"
+[[traffic]]
+name = "call"
+kind = "cbr"
+rate = "100 kbit/s"
+packet_size = "200 B"
+"""
+
+
+class Router:
+    """The router under way in real time, whose namespaces a test changes; those of a dumbbell's senders are 0."""
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "scenario.toml"
+        file.write_text(POKED)
+        command = [linux.BIN / "aqmlab-router", "--scenario", file, "--out", folder]
+        command += ["--traffic", linux.BIN / "aqmlab-traffic"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        arguments: list[str] = []
+        while "--namespaces" not in arguments:
+            assert self.process.poll() is None
+            children = psutil.Process(self.process.pid).children()
+            self._traffic, arguments = (children[0].pid, children[0].cmdline()) if children else (0, [])
+        self._namespaces = arguments[arguments.index("--namespaces") + 1].split(",")
+
+    def within(self, namespace: int, *command: str) -> str:
+        """The output of a command in one of its namespaces."""
+        net = f"--net=/proc/{self._traffic}/fd/{self._namespaces[namespace]}"
+        return subprocess.check_output(["nsenter", net, *command], text=True)
+
+    def message(self) -> str:
+        """Its message at the end."""
+        return self.process.communicate(timeout=60)[1]
+
+
+@pytest.fixture
+def router(host: None, tmp_path: Path) -> Iterator[Router]:
+    if os.geteuid():
+        unavailable("not root")
+    router = Router(tmp_path)
+    yield router
+    router.process.kill()
+    router.process.communicate()
+
+
+def test_flows_do_not_wait_for_the_ports_of_those_that_are_over(router: Router, tmp_path: Path) -> None:
+    router.within(0, "sysctl", "-q", "net.ipv4.ip_local_port_range=60000 60049")
+    assert router.message() == ""
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["classes"]["clicks"]["completed"] > 60
+    assert results["engine"]["failed_sockets"] == 0
+
+
+def test_a_loss_outside_the_network_is_refused(router: Router) -> None:
+    router.within(0, "ip", "link", "set", "aqmlab0", "txqueuelen", "1")
+    router.process.send_signal(signal.SIGSTOP)
+    lost = 0
+    while not lost:
+        (line,) = (line for line in router.within(0, "cat", "/proc/net/dev").splitlines() if "aqmlab0" in line)
+        lost = int(line.split()[12])
+    router.process.send_signal(signal.SIGCONT)
+    message = router.message()
+    assert "packets were lost outside the scenario's network:\n/proc/net/dev aqmlab0 tx_dropped = " in message
+    assert "use a slower link" in message
+
+
+def test_the_first_packet_that_belongs_to_no_traffic_is_named(router: Router) -> None:
+    send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('10.65.0.1', 7)); "
+    router.within(1, sys.executable, "-c", f"{send}s.sendto(b'x', ('10.64.0.1', 9)); s.sendto(b'x', ('10.64.0.1', 8))")
+    message = router.message()
+    assert message.startswith("2 packets belong to no traffic of the scenario; the first, after ")
+    assert message.endswith(" s, was UDP from 10.65.0.1:7 to 10.64.0.1:9\n")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, Poll, Timer};
 use crate::hosts::{Hosts, class_of};
+use crate::losses::Loss;
 use crate::namespace::Namespace;
 use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
@@ -40,6 +41,8 @@ pub struct Router {
     delivered: Vec<Time>,
     /// Packets that the hosts sent and that belong to no traffic.
     pub strays: u64,
+    /// The first of them, and when it came.
+    pub first_stray: Option<(Time, Seen)>,
 }
 
 /// A packet on its way.
@@ -98,6 +101,7 @@ impl Router {
             lateness,
             delivered: Vec::new(),
             strays: 0,
+            first_stray: None,
         })
     }
 
@@ -178,7 +182,7 @@ impl Router {
         let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
         let class = class_of([seen.from.1, seen.to.1]);
         let ((Some(from), Some(to)), Some(class)) = (ends, class) else {
-            self.strays += 1;
+            self.stray(now, seen);
             return false;
         };
         place.namespace = to.namespace;
@@ -194,7 +198,9 @@ impl Router {
             ecn: seen.ecn,
         };
         let enters = self.emulation.offer(now, &packet);
-        self.strays += u64::from(!enters);
+        if !enters {
+            self.stray(now, seen);
+        }
         enters
     }
 
@@ -216,6 +222,20 @@ impl Router {
             }
         }
         Ok(())
+    }
+
+    fn stray(&mut self, now: Time, seen: Seen) {
+        self.strays += 1;
+        self.first_stray.get_or_insert((now, seen));
+    }
+
+    /// The packets that the hosts' own kernels have lost.
+    ///
+    /// # Errors
+    /// If the counters cannot be read.
+    pub fn losses(&self) -> io::Result<Vec<Loss>> {
+        let found = self.namespaces.iter().map(Namespace::losses);
+        Ok(found.collect::<io::Result<Vec<_>>>()?.concat())
     }
 
     /// Writes the delivered packets to the devices of their hosts.

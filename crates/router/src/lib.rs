@@ -11,6 +11,7 @@
 //! - [`clock`]: time since the start of the run, and a timer.
 //! - [`namespace`]: namespaces with their devices.
 //! - [`forward`]: the router.
+//! - [`losses`]: packets that the hosts' own kernels have lost.
 //! - [`ends`]: what the program with senders and sinks reports.
 //! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`ring`], by which packets come to it.
 //! - [`table`]: series as a file.
@@ -21,6 +22,7 @@ pub mod clock;
 pub mod ends;
 pub mod forward;
 pub mod hosts;
+pub mod losses;
 pub mod namespace;
 pub mod qdisc;
 pub mod ring;

@@ -1,12 +1,15 @@
 //! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
 
 use crate::hosts::{Hosts, Ip};
+use crate::losses::{Loss, losses};
 use crate::stack::{Cubic, Stack};
 use crate::sys;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
 use std::process::{Command, Stdio};
 
 /// The device in each namespace.
@@ -23,6 +26,17 @@ pub struct Namespace {
     pub file: File,
     /// Its device.
     pub device: File,
+}
+
+impl Namespace {
+    /// The packets that its kernel has lost; the calling thread is in it afterwards.
+    ///
+    /// # Errors
+    /// If the counters cannot be read.
+    pub fn losses(&self) -> io::Result<Vec<Loss>> {
+        move_into_link_name_space(self.file.as_fd(), Some(LinkNameSpaceType::Network))?;
+        losses(DEVICE)
+    }
 }
 
 /// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes. The calling thread is in the last one

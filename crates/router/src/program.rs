@@ -123,7 +123,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             let _ = writeln!(out, "{text}");
         })
         .map_err(failed)?;
+    let losses = router.losses().map_err(failed)?;
     let report = traffic.report(arguments)?;
+    if !losses.is_empty() {
+        let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        return Err(format!("packets were lost outside the scenario's network:\n{losses}"));
+    }
     let started: u64 = report.classes.iter().map(|class| class.started).sum();
     if report.failed as f64 > MOST_FAILED * started as f64 {
         return Err(format!(
@@ -139,8 +144,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     if !violations.is_empty() {
         return Err(format!("the accounts of the router do not balance: {}", violations.join("; ")));
     }
-    if router.strays > 0 {
-        return Err(format!("{} packets belong to no traffic of the scenario", router.strays));
+    if let Some((at, first)) = router.first_stray {
+        return Err(format!(
+            "{} packets belong to no traffic of the scenario; the first, after {:.3} s, was {first}",
+            router.strays,
+            at.secs()
+        ));
     }
     if let Some(lateness) = router.lateness() {
         let observed = &scenario.links[scenario.observed];

@@ -166,6 +166,9 @@ impl Qdisc {
 /// # Errors
 /// The reason why not.
 pub fn check(link: &Link) -> Result<(), String> {
+    if !link.aqm.as_ref().is_some_and(|aqm| aqm.name() == "droptail") {
+        return Err(format!("link {}: with --qdisc its own discipline must be droptail", link.name));
+    }
     if link.changes.is_empty() {
         return Ok(());
     }

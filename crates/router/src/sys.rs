@@ -1,4 +1,4 @@
-//! The system calls that no library wraps: attaching to a TUN device, and TCP_INFO.
+//! The system calls that no library wraps: attaching to a TUN device, and some options of sockets.
 #![allow(unsafe_code, reason = "system calls")]
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -52,6 +52,26 @@ pub fn be_prompt() -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Lets a socket that binds an address get its port only when it connects: that may be one that another connection,
+/// to another address or in TIME_WAIT, still has.
+///
+/// # Errors
+/// If `socket` is no socket of IP.
+pub fn bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads an `int` from `on`.
+    let answer = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What the kernel knows of a connection, as far as it is read here.

@@ -3,7 +3,8 @@
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use netsim::Kind;
 use scenario::model::Ecn;
-use std::net::IpAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 
 /// CE in the ECN field (RFC 3168, section 5).
 const CE: u8 = 0b11;
@@ -69,6 +70,18 @@ impl Seen {
     }
 }
 
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let protocol = match self.kind {
+            Kind::Datagram => "UDP",
+            Kind::Data => "TCP with payload",
+            Kind::Ack => "TCP without payload",
+        };
+        let [from, to] = [self.from, self.to].map(|(address, port)| SocketAddr::new(address, port));
+        write!(f, "{protocol} from {from} to {to}")
+    }
+}
+
 /// Sets CE in a packet of IPv4, whose header checksum follows (RFC 1624, equation 3), or of IPv6.
 ///
 /// # Panics
@@ -113,6 +126,7 @@ mod tests {
         assert_eq!((seen.to.1, seen.kind, seen.ecn), (1024, Kind::Data, Ecn::Ect1));
         let ack = Seen::of(&v4(0, 64, 0)).unwrap();
         assert_eq!((ack.kind, ack.ecn), (Kind::Ack, Ecn::None));
+        assert_eq!(ack.to_string(), "TCP without payload from 10.64.0.1:40000 to 10.65.0.2:1024");
         assert_eq!(seen.connection(), Seen { from: ack.to, to: ack.from, ..ack }.connection());
         assert_eq!(Seen::of(&[0; 40]), None);
         assert_eq!(Seen::of(&v4(0, 64, 0)[..30]), None);
@@ -126,6 +140,7 @@ mod tests {
         packet[1] |= 0b10 << 4;
         let seen = Seen::of(&packet).unwrap();
         assert_eq!((seen.kind, seen.ecn, seen.from.1), (Kind::Datagram, Ecn::Ect0, 5));
+        assert!(seen.to_string().ends_with(":202]:6"), "{seen}");
         mark(&mut packet);
         let sliced = SlicedPacket::from_ip(&packet).unwrap();
         let Some(NetSlice::Ipv6(ip)) = sliced.net else { panic!("IPv6") };

@@ -2,6 +2,8 @@
 
 use router::hosts::{Host, Hosts, Ip, port, tcp};
 use router::stack::control;
+use router::sys;
+use rustix::net::sockopt::{set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use scenario::Scenario;
 use scenario::model::{Ecn, HEADER};
@@ -13,7 +15,7 @@ use std::os::fd::{AsFd as _, RawFd};
 
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 4096;
-/// Bytes that a sink of datagrams holds: no packet may be lost there.
+/// Bytes that a source or sink of datagrams holds: no packet may be lost there.
 const DATAGRAMS: usize = 8 << 20;
 /// Bytes that an application hands over before they can be sent: few, so that it can stop.
 pub(crate) const AHEAD: u32 = 128 << 10;
@@ -81,6 +83,7 @@ impl Sockets {
     /// A socket that connects to a listener.
     pub(crate) fn connection(&mut self, class: usize, from: Host, to: Host) -> io::Result<Socket> {
         let socket = self.stream(class, from)?;
+        sys::bind_address_no_port(&socket)?;
         socket.bind(&self.address(from, 0))?;
         match socket.connect(&self.address(to, port(class))) {
             Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
@@ -93,7 +96,10 @@ impl Sockets {
     /// A socket that takes the datagrams of a traffic entry.
     pub(crate) fn sink(&mut self, class: usize, host: Host) -> io::Result<Socket> {
         let socket = self.datagram(host)?;
-        socket.set_recv_buffer_size(DATAGRAMS)?;
+        // Beyond the system's limit, if that is allowed.
+        if set_socket_recv_buffer_size_force(&socket, DATAGRAMS).is_err() {
+            socket.set_recv_buffer_size(DATAGRAMS)?;
+        }
         socket.bind(&self.address(host, port(class)))?;
         Ok(socket)
     }
@@ -101,6 +107,9 @@ impl Sockets {
     /// A socket that sends datagrams.
     pub(crate) fn source(&mut self, class: usize, from: Host, to: Host, ecn: Ecn) -> io::Result<Socket> {
         let socket = self.datagram(from)?;
+        if set_socket_send_buffer_size_force(&socket, DATAGRAMS).is_err() {
+            socket.set_send_buffer_size(DATAGRAMS)?;
+        }
         let field = match ecn {
             Ecn::None => 0,
             Ecn::Ect1 => 1,

@@ -6,19 +6,23 @@ on this machine's kernel in real time. This module starts them, follows them, an
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import json
 import os
 import platform
+import re
 import selectors
 import shutil
 import signal
+import socket
 import subprocess
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, Any
@@ -38,8 +42,8 @@ BIN = Path(__file__).parent.parent / "bin"
 _GUEST = Path(__file__).with_name("guest.sh")
 """The first process of the guest."""
 
-_PREFIX = "aqmlab-linux-"
-"""The names of the folders of runs begin with this and the number of the process."""
+_PREFIX = "aqmlab-run-"
+"""The names of the folders of runs begin with this."""
 
 _SLICE = 0.1
 """Seconds between two calls of `watch`."""
@@ -172,8 +176,16 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
         kernel_file(machine, options["kernel"]),
         *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
         *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
-        *(f"uml_dir={folder}", "--", str(_GUEST), str(folder), str(seed), str(BIN), options["ip"]),
+        *(f"uml_dir={folder}", "--"),
+        *(_quoted(str(part)) for part in (_GUEST, folder, seed, BIN, options["ip"])),
     ], {"TMPDIR": memory_folder(machine) or gettempdir()}
+
+
+def _quoted(text: str) -> str:
+    """Quote an argument of the guest's first process, which the kernel splits off its command line at spaces."""
+    if '"' in text or "\n" in text:
+        raise EngineUnavailable(f"{text!r}: the guest cannot have a path with a quotation mark or a line break")
+    return f'"{text}"'
 
 
 def _follow(
@@ -215,18 +227,33 @@ def _read(file: Path) -> Any:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """Make a folder for a run; remove those that killed processes have left."""
+    """Make a folder for a run, locked as long as it is used; remove those that killed processes have left."""
     for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
-        process = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if process.isdigit() and not Path("/proc", process).exists():
+        with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
             shutil.rmtree(left, ignore_errors=True)
-    with TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+    with ExitStack() as stack:
+        while True:
+            folder = stack.enter_context(TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True))
+            with suppress(FileNotFoundError):
+                lock = stack.enter_context(_locked(Path(folder), fcntl.LOCK_EX))
+                if os.fstat(lock).st_nlink:  # no other process has removed it before it was locked
+                    break
         yield Path(folder)
 
 
-_busy: Counter[int] = Counter()
-"""Guests on each core."""
-_choosing = threading.Lock()
+@contextmanager
+def _locked(folder: Path, how: int) -> Iterator[int]:
+    """Hold a lock on a folder, which ends with the process, and yield its descriptor."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, how)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+_CORE = "aqmlab-core-"
+"""The sockets by which processes know each other's guests begin with this; the core and a number follow."""
 
 
 @contextmanager
@@ -236,14 +263,21 @@ def _core_for(clock: str) -> Iterator[set[int]]:
     if clock == "real":
         yield cores
         return
-    with _choosing:
-        core = min(cores, key=lambda core: (_busy[core], core))
-        _busy[core] += 1
-    try:
+    # An abstract name is no file, and ends with the process.
+    with socket.socket(socket.AF_UNIX) as mark:
+        while True:
+            taken = re.findall(rf"@({_CORE}(\d+)-\d+)$", Path("/proc/net/unix").read_text(), re.MULTILINE)
+            busy = Counter(int(core) for _, core in taken)
+            core = min(cores, key=lambda core: (busy[core], core))
+            names = (f"{_CORE}{core}-{number}" for number in count())
+            free = next(name for name in names if (name, str(core)) not in taken)
+            try:
+                mark.bind(f"\0{free}")
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:  # another process was faster
+                    raise
         yield {core}
-    finally:
-        with _choosing:
-            _busy[core] -= 1
 
 
 def _started(command: list[str], environment: Mapping[str, str], cores: set[int]) -> subprocess.Popen[bytes]:
