@@ -505,3 +505,52 @@ def test_a_user_without_privileges_can_run_the_router(host: None, open_folder: P
     assert (done.returncode, done.stderr) == (0, "")
     results = json.loads((open_folder / "results.json").read_text())
     assert results["metrics"]["utilisation"] > 0.1
+
+
+FIVE = """\
+duration = "20 s"
+warmup = "5 s"
+aqm = "droptail"
+record.series = false
+[dumbbell]
+rate = "10 Mbit/s"
+buffer = "100 packets"
+sender_delay = "10 ms"
+[[traffic]]
+name = "x"
+count = 5
+start = "uniform(0 s, 1 s)"
+tcp = { preset = "linux", congestion = "reno", ecn = true }
+"""
+
+
+def test_a_fifo_of_the_kernel_is_one_of_ours() -> None:
+    require("linux")
+    ours, kernels = (
+        aqmlab.run(Scenario.parse(FIVE, "five"), engine=engine).runs[0].links["bottleneck"]
+        for engine in ("linux", "linux:qdisc=pfifo limit 100")
+    )
+    assert kernels["drops_early"] == 0
+    assert kernels["drops_overflow"] == pytest.approx(ours["drops_overflow"], rel=0.3)
+    assert kernels["queue_full"] is None
+    # HTB lets a second packet go while the first is under way.
+    assert kernels["queue_mean"] == pytest.approx(ours["queue_mean"], rel=0.1)
+    assert kernels["throughput"] == pytest.approx(ours["throughput"], rel=0.01)
+
+
+def test_a_discipline_of_the_kernel_marks_and_keeps_its_target() -> None:
+    require("linux")
+    result = aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pie limit 1000 target 20ms ecn")
+    link = result.runs[0].links["bottleneck"]
+    assert result.discipline == "kernel:pie limit 1000 target 20ms ecn"
+    assert link["marks"] > 50 > link["drops_early"]
+    assert link["queue_delay_mean"] == pytest.approx(0.02, rel=0.3)
+
+
+def test_a_discipline_that_the_kernel_lacks_is_named() -> None:
+    require("linux")
+    with pytest.raises(RunFailed, match="tc: .*pies"):
+        aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pies limit 3")
+    changing = FIVE.replace("[dumbbell]", '[dumbbell]\nchanges = ["3 s: 5 Mbit/s"]')
+    with pytest.raises(ScenarioError, match="constant rate"):
+        aqmlab.run(Scenario.parse(changing, "changing"), engine="linux:qdisc=pie")

@@ -166,13 +166,16 @@ impl Qdisc {
 /// # Errors
 /// The reason why not.
 pub fn check(link: &Link) -> Result<(), String> {
-    if !link.aqm.as_ref().is_some_and(|aqm| aqm.name() == "droptail") {
+    if link.aqm.as_ref().is_none_or(|aqm| aqm.name() != "droptail") {
         return Err(format!("link {}: with --qdisc its own discipline must be droptail", link.name));
     }
     if link.changes.is_empty() {
         return Ok(());
     }
-    Err(format!("link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes", link.name))
+    Err(format!(
+        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes",
+        link.name
+    ))
 }
 
 fn index_socket() -> io::Result<rustix::fd::OwnedFd> {

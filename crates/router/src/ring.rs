@@ -43,9 +43,8 @@ fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
 fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes of a value of plain numbers.
-    let answer = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, name, ptr::from_ref(value).cast(), length)
-    };
+    let answer =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, ptr::from_ref(value).cast(), length) };
     checked(answer).map(|_| ())
 }
 
@@ -56,10 +55,16 @@ impl Ring {
     /// If the system refuses.
     pub fn new(device: u32, mtu: usize) -> io::Result<Self> {
         // SAFETY: no memory is passed.
-        let socket = checked(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+        let socket =
+            checked(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
         // SAFETY: nothing else owns the descriptor.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
+        set(
+            &socket,
+            libc::SOL_PACKET,
+            libc::PACKET_VERSION,
+            &(libc::tpacket_versions::TPACKET_V2 as libc::c_int),
+        )?;
         set(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
         set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &ROOM)?;
         let frame = (HEADER + mtu).next_power_of_two();

@@ -104,6 +104,12 @@ class Result:
     engine_name: str = PACKET
 
     @property
+    def discipline(self) -> str:
+        """The queue discipline at the observed link: the scenario's, or the kernel's as in ``kernel:pie limit 1000``."""
+        _, _, words = self.engine_name.partition("qdisc=")  # the last of the options
+        return f"kernel:{words}" if words else self.scenario.aqm
+
+    @property
     def seeded(self) -> bool:
         """Whether the runs depend on their seeds; the single run of the fluid model does not."""
         return self.not_modelled is None
@@ -284,7 +290,7 @@ class Result:
         """
         from aqmlab.figures import matplotlib, runs
 
-        return matplotlib.draw(runs.comparison({self.scenario.aqm: self}), figure)
+        return matplotlib.draw(runs.comparison({self.discipline: self}), figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it.
@@ -303,7 +309,7 @@ class Result:
         """
         from aqmlab.figures import matplotlib, runs
 
-        return matplotlib.draw(runs.distribution({self.scenario.aqm: self}, name), figure)
+        return matplotlib.draw(runs.distribution({self.discipline: self}, name), figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write result.json, scenario.toml and the series of each run; `load` reads them.
@@ -374,12 +380,12 @@ class Result:
     def __repr__(self) -> str:
         from aqmlab.reports.text import text
 
-        return text({self.scenario.aqm: self})
+        return text({self.discipline: self})
 
     def _repr_html_(self) -> str:
         from aqmlab.reports import notebook
 
-        return notebook.results({self.scenario.aqm: self})
+        return notebook.results({self.discipline: self})
 
 
 def _summaries(runs: Sequence[Metrics]) -> dict[str, Summary]:

@@ -175,7 +175,9 @@ impl Link {
     pub(crate) fn is_stuck(&self, end: Instant, time: Time) -> bool {
         let queue = self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
-            !(aqm_queue.outside.is_some() || aqm_queue.queue.is_empty() || aqm_queue.busy && aqm_queue.sent >= time)
+            !(aqm_queue.outside.is_some()
+                || aqm_queue.queue.is_empty()
+                || aqm_queue.busy && aqm_queue.sent >= time)
         });
         queue || !self.ns2.waiting.is_empty() && instant(self.ns2.ready) <= end
     }
