@@ -549,7 +549,7 @@ def test_a_discipline_of_the_kernel_marks_and_keeps_its_target() -> None:
 
 def test_a_discipline_that_the_kernel_lacks_is_named() -> None:
     require("linux")
-    with pytest.raises(RunFailed, match="tc: .*pies"):
+    with pytest.raises(RunFailed, match=r"tc: .*pies"):
         aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pies limit 3")
     changing = FIVE.replace("[dumbbell]", '[dumbbell]\nchanges = ["3 s: 5 Mbit/s"]')
     with pytest.raises(ScenarioError, match="constant rate"):

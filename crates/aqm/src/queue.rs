@@ -308,8 +308,8 @@ impl<T: Frame> Queue<T> {
 
     /// The place of the first waiting frame for which `is` returns true.
     ///
-    /// For a host whose packets wait in a queue elsewhere, of which this one keeps account: that says which packet it
-    /// sends or drops, whatever the algorithm here would.
+    /// For a host whose packets wait in a queue elsewhere, of which this one keeps account: the host states which
+    /// packet that queue sends or drops.
     #[must_use]
     pub fn place_of(&self, is: impl Fn(&T) -> bool) -> Option<Place> {
         let place = |ring: &Ring<Waiting<T>>| ring.iter().position(|waiting| is(&waiting.frame));

@@ -106,7 +106,7 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
     tool("ip", &commands)
 }
 
-/// Has a tool of iproute2, `ip` or `tc`, carry out commands.
+/// Has `ip` or `tc` carry out commands.
 ///
 /// # Errors
 /// The tool's own.

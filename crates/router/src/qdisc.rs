@@ -16,7 +16,7 @@ const DEVICE: &str = "aqmlab1";
 const BURST: u32 = 1600;
 /// The discipline's number (tc(8)).
 const HANDLE: &str = "10:";
-/// The disciplines that drop only for want of room.
+/// The disciplines that drop a packet only if they have no room for it.
 const FIFOS: [&str; 3] = ["pfifo", "bfifo", "pfifo_head_drop"];
 
 /// The discipline.
@@ -59,7 +59,7 @@ pub enum Fate {
     },
     /// It was dropped.
     Dropped {
-        /// Whether for want of room; false if the kernel does not tell.
+        /// Whether there was no room for it; false if the reason is not known.
         full: bool,
     },
 }
@@ -137,7 +137,7 @@ impl Qdisc {
         Ok(())
     }
 
-    /// What it has decided, as far as that was seen and not taken yet.
+    /// Its decisions that were seen and not taken yet.
     pub fn decisions(&mut self) -> impl Iterator<Item = Decision> {
         self.decided.drain(..)
     }
@@ -191,7 +191,7 @@ fn ecn(packet: &[u8]) -> u8 {
     }
 }
 
-/// Whether two packets are the same but for what a discipline may change: the traffic class, and the checksum for it.
+/// Whether two packets are the same apart from the traffic class, which a discipline may change, and the checksum.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let version = a[0] >> 4;
     let after = if version == 6 { 2 } else { 12 };

@@ -1,7 +1,7 @@
 //! Packets into a device's queue discipline, from memory that is shared with the kernel (packet(7), `PACKET_TX_RING`).
 //!
-//! A place of the ring is free again as soon as the kernel has let its packet go: sent it, or dropped it. No other way of
-//! sending tells of a single packet when a queue discipline drops it.
+//! A place of the ring is free again as soon as the kernel has let its packet go: sent it, or dropped it. With no other way of
+//! sending is it known which packets a queue discipline drops, and when.
 #![allow(unsafe_code, reason = "system calls, and memory shared with the kernel")]
 
 use std::io;
@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The number of places. A packet that waits while so many others pass stops the ring.
+/// The number of places. A packet that waits while this many others pass stops the ring.
 const PLACES: usize = 1 << 14;
 /// Bytes of the kernel's header before a packet: `struct tpacket2_hdr`, then `struct virtio_net_hdr`.
 const HEADER: usize = 32 + VIRTIO;

@@ -85,7 +85,7 @@ Aqm = Annotated[
         "--aqm",
         metavar="SPEC",
         help="Replace the queue discipline of the file: NAME or NAME:KEY=VALUE,…. A target queue set in the file is "
-        "kept unless SPEC sets another.",
+        "kept unless SPEC sets another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
     ),
 ]
 Settings = Annotated[

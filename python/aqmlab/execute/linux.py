@@ -90,7 +90,7 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     }
     _require(options["clock"], options["kernel"], frozenset(controls - {"ledbat"}))
     with _folder() as folder:
-        router = [BIN / "aqmlab-router", "--check", "--scenario", _written(scenario, folder, options)]
+        router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario.core, folder, options))]
         said = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
     if said.returncode:
         raise _core.ScenarioError(said.stderr.strip())
@@ -148,7 +148,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         )
 
 
-def _written(scenario: Scenario, folder: Path, options: Mapping[str, str]) -> Path:
+def _written(scenario: _core.Scenario, folder: Path, options: Mapping[str, str]) -> Path:
     """Write what the router needs for a scenario to a folder, and return the scenario's file."""
     file = folder / "scenario.toml"
     if words := _qdisc(options):

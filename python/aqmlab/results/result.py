@@ -105,7 +105,7 @@ class Result:
 
     @property
     def discipline(self) -> str:
-        """The queue discipline at the observed link: the scenario's, or the kernel's as in ``kernel:pie limit 1000``."""
+        """The queue discipline at the observed link: the scenario's, or Linux's own as in ``kernel:pie limit 1000``."""
         _, _, words = self.engine_name.partition("qdisc=")  # the last of the options
         return f"kernel:{words}" if words else self.scenario.aqm
 

@@ -75,7 +75,7 @@ impl<P: Probe> Emulation<P> {
     }
 
     /// Leaves the decisions at the observed link to a queue outside, and only keeps account of it. The caller takes the
-    /// packets for it from [`Emulation::handed_over`] after each advance, and says when it [sends](Emulation::sent)
+    /// packets for it from [`Emulation::handed_over`] after each advance, and reports when it [sends](Emulation::sent)
     /// and [drops](Emulation::dropped) them.
     ///
     /// # Panics
@@ -102,7 +102,7 @@ impl<P: Probe> Emulation<P> {
         self.run.network.sent_outside(self.run.scenario.observed, at, number, marked);
     }
 
-    /// The queue outside drops a packet at `at`, not before the time reached; `full` if for want of room.
+    /// The queue outside drops a packet at `at`, not before the time reached; `full` if it had no room.
     ///
     /// # Panics
     /// If it was not handed over, or was sent or dropped before.
