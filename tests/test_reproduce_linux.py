@@ -20,6 +20,7 @@ from aqmlab.papers.judge.findings import assess
 from aqmlab.papers.run import sweep
 from aqmlab.papers.run.estimate import estimates, speed_of
 from aqmlab.papers.run.sweep import SIMULATED, Effort
+from aqmlab.papers.show import pages
 from aqmlab.papers.show.document import document
 from aqmlab.scenario import Scenario
 
@@ -174,6 +175,19 @@ def test_the_command_writes_a_folder_of_its_own_and_does_nothing_twice(
     assert "up to date" in again.stdout
     assert "runs to do" not in again.stderr
     assert len(fake) == count == 22
+
+
+def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], quick_cli: Cli, tmp_path: Path) -> None:
+    done = quick_cli("reproduce", "impact", "--engine", "linux", "--seeds", "1", "--jobs", "1")
+    assert done.returncode == 0
+    docs = tmp_path / "docs"
+    assert pages.write(tmp_path / "out/reproduce/impact-linux", docs) == ["impact-linux"]
+    text = (docs / "impact-linux.md").read_text(encoding="utf-8")
+    assert "`aqmlab reproduce impact --engine linux` makes" in text
+    assert "impact-linux/fig4.png" in text
+    assert (docs / "impact-linux/fig4.png").is_file()
+    assert not (docs / "README.md").exists(), "it has the papers as simulated"
+    assert "[impact-linux](impact-linux.md)" in pages.index([], measured=["impact-linux"])
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,9 @@ def write(folder: Path, docs: Path) -> list[str]:
     """Write a page for each reproduced paper, and an index; return the names of the papers.
 
     ``folder`` has the output of ``aqmlab reproduce all --out``, or of one paper. The pages are ``README.md`` and
-    ``NAME.md`` in ``docs``, with the figures in ``NAME/``. Raises `ValueError` if ``folder`` has no findings, or if the
-    findings of a paper are incomplete.
+    ``NAME.md`` in ``docs``, with the figures in ``NAME/``. Findings of another engine than the packet engine make
+    ``NAME-ENGINE.md``, and no index. Raises `ValueError` if ``folder`` has no findings, or if the findings of a paper
+    are incomplete.
     """
     cure = f"aqmlab reproduce all --out {folder}"
     files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
@@ -53,17 +54,28 @@ def write(folder: Path, docs: Path) -> list[str]:
         raise ValueError(f"{folder}: no {FINDINGS} there; {cure} makes them")
     found = [(file.parent, unsealed(file, cure)) for file in files]
     for own, document in found:
-        if document["only"] or document["left_out"] or document["not_judged"]:
+        lacking = [] if document["measured"] else [*document["left_out"], *document["not_judged"]]
+        if document["only"] or document["interrupted"] or lacking:
             raise ValueError(f"{own}: not all of {document['paper']} was done; aqmlab reproduce does the rest")
     for own, document in found:
-        name = document["paper"]
+        name = _name(document)
         shutil.rmtree(docs / name, ignore_errors=True)
         figures = [item for item in document["items"] if item["kind"] == "figure"]
         images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in figures}
         write_text(docs / f"{name}.md", page(document, images))
-    listed = [document["paper"] for _, document in found if (docs / f"items/{document['paper']}.md").is_file()]
-    write_text(docs / "README.md", index([document for _, document in found], listed))
-    return [document["paper"] for _, document in found]
+    simulated = [document for _, document in found if not document["measured"]]
+    if not simulated:
+        return [_name(document) for _, document in found]
+    listed = [document["paper"] for document in simulated if (docs / f"items/{document['paper']}.md").is_file()]
+    measured = sorted(file.stem for document in simulated for file in docs.glob(f"{document['paper']}-*.md"))
+    write_text(docs / "README.md", index(simulated, listed, measured))
+    return [_name(document) for _, document in found]
+
+
+def _name(document: Document) -> str:
+    """Return the name of a paper's page."""
+    engine, _, _ = document["engine_name"].partition(":")
+    return f"{document['paper']}-{engine}" if document["measured"] else str(document["paper"])
 
 
 def _copied(item: Document, folder: Path, to: Path) -> str:
@@ -88,8 +100,11 @@ def _escaped(found: Any) -> Any:
     return [_escaped(value) for value in found] if isinstance(found, list) else found
 
 
-def index(documents: Sequence[Document], listed: Sequence[str] = ()) -> str:
-    """Write the index of all papers, as Markdown; those that are ``listed`` have a checklist in ``items/``."""
+def index(documents: Sequence[Document], listed: Sequence[str] = (), measured: Sequence[str] = ()) -> str:
+    """Write the index of all papers, as Markdown.
+
+    Those that are ``listed`` have a checklist in ``items/``; ``measured`` are the names of pages on other engines.
+    """
     documents = [_escaped(document) for document in documents]
     rows = []
     for document in documents:
@@ -108,6 +123,9 @@ def index(documents: Sequence[Document], listed: Sequence[str] = ()) -> str:
     if listed:
         links = ", ".join(f"[{name}](items/{name}.md)" for name in listed)
         parts.append(f"All that each paper describes, and where it is or why it is left out: {links}.")
+    if measured:
+        links = ", ".join(f"[{name}]({name}.md)" for name in measured)
+        parts.append(f"The measurements of a paper, repeated by another engine: {links}.")
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
         lines = [
             f"- [{document['paper']}]({document['paper']}.md): {claim['text']} *{claim['where']}.* {claim['why']}"
@@ -123,15 +141,16 @@ def index(documents: Sequence[Document], listed: Sequence[str] = ()) -> str:
 def page(document: Document, images: Mapping[str, str]) -> str:
     """Write the page on a paper, as Markdown; ``images`` maps the names of figures to links from the page."""
     document = _escaped(document)
-    claims = document["claims"]
+    claims, measured = document["claims"], document["measured"]
+    engine = f" --engine {document['engine_name']}" if measured else ""
     quick = ", quick: fewest points" if document["quick"] else ""
     parts = [
-        f"# {document['title']}",
-        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, "
-        f"{texts.repeated(document)}{quick}.*",
+        f"# {document['title']}{', measured' if measured else ''}",
+        f"*Generated from findings by `{'aqmlab reproduce' if measured else 'make reproduce'}`: "
+        f"aqmlab {document['version']}, {texts.repeated(document)}{quick}.*",
         document["source"],
-        document["about"],
-        f"`aqmlab reproduce {document['paper']}` makes all figures, tables and verdicts. {counted(claims)}. "
+        measured["why"] if measured else document["about"],
+        f"`aqmlab reproduce {document['paper']}{engine}` makes all figures, tables and verdicts. {counted(claims)}. "
         "[What the verdicts mean](README.md).",
         table(
             ["claim", "where", "verdict", "what decides it"],
@@ -156,7 +175,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
             for choice in document["choices"]
         ]
         parts += ["## Unstated parameters", table(["parameter", "stated", "ours", "why"], rows)]
-    if document["elsewhere"]:
+    if document["elsewhere"] and not measured:
         parts += ["## Left for later", document["elsewhere"]]
     return "\n\n".join(part for part in parts if part) + "\n"
 
