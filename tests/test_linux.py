@@ -554,3 +554,19 @@ def test_a_discipline_that_the_kernel_lacks_is_named() -> None:
     changing = FIVE.replace("[dumbbell]", '[dumbbell]\nchanges = ["3 s: 5 Mbit/s"]')
     with pytest.raises(ScenarioError, match="constant rate"):
         aqmlab.run(Scenario.parse(changing, "changing"), engine="linux:qdisc=pie")
+
+
+def test_ipv6_fills_the_link_as_ipv4_does() -> None:
+    require("linux")
+    four = aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux").runs[0]
+    try:
+        six = aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:ip=6").runs[0]
+    except RunFailed as error:
+        if "IPv6, which this kernel does not have" not in str(error):
+            raise
+        unavailable("the guest's kernel has no IPv6: remove it, and call make kernel")
+    ours, theirs = six.links["bottleneck"], four.links["bottleneck"]
+    assert ours["throughput"] == pytest.approx(theirs["throughput"], rel=0.01)
+    assert ours["queue_mean"] == pytest.approx(theirs["queue_mean"], rel=0.15)
+    # Packets have one size; the header of IPv6 is 20 bytes longer, at the cost of the payload.
+    assert six.metrics["goodput"] / four.metrics["goodput"] == pytest.approx(1428 / 1448, rel=0.01)
