@@ -41,7 +41,8 @@ def test_an_engine_is_its_text(text: str, canonical: str) -> None:
 
 
 def test_options_have_defaults() -> None:
-    assert Engine.parse("linux:clock=real").settings == {"clock": "real", "ip": "4", "kernel": "auto"}
+    defaults = {"clock": "real", "ip": "4", "kernel": "auto", "qdisc": "scenario"}
+    assert Engine.parse("linux:clock=real").settings == defaults
     assert PACKETS.settings == {}
     assert all(option.doc and option.default for kind in ENGINES.values() for option in kind.options)
 
