@@ -42,6 +42,10 @@ BIN = Path(__file__).parent.parent / "bin"
 _GUEST = Path(__file__).with_name("guest.sh")
 """The first process of the guest."""
 
+_ENDING_TOGETHER = 'trap "kill -s KILL 0" TERM; "$@" & wait $!'
+"""The guest ends with this process, even if that is killed, and with all of its processes: a signal to the kernel alone
+would leave one that it is about to start."""
+
 _PREFIX = "aqmlab-run-"
 """The names of the folders of runs begin with this."""
 
@@ -171,8 +175,7 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
         return [*router, *more, "--latest", str(_LATEST)], {}
     machine = Machine()
     return [
-        # The guest ends with this process, even if that is killed.
-        *("setpriv", "--pdeathsig", "KILL"),
+        *("setpriv", "--pdeathsig", "TERM", "sh", "-c", _ENDING_TOGETHER, "sh"),
         kernel_file(machine, options["kernel"]),
         *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
         *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
