@@ -42,9 +42,13 @@ BIN = Path(__file__).parent.parent / "bin"
 _GUEST = Path(__file__).with_name("guest.sh")
 """The first process of the guest."""
 
-_ENDING_TOGETHER = 'trap "kill -s KILL 0" TERM; "$@" & wait $!'
-"""The guest ends with this process, even if that is killed, and with all of its processes: a signal to the kernel alone
-would leave one that it is about to start."""
+_ENDING_TOGETHER = """\
+trap '{ kill -s KILL -- -$! || kill -s KILL $!; } 2> /dev/null; exit' TERM
+"$@" &
+wait $!
+"""
+"""A shell's script that runs the guest and at `SIGTERM` kills all of its processes, which are a group of their own: a
+signal to the kernel alone would leave one that it is about to start."""
 
 _PREFIX = "aqmlab-run-"
 """The names of the folders of runs begin with this."""
@@ -132,7 +136,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             said = _follow(process, see, lambda: watch(done))
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGTERM)
             _, _, usage = os.wait4(process.pid, 0)
             process.returncode = 0  # it has been waited for
         if said is None:
@@ -175,6 +179,7 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
         return [*router, *more, "--latest", str(_LATEST)], {}
     machine = Machine()
     return [
+        # The guest ends with this process, even if that is killed.
         *("setpriv", "--pdeathsig", "TERM", "sh", "-c", _ENDING_TOGETHER, "sh"),
         kernel_file(machine, options["kernel"]),
         *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", "init=/bin/sh", "seccomp=auto"),
