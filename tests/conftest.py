@@ -1,10 +1,12 @@
 """Shared fixtures: a scenario that runs in a blink, and the command line as a user calls it."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from hypothesis import settings
 from typer.testing import CliRunner
 
 from aqmlab import Scenario
-from aqmlab.execute import threads
-from aqmlab.execute.task import Outcome, Task
+from aqmlab.execute import linux, packet, threads
+from aqmlab.execute.task import Outcome, Task, opened, packed
 
 SMALL = """\
 title = "Small"
@@ -110,3 +112,25 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
     monkeypatch.setattr(threads, "simulate", noted)
     return done
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """Let the linux engine be the packet engine with a queue that is longer by its seed; return its tasks."""
+    tasks: list[Task] = []
+
+    def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
+        tasks.append(task)
+        outcome = packet.perform(task, {}, watch)
+        assert outcome
+        document = opened(outcome.payload, len(task.key))[1]
+        document["metrics"]["queue_mean"] += task.seed
+        document["metrics"]["jain"] = None
+        return replace(outcome, payload=packed(task, json.dumps(document)))
+
+    monkeypatch.setattr(linux, "perform", perform)
+    monkeypatch.setattr(linux, "check", lambda scenario, options: scenario.check())
+    monkeypatch.setattr(
+        linux, "version", lambda options: f"fake {options['clock']}{options['qdisc'].removeprefix('scenario')}"
+    )
+    return tasks

@@ -463,9 +463,3 @@ def test_version_is_printed(cli: Cli) -> None:
     from aqmlab import __version__
 
     assert cli("--version").stdout == f"{__version__}\n"
-
-
-def test_a_discipline_of_the_kernel_needs_the_linux_engine(cli: Cli, small_file: Path) -> None:
-    done = cli("run", small_file, "--aqm", "kernel:pie limit 1000")
-    assert done.returncode == 2
-    assert "need --engine linux" in done.stderr

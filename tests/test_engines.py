@@ -1,7 +1,7 @@
 """Engines: their names and options, and the comparison of what they find."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 
 import aqmlab
 from aqmlab import Comparison, EngineUnavailable, Result, Scenario, ScenarioError, Sweep
-from aqmlab.execute import linux, packet
+from aqmlab.execute import linux
 from aqmlab.execute.engine import ENGINES, PACKETS, Engine, different, listed
-from aqmlab.execute.task import Outcome, Task, digest, key, opened, packed, simulate
+from aqmlab.execute.task import Outcome, Task, digest, key, simulate
 from aqmlab.figures import matplotlib, runs
 from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
@@ -106,29 +106,6 @@ def test_each_engine_has_its_version(fake: list[Task]) -> None:
     assert PACKETS.version == aqmlab._core.engine_version
     assert Engine("fluid").version == aqmlab._core.fluid_version
     assert Engine("linux").version == "fake virtual"
-
-
-Watch = Callable[[float], bool]
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """Let the linux engine be the packet engine with a queue that is longer by its seed; return its tasks."""
-    tasks: list[Task] = []
-
-    def perform(task: Task, options: Mapping[str, str], watch: Watch) -> Outcome | None:
-        tasks.append(task)
-        outcome = packet.perform(task, {}, watch)
-        assert outcome
-        document = opened(outcome.payload, len(task.key))[1]
-        document["metrics"]["queue_mean"] += task.seed
-        document["metrics"]["jain"] = None
-        return replace(outcome, payload=packed(task, json.dumps(document)))
-
-    monkeypatch.setattr(linux, "perform", perform)
-    monkeypatch.setattr(linux, "check", lambda scenario, options: scenario.check())
-    monkeypatch.setattr(linux, "version", lambda options: f"fake {options['clock']}")
-    return tasks
 
 
 def test_the_fluid_engine_is_the_fluid_model(tiny: Scenario) -> None:

@@ -72,6 +72,8 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> Paper:
 
 DONE = ("tcp", "mixed")
 
+WORKS = "; what this engine can repeat: aqmlab reproduce impact --engine linux"
+
 
 def measured(paper: Paper, store: Path, **options: Any) -> dict[str, Any]:
     effort = Effort(seeds=1, most_seeds=1, engine=LINUX, **options)
@@ -195,11 +197,14 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
     [
         (("lred", "--engine", "linux"), "lred cannot be reproduced with engine linux: its experiments are simulations"),
         (("impact", "--engine", "fluid"), "the engine that can repeat its measurements is linux"),
+        (("lred", "--engine", "linux"), WORKS),
         (("all", "--engine", "linux"), "cannot be reproduced with engine linux"),
+        (("all", "--engine", "linux"), WORKS),
+        (("--engine", "linux"), f"applies only to a PAPER{WORKS}"),
+        (("--engine", "fluid"), "applies only to a PAPER; no paper has anything that fluid can repeat"),
         (("impact", "--full"), "use --seeds, or --engine linux"),
         (("impact", "--engine", "linux", "--full", "--quick"), "--quick is the opposite"),
         (("impact", "--engine", "linux", "--only", "fig7"), "impact has fig4, fig5, fig6, fig8, levels"),
-        (("--engine", "linux"), "applies only to a PAPER"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(

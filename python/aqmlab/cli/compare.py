@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,13 +34,14 @@ def compare(
     """Simulate a scenario with several disciplines or engines.
 
     With several engines --aqm may be omitted: the discipline is then that of the file. An engine that cannot perform
-    the scenario is left out, with a warning.
+    the scenario is left out, with a warning. A discipline of Linux, kernel:WORDS, runs on the linux engine only.
 
     A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
     aqm.KEY=VALUE applies to every discipline that has KEY.
     """
     from aqmlab.execute.engine import listed
     from aqmlab.execute.replication import repeated, spelled_out
+    from aqmlab.execute.variants import with_discipline
 
     for setting in set_ or ():
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
@@ -53,7 +54,7 @@ def compare(
         specs = spelled_out(aqm or ())
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    variants = {spec: base.with_aqm(spec) for spec in specs} or {base.aqm: base}
+    variants = {spec: with_discipline(base, spec) for spec in specs} or {base.aqm: base}
     if unknown := [key for key in _keys(set_) if not any(_has(variant, key) for variant in variants.values())]:
         problem = f"no discipline of {', '.join(variants)} has {', '.join(unknown)}"
         raise typer.BadParameter(problem, param_hint="--set")
@@ -63,26 +64,40 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
-    able = _able(chosen_engines, chosen.values()) if len(chosen_engines) > 1 else chosen_engines
+    able = _able(chosen_engines, chosen) if len(chosen_engines) > 1 else chosen_engines
     replications.perform(chosen, able, seeds, jobs, check, json, out, single=False)
 
 
-def _able(engines: Sequence[str], scenarios: Iterable[Scenario]) -> list[str]:
-    """Return the engines that can perform all scenarios, and warn of the others; raise the first reason if none can."""
+def _able(engines: Sequence[str], scenarios: Mapping[str, Scenario]) -> list[str]:
+    """Return the engines that can perform the scenarios, by label, and warn of the others.
+
+    Raise the first reason if no engine can, or if none remains that has one of the disciplines.
+    """
     from aqmlab import ScenarioError
     from aqmlab.execute.engine import Engine, EngineUnavailable
+    from aqmlab.execute.variants import performing
 
-    reasons: dict[str, Exception] = {}
-    for engine in engines:
+    chosen = [Engine.parse(engine) for engine in engines]
+    reasons: dict[Engine, Exception] = {}
+    try:
+        having = {label: performing(label, chosen) for label in scenarios}
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--engines") from None
+    for engine in chosen:
         try:
-            for scenario in scenarios:
-                Engine.parse(engine).check(scenario)
+            for label, scenario in scenarios.items():
+                if engine in having[label]:
+                    having[label][engine].check(scenario)
         except (ScenarioError, EngineUnavailable) as error:
             reasons[engine] = error
-    if len(reasons) == len(engines):
-        raise next(iter(reasons.values()))
+    for able in having.values():
+        if not able.keys() - reasons.keys():
+            raise next(reason for engine, reason in reasons.items() if engine in able)
     warn(f"without the {engine} engine: {reason}" for engine, reason in reasons.items())
-    return [engine for engine in engines if engine not in reasons]
+    for label, able in having.items():
+        if lacking := [str(engine) for engine in chosen if engine not in able and engine not in reasons]:
+            warn([f"{label}: not on {', '.join(lacking)}: only the linux engine has the kernel's disciplines"])
+    return [text for text, engine in zip(engines, chosen, strict=True) if engine not in reasons]
 
 
 def _keys(settings: Sequence[str] | None) -> list[str]:

@@ -17,7 +17,11 @@ PACKET = "packet"
 
 def aqms(help: str) -> Any:
     """Declare ``--aqm`` for a command that takes several disciplines."""
-    return typer.Option("--aqm", metavar="SPEC", help=f"{help}: NAME, NAME:KEY=VALUE,… or all. Repeatable.")
+    return typer.Option(
+        "--aqm",
+        metavar="SPEC",
+        help=f"{help}: NAME, NAME:KEY=VALUE,… or all; on the linux engine also kernel:WORDS, one of Linux. Repeatable.",
+    )
 
 
 def seeds(help: str, name: str = "--seeds") -> Any:

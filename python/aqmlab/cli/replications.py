@@ -59,13 +59,16 @@ def perform(
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
     from aqmlab.execute.engine import PACKETS, Engine
-    from aqmlab.execute.replication import labelled
+    from aqmlab.execute.variants import labelled
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)
     if check and other:
         raise typer.BadParameter(f"the {other.name} engine does not account for packets; omit it", param_hint="--check")
-    cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
+    try:
+        cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--engine" if single else "--engines") from None
     report(cases, seeds, lambda: simulated(scenarios, seeds, jobs, check, chosen, watched), json, out, single, check)
 
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -110,7 +110,7 @@ def reproduce(
     kept = store or (out or _OUT) / "store"
     if paper is None:
         if performing != PACKETS:
-            raise typer.BadParameter("applies only to a PAPER", param_hint="--engine")
+            _refuse("applies only to a PAPER", performing)
         _list(effort, kept, jobs, json)
         return
     papers = _papers(paper, effort, full)
@@ -191,12 +191,25 @@ def _papers(name: str, effort: Effort, full: bool) -> dict[str, Paper]:
                 each: one.on(name_of, full=full, quick=effort.quick, only=effort.only) for each, one in papers.items()
             }
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--engine") from None
+            _refuse(str(error), effort.engine)
     items = {each: [item.name for item in paper.items] for each, paper in papers.items()}
     if unknown := sorted(effort.only.difference(*items.values())):
         known = "; ".join(f"{papers[each].name} has {', '.join(own)}" for each, own in items.items())
         raise typer.BadParameter(f"{', '.join(unknown)}: {known}", param_hint="--only")
     return {each: paper for each, paper in papers.items() if not effort.only or effort.only.intersection(items[each])}
+
+
+def _refuse(reason: str, engine: Engine) -> NoReturn:
+    """Refuse an engine, and state the commands that it has."""
+    from aqmlab.papers.describe import library
+
+    papers = map(library.load, library.names())
+    able = [paper.name for paper in papers if any(one.engine == engine.name for one in paper.measurements)]
+    commands = " or ".join(f"aqmlab reproduce {name} --engine {engine}" for name in able)
+    what = (
+        f"what this engine can repeat: {commands}" if able else f"no paper has anything that {engine.name} can repeat"
+    )
+    raise typer.BadParameter(f"{reason}; {what}", param_hint="--engine") from None
 
 
 def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:

@@ -9,9 +9,6 @@ import typer
 from aqmlab.cli import options, replications, scenarios
 from aqmlab.cli.terminal import warn
 
-_KERNEL = "kernel:"
-"""Begins the name of a queue discipline of the kernel."""
-
 
 def run(
     scenario: options.Scenario,
@@ -35,28 +32,15 @@ def run(
 ) -> None:
     """Simulate a scenario."""
     from aqmlab.cli import live
+    from aqmlab.execute.variants import with_discipline
+    from aqmlab.results.result import KERNEL
 
-    label = aqm if aqm and aqm.startswith(_KERNEL) else None
-    if label:
-        engine, aqm = _with_qdisc(engine, label.removeprefix(_KERNEL).strip()), "droptail"
-    chosen = scenarios.changed(scenarios.seeded(scenario, seed, seeds), aqm, set_)
+    base = scenarios.seeded(scenario, seed, seeds)
+    chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     watched = None
     if watch and (reason := live.obstacle()):
         warn([f"{reason}: the run is not shown"])
     elif watch:
         watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
-    variants = {label or chosen.aqm: chosen}
+    variants = {aqm if aqm and aqm.startswith(KERNEL) else chosen.aqm: chosen}
     replications.perform(variants, [engine], seeds, jobs, check, json, out, single=True, watched=watched)
-
-
-def _with_qdisc(engine: str, words: str) -> str:
-    """Add a queue discipline of the kernel, in tc's words, to the options of the linux engine."""
-    from aqmlab.execute.engine import Engine
-
-    chosen = Engine.parse(engine)
-    if chosen.name != "linux":
-        raise typer.BadParameter(f"{_KERNEL}{words}: the kernel's disciplines need --engine linux", param_hint="--aqm")
-    try:
-        return str(Engine(chosen.name, (*chosen.options, ("qdisc", words))))
-    except ValueError as error:
-        raise typer.BadParameter(f"{_KERNEL}{words}: {error}", param_hint="--aqm") from None

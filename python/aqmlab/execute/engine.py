@@ -37,20 +37,21 @@ class EngineUnavailable(OSError):  # noqa: N818  the machine lacks something; th
 class Option:
     """An option of an engine.
 
-    `values` are those that it may have; without any it may have each text but the empty one. `only` is the value of
-    another option without which this one means nothing.
+    `values` are those that it may have; without any it may have each text but the empty one, which `form` describes.
+    `only` is the value of another option without which this one means nothing.
     """
 
     name: str
     default: str
     doc: str
     values: tuple[str, ...] = ()
+    form: str = "a path"
     only: tuple[str, str] | None = None
 
     @property
     def allowed(self) -> str:
         """The values that it may have, in words."""
-        return " or ".join(self.values) or "a path"
+        return " or ".join(self.values) or self.form
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ ENGINES: Mapping[str, Kind] = {
                 "scenario",
                 "The queue discipline at the observed link: `scenario` for the scenario's own, or one of the kernel's "
                 "in tc's words, as in `qdisc=pie limit 1000 target 20ms`.",
+                form="a discipline in tc's words",
             ),
         ),
     ),

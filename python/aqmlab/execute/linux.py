@@ -61,7 +61,7 @@ _LATEST = 1.0
 
 
 def version(options: Mapping[str, str]) -> str:
-    """Identify the kernel, the programs and the clock, on which results depend.
+    """Identify the kernel, the programs, the clock and the kernel's discipline, on which results depend.
 
     Raise `EngineUnavailable` if one of them is missing.
     """
@@ -72,7 +72,8 @@ def version(options: Mapping[str, str]) -> str:
         file = Path(kernel_file(Machine(), options["kernel"]))
         kernel = _digest(file, "make kernel")
     digests = ",".join(_digest(program, "make setup") for program in programs)
-    return f"linux+{options['clock']},ip={options['ip']},{kernel},{digests}"
+    qdisc = "".join(f",qdisc={words}" for words in _qdisc(options)[1:])
+    return f"linux+{options['clock']},ip={options['ip']},{kernel},{digests}{qdisc}"
 
 
 def _digest(file: Path, remedy: str) -> str:

@@ -13,8 +13,9 @@ from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.task import Outcome, Task, opened
+from aqmlab.execute.variants import labelled, with_discipline
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.result import PACKET, Result, Run
+from aqmlab.results.result import KERNEL, PACKET, Result, Run
 from aqmlab.scenario import Scenario, Settings, disciplines
 
 Progress = Callable[[float], None]
@@ -128,7 +129,8 @@ def compare(
         The scenario to simulate.
     aqms : iterable of str
         The disciplines, each ``name`` or ``name:key=value,key=value``; these strings label the results. ``all`` stands
-        for every name in `aqmlab.disciplines`. By default, with several engines, that of the scenario.
+        for every name in `aqmlab.disciplines`. ``kernel:words`` is a discipline of Linux in tc's words, which only the
+        linux engine performs. By default, with several engines, that of the scenario.
     seeds : int or iterable of int
         As for `run`; all disciplines have the same seeds.
     jobs : int
@@ -167,7 +169,7 @@ def compare(
     if aqms is None and len(chosen) == 1:
         raise ValueError("nothing to compare: give aqms, or several engines")
     specs = None if aqms is None else spelled_out(aqms)
-    variants = {scenario.aqm: scenario} if specs is None else {spec: scenario.with_aqm(spec) for spec in specs}
+    variants = {scenario.aqm: scenario} if specs is None else {spec: with_discipline(scenario, spec) for spec in specs}
     return compare_scenarios(variants, seeds, jobs, progress, check, chosen)
 
 
@@ -200,16 +202,6 @@ class _Case:
             yield Task(self.scenario.core, seed, b"", label, cost, recording=True, check=check, engine=self.engine)
 
 
-def labelled(scenarios: Mapping[str, Scenario], engines: Sequence[Engine]) -> dict[str, tuple[Scenario, Engine]]:
-    """Combine each scenario with each engine, by the label of the result: ``lred, fluid`` if engines are several."""
-    several = len(engines) > 1
-    return {
-        f"{label}, {engine}" if several else label: (scenario, engine)
-        for label, scenario in scenarios.items()
-        for engine in engines
-    }
-
-
 def compare_scenarios(
     scenarios: Mapping[str, Scenario],
     seeds: int | Iterable[int] | None = None,
@@ -219,16 +211,17 @@ def compare_scenarios(
     engines: Sequence[Engine] = (PACKETS,),
     on_glance: Callable[[Glance], None] | None = None,
 ) -> Comparison:
-    """Simulate several scenarios, by label, on several engines; the other arguments are those of `run`.
+    """Simulate several scenarios, by label, on several engines as `labelled` combines them.
 
+    The other arguments are those of `run`.
     `on_glance` is called with the state of the first run while it is under way (see `Task`).
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
     scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
-    for scenario in scenarios.values():
-        for engine in engines:
-            engine.check(scenario)
+    combined = labelled(scenarios, engines)
+    for scenario, engine in combined.values():
+        engine.check(scenario)
     if check and (other := next((engine for engine in engines if engine != PACKETS), None)):
         raise ValueError(f"check = True: the {other.name} engine does not account for packets; omit it")
     if same := repeated(scenarios):
@@ -237,7 +230,7 @@ def compare_scenarios(
         seeds = list(seeds)  # each scenario iterates over them
     cases = {
         label: _Case(scenario, engine, seeds_on(engine, scenario, seeds))
-        for label, (scenario, engine) in labelled(scenarios, engines).items()
+        for label, (scenario, engine) in combined.items()
     }
     # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
@@ -260,9 +253,10 @@ def compare_scenarios(
 
 def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
     """Return two labels of equal scenarios, whose results would be the same, or None if all valid scenarios differ."""
-    seen: dict[str, str] = {}
+    seen: dict[tuple[str, str], str] = {}
     for label, scenario in scenarios.items():
-        first = seen.setdefault(json.dumps(scenario.resolved, sort_keys=True), label)
+        words = " ".join(label.removeprefix(KERNEL).split()) if label.startswith(KERNEL) else ""
+        first = seen.setdefault((words, json.dumps(scenario.resolved, sort_keys=True)), label)
         if first != label:
             return first, label
     return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from aqmlab.figures.context import target, warmup
 from aqmlab.figures.model import COLOURS, Axis, Curve, Grid, Panel
+from aqmlab.results.cases import case, engine, engines
 from aqmlab.results.result import PACKET
 from aqmlab.text import printable
 
@@ -39,13 +40,13 @@ EXPLAINED = "dashes: target; grey: warm-up"
 
 def several(results: Mapping[str, Result]) -> bool:
     """Return whether the results are of several engines."""
-    return len({result.engine_name for result in results.values()}) > 1
+    return len(engines(results)) > 1
 
 
 def colours(results: Mapping[str, Result]) -> dict[str, str]:
     """Assign to each label the colour of its engine."""
-    names = list(dict.fromkeys(result.engine_name for result in results.values()))
-    return {label: COLOURS[names.index(result.engine_name) % len(COLOURS)] for label, result in results.items()}
+    names = engines(results)
+    return {label: COLOURS[names.index(engine(label, result)) % len(COLOURS)] for label, result in results.items()}
 
 
 def dashes(results: Mapping[str, Result]) -> dict[str, tuple[float, ...]]:
@@ -75,11 +76,11 @@ def losses(results: Mapping[str, Result]) -> Grid:
 
 
 def _by_discipline(results: Mapping[str, Result]) -> list[tuple[str, dict[str, Result]]]:
-    """Group results of equal scenarios; the name of a group is that of a label without its engine."""
-    groups: dict[str, tuple[str, dict[str, Result]]] = {}
+    """Group results of equal cases; the name of a group is that of a label without its engine."""
+    groups: dict[tuple[str, str], tuple[str, dict[str, Result]]] = {}
     for label, result in results.items():
-        name = label.removesuffix(f", {result.engine_name}")
-        groups.setdefault(result.scenario.to_toml(), (name, {}))[1][label] = result
+        name = label.removesuffix(f", {engine(label, result)}")
+        groups.setdefault(case(label, result), (name, {}))[1][label] = result
     return list(groups.values())
 
 
@@ -105,7 +106,7 @@ def _panel(group: Mapping[str, Result], shade: Mapping[str, str], quantity: str,
         mean, least, greatest = runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0)
         interval = (least, greatest) if len(runs) > 1 else None
         width = 0.9 if result.seeded else 1.6
-        curves.append(Curve(x=t, y=mean, name=_named(result), colour=shade[name], width=width, interval=interval))
+        curves.append(Curve(x=t, y=mean, name=_named(name, result), colour=shade[name], width=width, interval=interval))
         late = t > result.scenario.warmup  # the overflow at the start would flatten the rest of the curve
         highest = max(highest, greatest[late].max(initial=0))
     return Panel(
@@ -116,14 +117,15 @@ def _panel(group: Mapping[str, Result], shade: Mapping[str, str], quantity: str,
     )
 
 
-def _named(result: Result) -> str:
+def _named(label: str, result: Result) -> str:
     """Describe a curve, for the legend."""
     if not result.seeded:
         return "fluid model"
-    engine = "packets" if result.engine_name == PACKET else result.engine_name
+    name = engine(label, result)
+    shown = "packets" if name == PACKET else name
     if len(result.seeds) == 1:
-        return f"{engine}, seed {result.seeds[0]}"
-    return f"{engine}, mean of {len(result.seeds)} seeds; band: least to greatest"
+        return f"{shown}, seed {result.seeds[0]}"
+    return f"{shown}, mean of {len(result.seeds)} seeds; band: least to greatest"
 
 
 def _course(result: Result, quantity: str) -> tuple[Array, Array]:

@@ -62,7 +62,7 @@ def _beside(timed: Mapping[str, Result], title: str, metrics: Grid) -> Figure:
     """Show the queues on several engines, of a single discipline also the losses, and the main metrics."""
     grid = engines.queues(timed)
     if len(grid.panels) == 1:
-        title = f"{title}: {next(iter(timed.values())).scenario.aqm}".lstrip(": ")
+        title = f"{title}: {next(iter(timed.values())).discipline}".lstrip(": ")
         grid = replace(grid, panels=[*grid.panels, *engines.losses(timed).panels])
     rows = [[metrics], [grid]] if len(metrics.panels[0].y.categories) > MANY else [[grid, metrics]]
     return Figure(title=title, rows=rows, legend=True, small_print=engines.EXPLAINED)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from aqmlab.results.cases import engines
 from aqmlab.results.differences import Difference, differences
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
@@ -85,9 +86,10 @@ def origin(results: Mapping[str, Result]) -> str:
 
 def made(results: Mapping[str, Result]) -> str:
     """Name the seeds, the engine if it is the only one and another than expected, and the version."""
-    engines = {result.engine_name for result in results.values() if result.seeded}
-    several = len({result.engine_name for result in results.values()}) > 1  # the labels then name them
-    named = [] if several else [f"engine {name}" for name in engines if name != PACKET]
+    names = engines(results)
+    seeded = any(result.seeded for result in results.values())
+    # The labels name several; "fluid model" takes the place of seeds.
+    named = [f"engine {name}" for name in names if name != PACKET and seeded and len(names) == 1]
     return "; ".join([seeds(results), *named, f"aqmlab {next(iter(results.values())).version}"])
 
 
@@ -125,7 +127,7 @@ def compared(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
 def _heading(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
     """Name the engine of reference and, if there are several runs, how they are paired."""
     pairs = [(results[one.label], results[one.to]) for one in found]
-    to = ", ".join(dict.fromkeys(other.engine_name for _, other in pairs))
+    to = ", ".join(engines({one.to: results[one.to] for one in found}))
     if all(len(result.runs) == 1 for pair in pairs for result in pair):
         return f"Differences from {to}"
     paired = {one.seeded and other.seeded for one, other in pairs}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aqmlab.results.cases import case, engine
 from aqmlab.results.result import PACKET, Metrics, Result
 from aqmlab.results.summary import Summary
 
@@ -27,19 +28,20 @@ class Difference:
 
 
 def differences(results: Mapping[str, Result]) -> list[Difference]:
-    """Compare each result with that of the same scenario on another engine, if there is one.
+    """Compare each result with that of the same scenario and discipline on another engine, if there is one.
 
-    The engine of reference is `packet` or, where it is missing, that of the scenario's first result.
+    The engine of reference is `packet` or, where it is missing, that of the first such result.
     """
-    references: dict[str, str] = {}
-    scenarios = {label: result.scenario.to_toml() for label, result in results.items()}
-    for label in sorted(results, key=lambda label: results[label].engine_name != PACKET):
-        references.setdefault(scenarios[label], label)
-    pairs = [(label, references[scenarios[label]]) for label in results]
+    references: dict[tuple[str, str], str] = {}
+    cases = {label: case(label, result) for label, result in results.items()}
+    engines = {label: engine(label, result) for label, result in results.items()}
+    for label in sorted(results, key=lambda label: engines[label] != PACKET):
+        references.setdefault(cases[label], label)
+    pairs = [(label, references[cases[label]]) for label in results]
     return [
         Difference(label, to, _subtracted(results[label], results[to]))
         for label, to in pairs
-        if results[label].engine_name != results[to].engine_name
+        if engines[label] != engines[to]
     ]
 
 

@@ -28,6 +28,9 @@ Distributions = dict[str, dict[str, dict[str, list[float]]]]
 PACKET = "packet"
 """The name of the engine that simulates packets; results that are saved without a name are from it."""
 
+KERNEL = "kernel:"
+"""Begins the name of a queue discipline of Linux, which tc's words follow."""
+
 FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
 """The names of a result's files."""
 
@@ -107,7 +110,7 @@ class Result:
     def discipline(self) -> str:
         """The queue discipline at the observed link: the scenario's, or Linux's own as in ``kernel:pie limit 1000``."""
         _, _, words = self.engine_name.partition("qdisc=")  # the last of the options
-        return f"kernel:{words}" if words else self.scenario.aqm
+        return f"{KERNEL}{words}" if words else self.scenario.aqm
 
     @property
     def seeded(self) -> bool:

@@ -14,6 +14,7 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import require_scenario, seeds_on, spelled_out
 from aqmlab.execute.task import Task, digest, key
+from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.scenario import Scenario, Settings, parameter_names
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
 from aqmlab.sweeps.result import Failure
@@ -37,7 +38,8 @@ class Study:
     """The runs of a sweep: every point with every discipline and every seed.
 
     `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
-    `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs.
+    `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs, for a
+    discipline of Linux as `engine_for` has it.
     """
 
     scenario: Scenario
@@ -60,6 +62,10 @@ class Study:
     def series_name(self, key: bytes) -> str:
         """Return the store's name for the series of the run with this key."""
         return series_name(key, self.record)
+
+    def engine_for(self, label: str) -> Engine:
+        """Return the engine as it performs a queue discipline."""
+        return performing(label, [self.engine])[self.engine]
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
         """Return the scenario of a point with a queue discipline, not yet checked."""
@@ -109,8 +115,10 @@ def study(
             label: base.with_aqm(aqm) if isinstance(aqm, str) else base.with_(aqm) for label, aqm in labels.items()
         }
     else:
-        variants = {label: base.with_aqm(label) for label in spelled_out(labels)}
+        variants = {label: with_discipline(base, label) for label in spelled_out(labels)}
     variants = variants or {base.aqm: base}
+    for label in variants:
+        performing(label, [engine])  # raises an error if it lacks the discipline
     for path, value in zip(points.paths, points.points[0], strict=True):
         _require_known(path, value, origins.get(path), base, variants)
     for variant in variants.values():
@@ -211,7 +219,7 @@ class Plan:
                     scenario = study.scenario_at(label, point).with_(_BARE)
                     name = digest(scenario)
                     if not simulates:
-                        study.engine.check(scenario)
+                        study.engine_for(label).check(scenario)
                     if simulates and free is not None and scenario.memory > free:
                         need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
                         raise MemoryError(f"{need}, {free / 1e9:.1f} GB free; simulate fewer flows")
@@ -233,8 +241,9 @@ class Plan:
     def runs(self) -> Iterator[tuple[int, str, int, bytes]]:
         """Yield the point number, label, seed and key of every run that can be done."""
         for (number, label), name in self.digests.items():
+            engine = self.study.engine_for(label)
             for seed in self.study.seeds:
-                yield number, label, seed, key(name, seed, self.study.engine)
+                yield number, label, seed, key(name, seed, engine)
 
     def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[bytes, float]:
         """Return the work of each missing run, by key.
@@ -253,11 +262,11 @@ class Plan:
         Scenarios are taken in blocks, and the runs of a block seed after seed.
         """
         recorded: Settings = {"record.series": True} if self.study.series else _BARE
-        engine = self.study.engine
         pairs = iter(self.digests)
         while block := list(itertools.islice(pairs, _BLOCK)):
             texts: dict[tuple[int, str], str] = {}
             for seed, (number, label) in itertools.product(self.study.seeds, block):
+                engine = self.study.engine_for(label)
                 run = key(self.digests[number, label], seed, engine)
                 if run not in todo:
                     continue

@@ -1,0 +1,27 @@
+"""The case that a result of a comparison is of, and its engine: equal cases on several engines can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aqmlab.results.result import KERNEL
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+
+def case(label: str, result: Result) -> tuple[str, str]:
+    """Identify the scenario of a result, and the discipline of Linux if the label begins with one."""
+    return result.scenario.to_toml(), result.discipline if label.startswith(KERNEL) else ""
+
+
+def engine(label: str, result: Result) -> str:
+    """Name the engine of a result, without a discipline of Linux if the label begins with that."""
+    name, qdisc, _ = result.engine_name.partition("qdisc=")  # the last of the options
+    return name.rstrip(":,") if qdisc and label.startswith(KERNEL) else result.engine_name
+
+
+def engines(results: Mapping[str, Result]) -> list[str]:
+    """List the engines of the results, each once."""
+    return list(dict.fromkeys(engine(label, result) for label, result in results.items()))
