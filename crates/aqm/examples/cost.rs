@@ -105,7 +105,9 @@ fn counted_period(link: &mut Link, now: Time) {
 #[inline(always)]
 fn arrival(link: &mut Link, now: Time, flow: u32) -> Outcome {
     let Link { queue, random, signalled, .. } = link;
-    queue.enqueue_or(now, Numbered { flow, marked: false }, random, |sent| signalled.push(sent.frame.flow)).0
+    queue
+        .enqueue_or(now, Numbered { flow, marked: false }, random, |sent, _| signalled.push(sent.frame.flow))
+        .0
 }
 
 #[inline(always)]

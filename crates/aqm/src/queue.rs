@@ -197,18 +197,19 @@ impl<T: Frame> Queue<T> {
     /// Passes an arrival to the algorithm and the buffer.
     #[inline]
     pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {
-        self.enqueue_or(now, frame, rng, |_| {}).0
+        self.enqueue_or(now, frame, rng, |_, _| {}).0
     }
 
     /// As [`Queue::enqueue`]; also returns the lane of the arrival, even if it is dropped. Waiting frames that are
-    /// dropped because of this arrival go to `dropped`.
+    /// dropped because of this arrival go to `dropped`, with the reason: [`Outcome::DroppedEarly`] or
+    /// [`Outcome::Overflowed`].
     #[inline]
     pub fn enqueue_or<R: Uniform>(
         &mut self,
         now: Time,
         frame: T,
         rng: &mut R,
-        mut dropped: impl FnMut(&Sent<T>),
+        mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) -> (Outcome, usize) {
         let number = self.arrivals;
         self.arrivals += 1;
@@ -241,7 +242,7 @@ impl<T: Frame> Queue<T> {
                 self.count(row, lane, |counts| counts.drops_early += 1);
                 if let Verdict::DropBoth(place) = verdict {
                     let sent = self.drop_at(now, lane, place, false);
-                    dropped(&sent);
+                    dropped(&sent, Outcome::DroppedEarly);
                 }
             }
             Outcome::Overflowed => self.count(row, lane, |counts| counts.drops_overflow += 1),
@@ -272,7 +273,7 @@ impl<T: Frame> Queue<T> {
         now: Time,
         number: u64,
         mut outcome: Outcome,
-        mut dropped: impl FnMut(&Sent<T>),
+        mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) -> Outcome {
         loop {
             let Some((lane, place)) = self.algorithm.evict(now, &self.lanes) else { return outcome };
@@ -280,7 +281,7 @@ impl<T: Frame> Queue<T> {
             if sent.number == number {
                 outcome = Outcome::DroppedEarly;
             } else {
-                dropped(&sent);
+                dropped(&sent, Outcome::DroppedEarly);
             }
         }
     }
@@ -292,7 +293,7 @@ impl<T: Frame> Queue<T> {
         now: Time,
         packet: &Packet,
         rng: &mut R,
-        dropped: &mut impl FnMut(&Sent<T>),
+        dropped: &mut impl FnMut(&Sent<T>, Outcome),
     ) -> Backlog {
         loop {
             let backlog = self.backlog(packet.size);
@@ -302,7 +303,7 @@ impl<T: Frame> Queue<T> {
             let named = self.algorithm.make_room(now, packet, &backlog, &self.lanes, rng);
             let Some((lane, place)) = named else { return backlog };
             let sent = self.drop_at(now, lane, place, true);
-            dropped(&sent);
+            dropped(&sent, Outcome::Overflowed);
         }
     }
 

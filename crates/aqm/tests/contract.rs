@@ -379,7 +379,7 @@ impl Model {
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
         let late = &mut self.dropped_late;
-        let (outcome, _) = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
+        let (outcome, _) = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent, _| {
             assert_eq!(sent.number, sent.frame.number);
             *late += 1;
         });

@@ -158,7 +158,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
             let packet = Packet { class: class as u8, ..Packet::new(size, false) };
             let mut dropped = vec![];
             let (outcome, _) = queue
-                .enqueue_or(now, Numbered(packet, number), &mut unused, |sent| dropped.push(sent.frame.1));
+                .enqueue_or(now, Numbered(packet, number), &mut unused, |sent, _| dropped.push(sent.frame.1));
             if !matches!(outcome, Outcome::Queued) {
                 dropped.push(number);
             }

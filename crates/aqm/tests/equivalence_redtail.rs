@@ -85,7 +85,7 @@ fn compare(params: &AnyParams, mut reference: RedTail) -> Tally {
             }
             let (packet, u) = (traffic(&mut random), random.uniform());
             let (outcome, lane) =
-                queue.enqueue_or(now, Numbered(packet), &mut Draw(u), |_| panic!("a late drop"));
+                queue.enqueue_or(now, Numbered(packet), &mut Draw(u), |_, _| panic!("a late drop"));
             let expected = reference.arrival(now.secs(), arrivals, &packet, u);
             let found = match outcome {
                 Outcome::Queued => Some(false),

@@ -76,7 +76,7 @@ fn compare(
             let (ect, l4s) = (!flow.is_multiple_of(3), flow % 3 > 1);
             let packet = Packet { flow, l4s, ..Packet::new(size, ect) };
             let (outcome, _) =
-                queue.enqueue_or(now, Numbered(packet, arrivals, false), &mut draws.clone(), |sent| {
+                queue.enqueue_or(now, Numbered(packet, arrivals, false), &mut draws.clone(), |sent, _| {
                     dropped.push(sent.frame.1);
                 });
             if outcome == Outcome::Overflowed {

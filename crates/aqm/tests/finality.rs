@@ -37,7 +37,7 @@ fn lets_go(params: &AnyParams) -> bool {
         let ect = flow.is_multiple_of(2);
         let packet = Packet { flow, pair: flow as u32, ..Packet::new(500, ect) };
         let frame = Markable { packet, marked: false };
-        let (outcome, _) = queue.enqueue_or(now, frame, &mut random, |_| touched = true);
+        let (outcome, _) = queue.enqueue_or(now, frame, &mut random, |_, _| touched = true);
         match outcome {
             Outcome::Queued => waiting.push_back(false),
             Outcome::Marked => waiting.push_back(true),

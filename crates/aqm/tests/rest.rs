@@ -61,7 +61,10 @@ impl Host {
             let outcome = if i < arrivals {
                 let packet =
                     Packet { class: 1 + (self.random.bits() % 2) as u8, ..Packet::new(500, i % 2 == 0) };
-                format!("{:?}", self.queue.enqueue_or(self.now, Datagram(packet), &mut self.random, |_| ()))
+                format!(
+                    "{:?}",
+                    self.queue.enqueue_or(self.now, Datagram(packet), &mut self.random, |_, _| ())
+                )
             } else {
                 String::new()
             };

@@ -36,5 +36,6 @@ pub use engine::rng::Stream;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::memory_estimate;
+pub use network::{Cause, Lost, Wait};
 pub use packet::Kind;
 pub use simulation::{Account, Emulation, Ends, Fate, Foreign, Simulation, WindowSample};

@@ -2,6 +2,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
+mod fate;
 pub(crate) mod ledger;
 pub(crate) mod link;
 mod ns2_transmitter;
@@ -10,4 +11,5 @@ pub(crate) mod route;
 mod service;
 mod transit;
 
+pub use fate::{Cause, Lost, Wait};
 pub(crate) use transit::Network;

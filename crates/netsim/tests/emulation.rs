@@ -3,12 +3,12 @@
 use aqm::Uniform as _;
 use aqm::aqm::NAMES;
 use aqm::unit::{Limit, Rate, Span, Time};
-use netsim::{Account, Emulation, Ends, Foreign, Kind, Series, Simulation, Stream};
+use netsim::{Account, Cause, Emulation, Ends, Foreign, Kind, Lost, Series, Simulation, Stream, Wait};
 use run::results::LinkMetrics;
 use run::{Column, Results};
 use scenario::model::{Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -77,10 +77,10 @@ fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
     let (mut counts, mut known) = ([0; 3], HashSet::new());
     let mut count = |emulation: &mut Emulation<Series>, now: Time| {
         for fate in emulation.fates() {
-            assert!(fate.at == now || !fate.arrived, "it is known when it arrives");
+            assert!(fate.at == now || fate.lost.is_some(), "it is known when it arrives");
             assert!(known.insert(fate.number), "a packet has one fate");
-            counts[usize::from(!fate.arrived)] += 1;
-            counts[2] += usize::from(fate.arrived && fate.marked);
+            counts[usize::from(fate.lost.is_some())] += 1;
+            counts[2] += usize::from(fate.lost.is_none() && fate.marked);
         }
     };
     for (at, packet) in packets(scenario) {
@@ -236,4 +236,42 @@ fn of_a_queue_outside_the_same_account_is_kept() {
     assert!(expected.metrics.link.traffic.drops_overflow > 500);
     let expected = LinkMetrics { queue_full: None, ..expected.metrics.link };
     assert_eq!(found.metrics.link, expected);
+}
+
+#[test]
+fn a_packet_is_followed_to_its_end() {
+    for aqm in NAMES {
+        let mut scenario = scenario("followed", aqm);
+        scenario.general.warmup = Span::ZERO;
+        let bottleneck = scenario.observed;
+        let mut emulation = Emulation::<Series>::new(scenario.clone(), 3, None);
+        emulation.list_waits();
+        for (at, packet) in packets(&scenario) {
+            assert!(emulation.offer(at, &packet));
+        }
+        let results = emulation.finish(vec![Ends::default(); ENTRIES]);
+        let waits: HashMap<u32, Wait> = emulation
+            .waits()
+            .filter(|wait| wait.link == bottleneck)
+            .map(|wait| (wait.number, wait))
+            .collect();
+        let mut causes = [0; 3];
+        for fate in emulation.fates() {
+            let wait = waits.get(&fate.number);
+            match fate.lost {
+                None => assert_eq!(wait.map(|wait| wait.marked), Some(fate.marked), "{aqm}"),
+                Some(Lost { link, cause, waited }) => {
+                    assert_eq!((link, wait), (bottleneck, None), "{aqm}");
+                    assert!(cause != Cause::Random || waited == Span::ZERO, "{aqm}");
+                    causes[cause as usize] += 1;
+                }
+            }
+        }
+        let link = &results.links["bottleneck"];
+        let traffic = &link.traffic;
+        let expected = [link.random_losses.unwrap(), traffic.drops_early, traffic.drops_overflow];
+        assert_eq!(causes, expected, "{aqm}");
+        let marks = waits.values().filter(|wait| wait.marked).count() as u64;
+        assert_eq!(marks, traffic.marks, "{aqm}");
+    }
 }

@@ -242,7 +242,7 @@ impl Router {
     fn hand_out(&mut self) -> io::Result<()> {
         for fate in self.emulation.fates() {
             self.free.push(fate.number);
-            if !fate.arrived {
+            if fate.lost.is_some() {
                 continue;
             }
             let place = &mut self.packets[fate.number as usize];

@@ -4,9 +4,11 @@
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;
 use crate::measure::delays::Delays;
+use crate::network::fate::{Cause, Lost, Wait};
 use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;
+use aqm::unit::Span;
 use std::fmt;
 
 /// The counts of a set of packets.
@@ -55,7 +57,9 @@ pub(crate) struct Ledger {
     /// The first queue that was longer than its buffer.
     overfull: Option<usize>,
     /// The packets that were dropped or lost, if they are to be listed.
-    pub(crate) lost: Option<Vec<Packet>>,
+    pub(crate) lost: Option<Vec<(Packet, Lost)>>,
+    /// The waits of packets at links with an AQM, if they are to be listed.
+    pub(crate) waits: Option<Vec<Wait>>,
 }
 
 /// The book at `index`, created if necessary.
@@ -111,16 +115,22 @@ impl Ledger {
         at(&mut self.links, link).delivered += 1;
     }
 
-    /// The queue of a link has dropped it.
-    pub(crate) fn on_drop(&mut self, link: usize, packet: &Packet) {
+    /// The queue of a link has dropped it after a wait.
+    pub(crate) fn on_drop(&mut self, link: usize, packet: &Packet, cause: Cause, waited: Span) {
         self.write_at(link, packet, |book| book.dropped += 1);
-        self.lost.iter_mut().for_each(|lost| lost.push(*packet));
+        self.lost.iter_mut().for_each(|lost| lost.push((*packet, Lost { link, cause, waited })));
     }
 
     /// A link has lost it at random.
     pub(crate) fn on_loss(&mut self, link: usize, packet: &Packet) {
         self.write_at(link, packet, |book| book.lost += 1);
-        self.lost.iter_mut().for_each(|lost| lost.push(*packet));
+        let how = Lost { link, cause: Cause::Random, waited: Span::ZERO };
+        self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
+    }
+
+    /// The queue of a link sends it after a wait.
+    pub(crate) fn on_departure(&mut self, link: usize, packet: &Packet, waited: Span) {
+        self.waits.iter_mut().for_each(|waits| waits.push(Wait::new(packet, link, waited)));
     }
 
     /// It comes to a link's other end after the end of the run.

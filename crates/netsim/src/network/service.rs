@@ -3,10 +3,11 @@
 use crate::measure::loss_runs::Losses;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::fate::Cause;
 use crate::network::ledger::Ledger;
 use crate::network::link::Link;
 use crate::packet::Packet;
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use aqm::{Outcome, Sent};
 
 /// The probe and the ledger, which record what happens at a link.
@@ -36,11 +37,12 @@ impl<P: Probe> Observers<'_, P> {
         losses: &mut Losses,
         now: Time,
         dropped: &Sent<Packet>,
+        cause: Cause,
     ) {
         losses.on_late_drop(now, dropped.number, &dropped.frame);
         self.probe.on_late_drop(queue, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         if P::CHECKS {
-            self.ledger.on_drop(self.link, &dropped.frame);
+            self.ledger.on_drop(self.link, &dropped.frame, cause, dropped.sojourn);
         }
     }
 }
@@ -58,8 +60,8 @@ pub(super) fn admit<P: Probe>(
     let aqm_queue = link.aqm_queue();
     let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let before = aqm_queue.queue.len();
-    let (outcome, lane) = aqm_queue.queue.enqueue_or(now, framed, &mut aqm_queue.rng, |dropped| {
-        observers.note_late_drop(number, losses, now, dropped);
+    let (outcome, lane) = aqm_queue.queue.enqueue_or(now, framed, &mut aqm_queue.rng, |dropped, reason| {
+        observers.note_late_drop(number, losses, now, dropped, reason.into());
     });
     let owner = Owner { class: packet.class(), lane };
     observers.probe.on_arrival(number, now, owner, outcome, aqm_queue.queue.algorithm());
@@ -69,7 +71,7 @@ pub(super) fn admit<P: Probe>(
     }
     aqm_queue.losses.on_refusal(now, packet);
     if P::CHECKS {
-        observers.ledger.on_drop(i, packet);
+        observers.ledger.on_drop(i, packet, outcome.into(), Span::ZERO);
     }
     // An arrival may take others along.
     if aqm_queue.queue.len() != before {
@@ -89,7 +91,7 @@ pub(super) fn begin<P: Probe>(
     let aqm_queue = link.aqm_queue.as_deref_mut()?;
     let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let next = aqm_queue.queue.dequeue_or(now, &mut aqm_queue.rng, |dropped| {
-        observers.note_late_drop(number, losses, now, dropped);
+        observers.note_late_drop(number, losses, now, dropped, Cause::Early);
     });
     observers.note_length(now, aqm_queue);
     let Some(sent) = next else {
@@ -118,4 +120,7 @@ pub(super) fn note_departure<P: Probe>(
     let number = aqm_queue.number;
     observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());
+    if P::CHECKS {
+        observers.ledger.on_departure(observers.link, &packet, sojourn);
+    }
 }

@@ -7,6 +7,7 @@ use crate::engine::event::{Event, Events, NEVER};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::fate::Cause;
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Transmission};
 use crate::network::route::{Hop, Routes};
@@ -251,7 +252,7 @@ impl<P: Probe> Network<P> {
         }
         self.links[i].drops += 1;
         if P::CHECKS {
-            self.ledger.on_drop(i, packet);
+            self.ledger.on_drop(i, packet, Cause::Overflow, Span::ZERO);
         }
     }
 

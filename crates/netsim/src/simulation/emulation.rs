@@ -5,6 +5,7 @@ use super::account::Ends;
 use crate::engine::clock::{ClockArithmetic as _, Instant, Lapse};
 use crate::engine::event::Event;
 use crate::measure::probe::{Checked, Probe};
+use crate::network::{Lost, Wait};
 use crate::packet::{Header, Kind, Packet};
 use aqm::unit::Time;
 use run::{Glance, Results};
@@ -40,8 +41,8 @@ pub struct Fate {
     pub number: u32,
     /// When it reached its destination, or was lost.
     pub at: Time,
-    /// Whether it arrived.
-    pub arrived: bool,
+    /// How it was lost; `None` if it arrived.
+    pub lost: Option<Lost>,
     /// Whether CE was set on its way.
     pub marked: bool,
 }
@@ -181,6 +182,17 @@ impl<P: Probe> Emulation<P> {
         self.fates.drain(..)
     }
 
+    /// Lists from now on how long packets wait.
+    pub fn list_waits(&mut self) {
+        self.run.network.ledger.waits.get_or_insert_default();
+    }
+
+    /// The waits that are over and were not taken yet, in the order in which they ended; none unless they are listed. A
+    /// packet's waits are there when its fate is.
+    pub fn waits(&mut self) -> impl Iterator<Item = Wait> {
+        self.run.network.ledger.waits.iter_mut().flat_map(|waits| waits.drain(..))
+    }
+
     /// Runs to the end of the scenario, and returns the results. `ends` is what the endpoints outside know of each traffic
     /// entry.
     ///
@@ -249,14 +261,18 @@ impl<P: Probe> Emulation<P> {
         if packet.kind != Kind::Ack {
             self.run.deliveries.on_packet(at, packet);
         }
-        self.fates.push(Fate { number: packet.number(), at, arrived: true, marked: packet.is_marked() });
+        self.fates.push(Fate { number: packet.number(), at, lost: None, marked: packet.is_marked() });
     }
 
     /// Notes the packets that were just lost.
     fn note_lost(&mut self, at: Time) {
         let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
-        let fate =
-            |packet: Packet| Fate { number: packet.number(), at, arrived: false, marked: packet.is_marked() };
+        let fate = |(packet, lost): (Packet, Lost)| Fate {
+            number: packet.number(),
+            at,
+            lost: Some(lost),
+            marked: packet.is_marked(),
+        };
         self.fates.extend(lost.map(fate));
     }
 }

@@ -41,7 +41,7 @@ impl Host {
         let packet = Packet { flow: u64::from(u32::from(name)), ..Packet::new(size, self.ect) };
         let dropped = &mut self.dropped;
         self.queue
-            .enqueue_or(self.now, Named(packet, name), &mut Draw(0.5), |sent| dropped.push(sent.frame.1))
+            .enqueue_or(self.now, Named(packet, name), &mut Draw(0.5), |sent, _| dropped.push(sent.frame.1))
             .0
     }
 

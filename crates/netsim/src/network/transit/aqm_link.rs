@@ -140,7 +140,8 @@ impl<P: Probe> Network<P> {
         let aqm_queue = link.aqm_queue();
         let place = aqm_queue.queue.place_of(|packet| packet.number() == number).expect("it waits there");
         let dropped = aqm_queue.queue.discard_at(now, place, full);
-        observers.note_late_drop(aqm_queue.number, &mut aqm_queue.losses, now, &dropped);
+        let cause = if full { Cause::Overflow } else { Cause::Early };
+        observers.note_late_drop(aqm_queue.number, &mut aqm_queue.losses, now, &dropped, cause);
         observers.note_length(now, aqm_queue);
     }
 
