@@ -260,7 +260,7 @@ fn a_packet_is_followed_to_its_end() {
             let wait = waits.get(&fate.number);
             match fate.lost {
                 None => assert_eq!(wait.map(|wait| wait.marked), Some(fate.marked), "{aqm}"),
-                Some(Lost { link, cause, waited }) => {
+                Some(Lost { link, cause, waited, .. }) => {
                     assert_eq!((link, wait), (bottleneck, None), "{aqm}");
                     assert!(cause != Cause::Random || waited == Span::ZERO, "{aqm}");
                     causes[cause as usize] += 1;

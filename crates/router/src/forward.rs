@@ -4,6 +4,7 @@ use crate::clock::{Clock, Poll, Timer};
 use crate::hosts::{Hosts, class_of};
 use crate::losses::Loss;
 use crate::namespace::Namespace;
+use crate::pcapng::Pcapng;
 use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::Time;
@@ -11,7 +12,8 @@ use hdrhistogram::Histogram;
 use netsim::{Emulation, Foreign, Series};
 use rustix::event::epoll::EventFlags;
 use std::collections::HashMap;
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Write as _};
 
 const TIMER: u64 = u64::MAX;
 const QDISC: u64 = TIMER - 1;
@@ -39,6 +41,8 @@ pub struct Router {
     lateness: Histogram<u64>,
     /// When the packets that are handed out now should have been.
     delivered: Vec<Time>,
+    /// Where every packet's fate is written, if it is.
+    record: Option<Pcapng<BufWriter<File>>>,
     /// Packets that the hosts sent and that belong to no traffic.
     pub strays: u64,
     /// The first of them, and when it came.
@@ -100,9 +104,16 @@ impl Router {
             connections: HashMap::new(),
             lateness,
             delivered: Vec::new(),
+            record: None,
             strays: 0,
             first_stray: None,
         })
+    }
+
+    /// Writes every packet's fate to `record` from now on.
+    pub fn record(&mut self, record: Pcapng<BufWriter<File>>) {
+        self.emulation.list_waits();
+        self.record = Some(record);
     }
 
     /// Forwards packets until `end`, and calls `look` after each of `looks` equal parts of the run.
@@ -124,7 +135,7 @@ impl Router {
             self.consult_kernel(now.min(end))?;
             self.hand_out()?;
             if now >= end {
-                return Ok(());
+                return self.record.iter_mut().try_for_each(Pcapng::finish).map_err(unrecorded);
             }
             if now.nanos() >= next_look {
                 look(&self.emulation);
@@ -198,7 +209,13 @@ impl Router {
             ecn: seen.ecn,
         };
         let enters = self.emulation.offer(now, &packet);
-        if !enters {
+        if enters {
+            if let Some(record) = &mut self.record {
+                let ends = [seen.from.0, seen.to.0]
+                    .map(|address| self.hosts.number(address).expect("it has a host"));
+                record.enter(now, number, ends, &place.bytes[..place.length]);
+            }
+        } else {
             self.stray(now, seen);
         }
         enters
@@ -240,15 +257,21 @@ impl Router {
 
     /// Writes the delivered packets to the devices of their hosts.
     fn hand_out(&mut self) -> io::Result<()> {
+        if let Some(record) = &mut self.record {
+            self.emulation.waits().for_each(|wait| record.wait(wait));
+        }
         for fate in self.emulation.fates() {
             self.free.push(fate.number);
-            if fate.lost.is_some() {
-                continue;
-            }
             let place = &mut self.packets[fate.number as usize];
             let packet = &mut place.bytes[..place.length];
             if fate.marked {
                 wire::mark(packet);
+            }
+            if let Some(record) = &mut self.record {
+                record.decide(&fate, packet).map_err(unrecorded)?;
+            }
+            if fate.lost.is_some() {
+                continue;
             }
             self.namespaces[place.namespace].device.write_all(packet)?;
             self.delivered.push(fate.at);
@@ -260,7 +283,7 @@ impl Router {
                 self.lateness.saturating_record(now.since(at).nanos());
             }
         }
-        Ok(())
+        self.record.iter_mut().try_for_each(Pcapng::settle).map_err(unrecorded)
     }
 
     /// The emulation.
@@ -278,4 +301,8 @@ impl Router {
             max: seconds(self.lateness.max()),
         })
     }
+}
+
+fn unrecorded(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("the file of fates cannot be written: {error}"))
 }

@@ -190,6 +190,12 @@ impl Hosts {
     /// The host with this address.
     #[must_use]
     pub fn at(&self, address: IpAddr) -> Option<Host> {
+        Some(self.hosts[self.number(address)?])
+    }
+
+    /// The place in [`Hosts::all`] of the host with this address.
+    #[must_use]
+    pub fn number(&self, address: IpAddr) -> Option<usize> {
         let number = match address {
             IpAddr::V4(address) => {
                 let [network, namespace, high, low] = address.octets();
@@ -201,7 +207,7 @@ impl Hosts {
                 ([a, b, c] == NETWORK_6).then_some((usize::from(namespace), number))?
             }
         };
-        Some(self.hosts[*self.by_number.get(&number)?])
+        self.by_number.get(&number).copied()
     }
 
     /// The two hosts of flow `i` of a traffic entry: the one it is from, the one it goes to.

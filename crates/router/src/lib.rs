@@ -14,6 +14,7 @@
 //! - [`losses`]: packets that the hosts' own kernels have lost.
 //! - [`ends`]: what the program with senders and sinks reports.
 //! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`ring`], by which packets come to it.
+//! - [`pcapng`]: every packet's fate as a file.
 //! - [`table`]: series as a file.
 //! - [`sys`]: the system calls that no library wraps.
 #![cfg(target_os = "linux")]
@@ -24,6 +25,7 @@ pub mod forward;
 pub mod hosts;
 pub mod losses;
 pub mod namespace;
+pub mod pcapng;
 pub mod qdisc;
 pub mod ring;
 pub mod stack;

@@ -7,13 +7,14 @@ use router::clock::Clock;
 use router::ends::Report;
 use router::forward::Router;
 use router::hosts::{Hosts, Ip, tcp};
+use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
 use router::{namespace, sys, table};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use scenario::Scenario;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
@@ -58,6 +59,9 @@ struct Arguments {
     /// at the observed link.
     #[arg(long)]
     latest: Option<f64>,
+    /// Write every packet's fate to this file.
+    #[arg(long, value_name = "FILE")]
+    pcapng: Option<PathBuf>,
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -96,8 +100,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
     namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
-    let namespaces = namespace::make(&hosts, mtu as u32, if arguments.ip == "6" { Ip::V6 } else { Ip::V4 })
-        .map_err(failed)?;
+    let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
+    let namespaces = namespace::make(&hosts, mtu as u32, ip).map_err(failed)?;
     let observed = scenario.observed;
     let words = arguments.qdisc.as_deref();
     let qdisc = words.map(|words| Qdisc::new(words, &scenario.links[observed], mtu as usize)).transpose();
@@ -108,10 +112,21 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let series = scenario.record.series.then(|| Series::new(&scenario));
     let recorded = series.is_some();
     let emulation = Emulation::new(scenario.clone(), arguments.seed, series);
+    let record = |path: &PathBuf| {
+        let file = BufWriter::new(fs::File::create(path)?);
+        Pcapng::new(file, &scenario, &hosts, ip, words)
+    };
+    let record = match &arguments.pcapng {
+        Some(path) => Some(record(path).map_err(|error| format!("{}: {error}", path.display()))?),
+        None => None,
+    };
     let clock = Clock::starting_after(LEAD);
     let descriptors: Vec<String> =
         namespaces.iter().map(|namespace| namespace.file.as_raw_fd().to_string()).collect();
     let mut router = Router::new(emulation, hosts, namespaces, qdisc, clock).map_err(failed)?;
+    if let Some(record) = record {
+        router.record(record);
+    }
     let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
     let end = Time::ZERO + scenario.general.duration;
     // If it is not allowed, the timing error says what that costs.

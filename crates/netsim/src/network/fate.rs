@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use aqm::Outcome;
-use aqm::unit::Span;
+use aqm::unit::{Span, Time};
 
 /// Why a link lost a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,8 @@ impl From<Outcome> for Cause {
 pub struct Lost {
     /// The link, by its number in the scenario.
     pub link: usize,
+    /// When.
+    pub at: Time,
     /// Why.
     pub cause: Cause,
     /// How long it had waited in the queue of that link.

@@ -115,16 +115,12 @@ impl Ledger {
         at(&mut self.links, link).delivered += 1;
     }
 
-    /// The queue of a link has dropped it after a wait.
-    pub(crate) fn on_drop(&mut self, link: usize, packet: &Packet, cause: Cause, waited: Span) {
-        self.write_at(link, packet, |book| book.dropped += 1);
-        self.lost.iter_mut().for_each(|lost| lost.push((*packet, Lost { link, cause, waited })));
-    }
-
-    /// A link has lost it at random.
-    pub(crate) fn on_loss(&mut self, link: usize, packet: &Packet) {
-        self.write_at(link, packet, |book| book.lost += 1);
-        let how = Lost { link, cause: Cause::Random, waited: Span::ZERO };
+    /// A link has lost it, at random or from its queue.
+    pub(crate) fn on_loss(&mut self, packet: &Packet, how: Lost) {
+        self.write_at(how.link, packet, |book| match how.cause {
+            Cause::Random => book.lost += 1,
+            Cause::Early | Cause::Overflow => book.dropped += 1,
+        });
         self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
     }
 

@@ -3,7 +3,7 @@
 use crate::measure::loss_runs::Losses;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::fate::Cause;
+use crate::network::fate::{Cause, Lost};
 use crate::network::ledger::Ledger;
 use crate::network::link::Link;
 use crate::packet::Packet;
@@ -42,7 +42,8 @@ impl<P: Probe> Observers<'_, P> {
         losses.on_late_drop(now, dropped.number, &dropped.frame);
         self.probe.on_late_drop(queue, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         if P::CHECKS {
-            self.ledger.on_drop(self.link, &dropped.frame, cause, dropped.sojourn);
+            let how = Lost { link: self.link, at: now, cause, waited: dropped.sojourn };
+            self.ledger.on_loss(&dropped.frame, how);
         }
     }
 }
@@ -71,7 +72,8 @@ pub(super) fn admit<P: Probe>(
     }
     aqm_queue.losses.on_refusal(now, packet);
     if P::CHECKS {
-        observers.ledger.on_drop(i, packet, outcome.into(), Span::ZERO);
+        let how = Lost { link: i, at: now, cause: outcome.into(), waited: Span::ZERO };
+        observers.ledger.on_loss(packet, how);
     }
     // An arrival may take others along.
     if aqm_queue.queue.len() != before {

@@ -7,7 +7,7 @@ use crate::engine::event::{Event, Events, NEVER};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::fate::Cause;
+use crate::network::fate::{Cause, Lost};
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Transmission};
 use crate::network::route::{Hop, Routes};
@@ -203,7 +203,7 @@ impl<P: Probe> Network<P> {
                 from = Some(i);
             }
             if !hop.is_simple() {
-                if hop.is_lossy() && self.loses(i, packet) {
+                if hop.is_lossy() && self.loses(i, at, packet) {
                     return None;
                 }
                 if hop.works_ahead() {
@@ -252,7 +252,9 @@ impl<P: Probe> Network<P> {
         }
         self.links[i].drops += 1;
         if P::CHECKS {
-            self.ledger.on_drop(i, packet, Cause::Overflow, Span::ZERO);
+            let at = self.events.clock.time(at);
+            let how = Lost { link: i, at, cause: Cause::Overflow, waited: Span::ZERO };
+            self.ledger.on_loss(packet, how);
         }
     }
 
@@ -312,12 +314,14 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// Whether a link loses the next packet at random.
+    /// Whether a link loses the next packet, which comes at `at`, at random.
     #[inline(never)]
-    fn loses(&mut self, link: usize, packet: &Packet) -> bool {
+    fn loses(&mut self, link: usize, at: Instant, packet: &Packet) -> bool {
         let lost = self.links[link].random_loss.as_mut().is_some_and(|random_loss| random_loss.loses());
         if P::CHECKS && lost {
-            self.ledger.on_loss(link, packet);
+            let at = self.events.clock.time(at);
+            let how = Lost { link, at, cause: Cause::Random, waited: Span::ZERO };
+            self.ledger.on_loss(packet, how);
         }
         lost
     }

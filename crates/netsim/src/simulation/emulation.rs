@@ -110,7 +110,7 @@ impl<P: Probe> Emulation<P> {
     pub fn dropped(&mut self, at: Time, number: u32, full: bool) {
         self.advance(at);
         self.run.network.dropped_outside(self.run.scenario.observed, at, number, full);
-        self.note_lost(at);
+        self.note_lost();
     }
 
     /// The simulated time reached.
@@ -251,7 +251,7 @@ impl<P: Probe> Emulation<P> {
                 }
                 other => self.run.handle(other),
             }
-            self.note_lost(self.run.now());
+            self.note_lost();
         }
     }
 
@@ -265,11 +265,11 @@ impl<P: Probe> Emulation<P> {
     }
 
     /// Notes the packets that were just lost.
-    fn note_lost(&mut self, at: Time) {
+    fn note_lost(&mut self) {
         let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
         let fate = |(packet, lost): (Packet, Lost)| Fate {
             number: packet.number(),
-            at,
+            at: lost.at,
             lost: Some(lost),
             marked: packet.is_marked(),
         };

@@ -5,6 +5,7 @@ use crate::engine::clock::{ClockArithmetic as _, Instant};
 use crate::engine::event::NEVER;
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
+use crate::network::fate::Cause;
 use crate::network::link::{Link, Transmission};
 use crate::network::service::{self, Observers};
 use crate::packet::Packet;
