@@ -1,7 +1,7 @@
-//! Every packet's fate as a pcapng file (draft-ietf-opsawg-pcapng), which Wireshark and tcpdump read.
+//! Every packet's fate as a pcapng file (`draft-ietf-opsawg-pcapng`), which `wireshark` and `tcpdump` read.
 //!
 //! The file has an interface for each host, where its packets enter the network (inbound) and leave it (outbound), and
-//! one for each link, where those that it loses end. A comment says what became of a packet. Its number, the same at all
+//! one for each link, where those that it loses end. A comment has the fate of a packet. Its number, the same at all
 //! interfaces, is the option epb_packetid. Times count from the start of the run, in ns.
 //!
 //! Written here because the only library that writes these options needs second versions of two other packages.
@@ -64,7 +64,7 @@ pub struct Pcapng<W: Write> {
     /// The packets on their way, by the router's numbers.
     packets: Vec<OnWay>,
     next: u64,
-    /// The blocks of the packets that entered last, and when: what was decided before comes first in the file.
+    /// The blocks of the packets that entered last, and when: earlier fates come first in the file.
     entered: Vec<u8>,
     entered_at: Time,
     block: Vec<u8>,
@@ -198,7 +198,7 @@ impl<W: Write> Pcapng<W> {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,10 +30,12 @@ def simulated(
     check: bool = False,
     engines: Sequence[Engine] | None = None,
     watched: Watched | None = None,
+    fates: Path | None = None,
 ) -> Simulated:
     """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error.
 
-    ``watched`` shows the first run while it is under way, instead of a progress bar.
+    ``watched`` shows the first run while it is under way, instead of a progress bar; ``fates`` is the file for
+    the fates of its packets.
     """
     from aqmlab.cli.live import live
     from aqmlab.execute.engine import PACKETS
@@ -41,7 +44,7 @@ def simulated(
     see = watched.see if watched else None
     try:
         with live(watched) if watched else progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS], see), None
+            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS], see, fates), None
     except (Interrupted, RunFailed) as error:
         return error.finished, error
 
@@ -56,6 +59,7 @@ def perform(
     out: Path | None,
     single: bool,
     watched: Watched | None = None,
+    fates: Path | None = None,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
     from aqmlab.execute.engine import PACKETS, Engine
@@ -69,7 +73,17 @@ def perform(
         cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--engine" if single else "--engines") from None
-    report(cases, seeds, lambda: simulated(scenarios, seeds, jobs, check, chosen, watched), json, out, single, check)
+    if fates and (unable := next((engine for engine in chosen if engine.name != "linux"), None)):
+        raise typer.BadParameter(f"the {unable} engine does not write it: use --engine linux", param_hint="--pcapng")
+    if fates and not os.access(fates.parent, os.W_OK):
+        raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
+
+    def simulate() -> Simulated:
+        return simulated(scenarios, seeds, jobs, check, chosen, watched, fates)
+
+    report(cases, seeds, simulate, json, out, single, check)
+    if fates:
+        typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
 
 def report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +30,16 @@ def run(
             "way; with --seeds, those of the first run.",
         ),
     ] = False,
+    pcapng: Annotated[
+        Path | None,
+        typer.Option(
+            "--pcapng",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write the fate of every packet to this file as pcapng; with --seeds, of the first "
+            "run. Only the linux engine can.",
+        ),
+    ] = None,
 ) -> None:
     """Simulate a scenario."""
     from aqmlab.cli import live
@@ -43,4 +54,4 @@ def run(
     elif watch:
         watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
     variants = {aqm if aqm and aqm.startswith(KERNEL) else chosen.aqm: chosen}
-    replications.perform(variants, [engine], seeds, jobs, check, json, out, single=True, watched=watched)
+    replications.perform(variants, [engine], seeds, jobs, check, json, out, single=True, watched=watched, fates=pcapng)

@@ -50,6 +50,9 @@ wait $!
 """A shell's script that runs the guest and at `SIGTERM` kills all of its processes, which are a group of their own: a
 signal to the kernel alone would leave one that it is about to start."""
 
+_FATES = "fates.pcapng"
+"""The file of the fate of every packet, in a run's folder."""
+
 _PREFIX = "aqmlab-run-"
 """The names of the folders of runs begin with this."""
 
@@ -131,6 +134,8 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
 
     with _folder() as folder, _core_for(options["clock"]) as cores:
         _written(scenario, folder, options)
+        if task.fates:
+            (folder / _FATES).touch()  # the router fills it
         command, environment = _command(folder, task.seed, options)
         process = _started(command, environment, cores)
         try:
@@ -148,6 +153,8 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a message")
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
+        if task.fates:
+            shutil.move(folder / _FATES, task.fates)
         series, windows = (_read(folder / name) for name in ("series.arrow", "windows.arrow"))
         watch(1.0)
         return Outcome(
@@ -177,7 +184,8 @@ def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[
     if options["clock"] == "real":
         router = [str(BIN / "aqmlab-router"), "--scenario", str(folder / "scenario.toml"), "--seed", str(seed)]
         more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--ip", options["ip"], *_qdisc(options)]
-        return [*router, *more, "--latest", str(_LATEST)], {}
+        fates = ["--pcapng", str(folder / _FATES)] if (folder / _FATES).exists() else []
+        return [*router, *more, *fates, "--latest", str(_LATEST)], {}
     machine = Machine()
     return [
         # The guest ends with this process, even if that is killed.

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
+from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.execute import threads
@@ -210,11 +211,13 @@ def compare_scenarios(
     check: bool = False,
     engines: Sequence[Engine] = (PACKETS,),
     on_glance: Callable[[Glance], None] | None = None,
+    fates: Path | None = None,
 ) -> Comparison:
     """Simulate several scenarios, by label, on several engines as `labelled` combines them.
 
     The other arguments are those of `run`.
-    `on_glance` is called with the state of the first run while it is under way (see `Task`).
+    `on_glance` is called with the state of the first run while it is under way, and `fates` is the file for the fate
+    of its packets (see `Task`).
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
@@ -235,7 +238,7 @@ def compare_scenarios(
     # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
     tasks = [task for row in rows for task in row if task]
-    tasks[0] = replace(tasks[0], on_glance=on_glance)
+    tasks[0] = replace(tasks[0], on_glance=on_glance, fates=fates)
     workers = chosen_workers(jobs, len(tasks))
     simulated = [case for case in cases.values() if case.engine == PACKETS]
     _refuse_too_much_memory((case.scenario for case in simulated), len(simulated[0].seeds) if simulated else 0, workers)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
@@ -38,6 +39,8 @@ class Task:
 
     `on_glance`, if set, is called from the thread of the run with the state of the observed link, about ten times a
     second and at least a hundred times in all. Such a task cannot be sent to another process.
+
+    `fates`, if set, is a file to which the linux engine writes the fate of every packet, as pcapng.
     """
 
     scenario: str | _core.Scenario
@@ -50,6 +53,7 @@ class Task:
     check: bool = False
     engine: Engine = PACKETS
     on_glance: Callable[[Glance], None] | None = field(default=None, compare=False)
+    fates: Path | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

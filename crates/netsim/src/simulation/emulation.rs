@@ -187,8 +187,8 @@ impl<P: Probe> Emulation<P> {
         self.run.network.ledger.waits.get_or_insert_default();
     }
 
-    /// The waits that are over and were not taken yet, in the order in which they ended; none unless they are listed. A
-    /// packet's waits are there when its fate is.
+    /// The waits that are over and were not taken yet, in the order in which they ended; none unless they are listed. They
+    /// precede the packet's fate.
     pub fn waits(&mut self) -> impl Iterator<Item = Wait> {
         self.run.network.ledger.waits.iter_mut().flat_map(|waits| waits.drain(..))
     }
