@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from aqmlab import Scenario
 from aqmlab.execute import linux, packet, threads
+from aqmlab.execute.preflight import State, findings
 from aqmlab.execute.task import Outcome, Task, opened, packed
 
 SMALL = """\
@@ -53,6 +54,26 @@ RELAXED = settings(deadline=None)
 """For properties whose first example pays for imports and caches."""
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+ALL = bool(os.environ.get("AQMLAB_TEST_LINUX"))
+"""Whether everything of the Linux engine has to run."""
+
+
+def unavailable(reason: str) -> None:
+    if ALL:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def require(engine: str) -> None:
+    if missing := [one for one in findings(engine) if one.state == State.MISSING]:
+        unavailable("; ".join(f"{one.name}: {one.found} ({one.fix})" for one in missing))
+
+
+@pytest.fixture(scope="session")
+def guest() -> None:
+    """Require a guest."""
+    require("linux")
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
-"""The file of the fate of every packet."""
+"""The file of the fate of every packet, and the same packets in the simulator."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Cli
+from conftest import ALL, ROOT, Cli
 
 import aqmlab
-from aqmlab import EngineUnavailable, Scenario
-from aqmlab.execute.engine import Engine
+from aqmlab import Scenario
 
 SCENARIO = """\
 duration = "4 s"
@@ -23,11 +23,85 @@ tcp = "linux"
 """
 
 
+DATAGRAMS = """\
+duration = "6 s"
+warmup = "0 s"
+seed = 4
+[dumbbell]
+rate = "4 Mbit/s"
+buffer = "60 kB"
+sender_delay = ["1 ms", "4 ms"]
+changes = ["3 s: 3 Mbit/s"]
+[[traffic]]
+name = "steady"
+kind = "poisson"
+rate = "2 Mbit/s"
+packet_size = "700 B"
+[[traffic]]
+name = "call"
+kind = "voip"
+ecn = "ect1"
+start = "9 ms"
+[[traffic]]
+name = "film"
+kind = "video"
+ecn = "ect1"
+start = "12 ms"
+[[traffic]]
+name = "bursts"
+kind = "on-off"
+rate = "6 Mbit/s"
+packet_size = "1000 B"
+on = "exponential(200 ms)"
+off = "exponential(400 ms)"
+ecn = "ect0"
+start = "20 ms"
+"""
+"""More than the link carries, from hosts at two distances; the flows begin in the order of the file."""
+
+MARKING = {aqm["name"] for aqm in aqmlab.catalogue()["aqms"] if any(p["name"] == "ecn" for p in aqm["parameters"])}
+"""Those that mark if they are asked to."""
+
+OVER_SHARE = "fred"
+"""Drops packets of flows that exceed their share, which these do, rather than mark them."""
+
+UNLESS_ALL = ("fq_codel", "pie")
+"""The disciplines that are tried unless everything has to run."""
+
+
+@pytest.fixture(scope="session")
+def verdicts() -> Path:
+    """Build the program that sends a file's datagrams through the simulator."""
+    command = ["cargo", "build", "--quiet", "--package", "router", "--example", "verdicts", "--message-format=json"]
+    built = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (program,) = re.findall(r'"executable":"([^"]+/verdicts)"', built)
+    return Path(program)
+
+
+@pytest.mark.linux
+@pytest.mark.usefixtures("guest")
+@pytest.mark.parametrize("aqm", aqmlab.disciplines() if ALL else UNLESS_ALL)
+def test_router_and_simulator_decide_alike_on_every_packet(
+    verdicts: Path, quick_cli: Cli, tmp_path: Path, aqm: str
+) -> None:
+    scenario = Scenario.parse(DATAGRAMS).with_aqm(f"{aqm}:ecn=true" if aqm in MARKING else aqm)
+    (tmp_path / "x.toml").write_text(scenario.to_toml())
+    done = quick_cli("run", "x.toml", "--engine", "linux", "--pcapng", "fates.pcapng")
+    assert done.returncode == 0, done.stderr
+    replayed = subprocess.run(
+        [verdicts, "x.toml", "fates.pcapng"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert replayed.returncode == 0, replayed.stderr
+    counted = dict(re.findall(r"(\w+) (\d+)", replayed.stdout.splitlines()[-1]))
+    assert counted["differ"] == "0", replayed.stdout
+    assert int(counted["packets"]) > 4000
+    assert int(counted["losses"]) > 1000
+    assert int(counted["marks"]) > 0 or aqm not in MARKING - {OVER_SHARE}
+
+
+@pytest.mark.linux
+@pytest.mark.usefixtures("guest")
 def test_the_file_has_the_losses_and_marks_that_the_results_count(quick_cli: Cli, tmp_path: Path) -> None:
-    try:
-        Engine.parse("linux").check(Scenario.parse(SCENARIO))
-    except EngineUnavailable as error:
-        pytest.skip(str(error))
     (tmp_path / "x.toml").write_text(SCENARIO)
     file, out = tmp_path / "fates.pcapng", tmp_path / "out"
     done = quick_cli("run", str(tmp_path / "x.toml"), "--engine", "linux", "--pcapng", str(file), "--out", str(out))

@@ -19,19 +19,17 @@ from typing import Any
 import polars as pl
 import psutil
 import pytest
+from conftest import ALL, require, unavailable
 
 import aqmlab
 from aqmlab import Result, RunFailed, Scenario, ScenarioError
 from aqmlab.execute import linux
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.preflight import Machine, State, findings
+from aqmlab.execute.preflight import Machine
 from aqmlab.execute.preflight.guest import kernel_file
 from aqmlab.execute.task import Task
 
 pytestmark = pytest.mark.linux
-
-ALL = bool(os.environ.get("AQMLAB_TEST_LINUX"))
-"""Whether everything has to run."""
 
 STEP = 0.01
 """Seconds of a bin of the series."""
@@ -107,22 +105,6 @@ buffer = "1000 packets"
 name = "x"
 tcp = "linux"
 """
-
-
-def unavailable(reason: str) -> None:
-    if ALL:
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def require(engine: str) -> None:
-    if missing := [one for one in findings(engine) if one.state == State.MISSING]:
-        unavailable("; ".join(f"{one.name}: {one.found} ({one.fix})" for one in missing))
-
-
-@pytest.fixture(scope="module")
-def guest() -> None:
-    require("linux")
 
 
 @pytest.fixture(scope="module")
