@@ -40,6 +40,16 @@ def test_an_engine_is_its_text(text: str, canonical: str) -> None:
     assert hash(Engine.parse(canonical)) == hash(engine)
 
 
+def test_a_run_on_linux_is_more_work_and_one_in_real_time_takes_its_duration(small: Scenario) -> None:
+    work = {engine: Engine.parse(engine).work(small) for engine in ("packet", "fluid", "linux", "linux:clock=real")}
+    assert work["packet"] == small.packets
+    assert work["fluid"] == 1.0
+    assert 300 < work["linux"] / work["packet"] < 1000
+    longer = Engine.parse("linux:clock=real").work(small.with_(duration="50 s"))
+    assert longer == pytest.approx(10 * work["linux:clock=real"])
+    assert work["linux:clock=real"] > work["linux"]
+
+
 def test_options_have_defaults() -> None:
     defaults = {"clock": "real", "ip": "4", "kernel": "auto", "qdisc": "scenario"}
     assert Engine.parse("linux:clock=real").settings == defaults

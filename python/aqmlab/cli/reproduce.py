@@ -166,11 +166,11 @@ def _suffix(engine: Engine) -> str:
 def _tell_time(papers: Iterable[Paper], effort: Effort, store: Path, jobs: int | None, quiet: bool) -> None:
     """Print how long the missing runs of an engine that is slower than the simulator will take."""
     from aqmlab.execute import threads
-    from aqmlab.papers.run.estimate import estimates, speed_of
+    from aqmlab.papers.run.estimate import estimates, measured_speed
     from aqmlab.papers.show import terminal
 
     at_once = effort.engine.most_jobs or jobs or threads.cores()
-    for one in estimates(list(papers), effort, store, speed_of(effort.engine)):
+    for one in estimates(list(papers), effort, store, measured_speed()):
         if one.missing and not quiet:
             typer.echo(f"{terminal.work(one, at_once)}, {at_once} at a time", err=True)
 

@@ -198,7 +198,7 @@ class _Case:
 
     def tasks(self, label: str, check: bool) -> Iterable[Task]:
         """Yield a task for each run."""
-        cost = max(self.scenario.packets, 1.0) if self.engine.seeded else 1.0
+        cost = self.engine.work(self.scenario)
         for seed in self.seeds:
             yield Task(self.scenario.core, seed, b"", label, cost, recording=True, check=check, engine=self.engine)
 

@@ -31,7 +31,7 @@ class Task:
 
     `scenario` is TOML. If the task stays in this process it may be a parsed scenario, whose traces are not read again.
     `key` identifies the run in a store (see `key`), and is empty for a parsed scenario. `label` names the run in
-    messages, and `cost` is its work: an estimated number of packets. `engine` performs it.
+    messages, and `cost` is its work (see `Engine.work`). `engine` performs it.
 
     The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
     `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is

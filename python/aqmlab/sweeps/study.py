@@ -193,13 +193,13 @@ def _names(aqm: str) -> frozenset[str]:
 class Plan:
     """The runs of a study that can be done, and the failures.
 
-    `digests` has the digest of each scenario by point number and label, `costs` the work of a run by digest, and
-    `memory` the bytes that the largest run needs.
+    `digests` has the digest of each scenario by point number and label, `costs` the work of a run
+    (see `Engine.work`) by the same, and `memory` the bytes that the largest run needs.
     """
 
     study: Study
     digests: dict[tuple[int, str], str] = field(default_factory=dict)
-    costs: dict[str, float] = field(default_factory=dict)
+    costs: dict[tuple[int, str], float] = field(default_factory=dict)
     memory: int = 0
     failures: list[Failure] = field(default_factory=list)
 
@@ -223,7 +223,7 @@ class Plan:
                     if simulates and free is not None and scenario.memory > free:
                         need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
                         raise MemoryError(f"{need}, {free / 1e9:.1f} GB free; simulate fewer flows")
-                    plan.costs[name] = max(scenario.packets, 1.0)
+                    plan.costs[number, label] = study.engine_for(label).work(scenario)
                     plan.memory = max(plan.memory, scenario.memory if simulates else 0)
                     plan.digests[number, label] = name
                 except (_core.ScenarioError, OSError, MemoryError) as error:
@@ -253,7 +253,7 @@ class Plan:
         missing = {}
         for number, label, _, run in self.runs():
             if run not in finished or (self.study.series and self.study.series_name(run) not in recorded):
-                missing[run] = self.costs[self.digests[number, label]]
+                missing[run] = self.costs[number, label]
         return missing
 
     def tasks(self, todo: set[bytes]) -> Iterator[Task]:
@@ -275,5 +275,5 @@ class Plan:
                 if (number, label) not in texts:
                     texts[number, label] = self.study.scenario_at(label, point).with_(recorded).to_toml()
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
-                cost = self.costs[self.digests[number, label]]
+                cost = self.costs[number, label]
                 yield Task(texts[number, label], seed, run, name, cost, self.study.series, engine=engine)

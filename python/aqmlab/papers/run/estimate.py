@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.execute.engine import Engine
 from aqmlab.papers.describe.paper import Paper
 from aqmlab.papers.run.sweep import Effort, studies
 from aqmlab.scenario import Scenario
@@ -91,21 +90,6 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
         )
 
     return [estimate(paper, planned) for paper, planned in zip(papers, plans, strict=True)]
-
-
-_LINUX_SPEED = 15_000.0
-"""Packets per second, counted as those of `Scenario.packets`, of a guest with hundreds of connections over 10 Mbit/s.
-
-It was measured: 16 to 30 s of CPU time a simulated minute. With few connections it is twice as fast.
-"""
-
-
-def speed_of(engine: Engine) -> float:
-    """Return the packets per second that one core does on an engine: measured of the simulator, recorded of Linux.
-
-    Packets are those of `Scenario.packets`.
-    """
-    return _LINUX_SPEED if engine.name == "linux" else measured_speed()
 
 
 def measured_speed() -> float:
