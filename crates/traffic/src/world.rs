@@ -73,6 +73,9 @@ pub(crate) enum Deed {
 /// The sampled state of senders, a row each time and flow.
 type Samples = Vec<[f64; SAMPLED.len()]>;
 
+/// The most by which the senders may be late at the end of a run: a machine that keeps up has stalls that are shorter.
+const LATEST: Span = Span::ms(100);
+
 /// The columns of the samples: the first five as the packet engine has them; times in s, rates in bit/s.
 const SAMPLED: [&str; 13] = [
     "t",
@@ -203,7 +206,7 @@ impl World {
         self.timer.went_off();
         loop {
             if now >= self.end {
-                return Ok(());
+                return self.kept_up();
             }
             while let Some(&Reverse((at, _, deed))) = self.agenda.peek().filter(|due| due.0.0 <= now) {
                 self.agenda.pop();
@@ -220,6 +223,20 @@ impl World {
                 }
             }
         }
+    }
+
+    /// Refuses a run at whose end the senders were behind.
+    fn kept_up(&self) -> io::Result<()> {
+        let left = self.agenda.peek().map_or(self.end, |due| due.0.0);
+        let late = self.end.since(left);
+        if late <= LATEST {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "at the end of the run the senders were {:.1} s late: this machine cannot send so much; use lower rates or fewer \
+             flows, or clock=virtual",
+            late.secs()
+        )))
     }
 
     fn act(&mut self, deed: Deed, planned: Time, now: Time) -> io::Result<()> {
