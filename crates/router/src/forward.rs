@@ -246,6 +246,19 @@ impl Router {
         self.first_stray.get_or_insert((now, seen));
     }
 
+    /// Compares the kernel's discipline's own count of drops with that of this router, after the run and before
+    /// [`Router::losses`].
+    ///
+    /// # Errors
+    /// If they differ, or cannot be read.
+    pub fn verify_qdisc(&mut self) -> io::Result<()> {
+        let Some(qdisc) = &mut self.qdisc else { return Ok(()) };
+        qdisc.verify(|number| {
+            let place = &self.packets[number as usize];
+            &place.bytes[..place.length]
+        })
+    }
+
     /// The packets that the hosts' own kernels have lost.
     ///
     /// # Errors

@@ -103,24 +103,25 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
          route add local {prefix} dev lo\n\
          route add {all} dev {DEVICE} {route}\n"
     );
-    tool("ip", &commands)
+    tool("ip", &commands).map(drop)
 }
 
 /// Has `ip` or `tc` carry out commands.
 ///
 /// # Errors
 /// The tool's own.
-pub(crate) fn tool(name: &str, commands: &str) -> io::Result<()> {
+pub(crate) fn tool(name: &str, commands: &str) -> io::Result<String> {
     let mut child = Command::new(name)
-        .args(["-batch", "-"])
+        .args(["-statistics", "-batch", "-"])
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(context(&format!("{name} (Debian: apt install iproute2)")))?;
     child.stdin.take().expect("it is a pipe").write_all(commands.as_bytes())?;
     let output = child.wait_with_output()?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     // It repeats all that it has read.

@@ -138,6 +138,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             let _ = writeln!(out, "{text}");
         })
         .map_err(failed)?;
+    router.verify_qdisc().map_err(failed)?;
     let losses = router.losses().map_err(failed)?;
     let report = traffic.report(arguments)?;
     if !losses.is_empty() {

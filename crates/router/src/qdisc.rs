@@ -154,10 +154,24 @@ impl Qdisc {
         self.decided.push(Decision { number, fate: Fate::Sent { marked } });
     }
 
-    /// The number of dropped packets.
-    #[must_use]
-    pub const fn dropped(&self) -> u64 {
-        self.dropped
+    /// Compares the number of dropped packets with the kernel's own count. The calling thread must be in its namespace.
+    ///
+    /// # Errors
+    /// If they differ, or tc fails.
+    pub fn verify<'a>(&mut self, packet: impl Fn(u32) -> &'a [u8]) -> io::Result<()> {
+        let before = self.dropped;
+        let text = tool("tc", &format!("qdisc show dev {DEVICE}"))?;
+        let counted =
+            of_statistics(&text).ok_or_else(|| io::Error::other(format!("tc has no count: {text}")))?;
+        // It went on meanwhile.
+        self.look(packet)?;
+        if (before..=self.dropped).contains(&counted) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "the kernel's discipline dropped {counted} packets by its own count, and {before} by the router's: use \
+             clock=virtual, or report this"
+        )))
     }
 }
 
@@ -178,6 +192,12 @@ pub fn check(link: &Link) -> Result<(), String> {
     ))
 }
 
+/// The number of dropped packets in tc's statistics.
+fn of_statistics(text: &str) -> Option<u64> {
+    let own = text.split_once(&format!(" {HANDLE} "))?.1;
+    own.split_once("(dropped ")?.1.split_once(',')?.0.parse().ok()
+}
+
 fn index_socket() -> io::Result<rustix::fd::OwnedFd> {
     use rustix::net::{AddressFamily, SocketType, socket};
     Ok(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
@@ -196,4 +216,19 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     let version = a[0] >> 4;
     let after = if version == 6 { 2 } else { 12 };
     a.len() == b.len() && version == b[0] >> 4 && a[2..10] == b[2..10] && a[after..] == b[after..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_those_of_the_discipline_not_of_htb() {
+        let text = "qdisc htb 1: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0\n \
+                    Sent 100 bytes 3 pkt (dropped 9, overlimits 5 requeues 0)\n\
+                    qdisc codel 10: parent 1:1 limit 1000p target 5ms interval 100ms\n \
+                    Sent 100 bytes 3 pkt (dropped 7, overlimits 0 requeues 0)\n";
+        assert_eq!(of_statistics(text), Some(7));
+        assert_eq!(of_statistics("qdisc htb 1: root\n Sent 1 bytes 1 pkt (dropped 9, overlimits 0)"), None);
+    }
 }
