@@ -419,8 +419,9 @@ class Router:
         arguments: list[str] = []
         while "--namespaces" not in arguments:
             assert self.process.poll() is None
-            children = psutil.Process(self.process.pid).children()
-            self._traffic, arguments = (children[0].pid, children[0].cmdline()) if children else (0, [])
+            for child in psutil.Process(self.process.pid).children():
+                with suppress(psutil.NoSuchProcess):  # ip, which has set up a namespace
+                    self._traffic, arguments = child.pid, child.cmdline()
         self._namespaces = arguments[arguments.index("--namespaces") + 1].split(",")
 
     def within(self, namespace: int, *command: str) -> str:
