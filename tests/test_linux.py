@@ -381,7 +381,7 @@ def test_senders_that_fall_behind_refuse_the_run(host: None) -> None:
     scenario = Scenario.parse(
         SHORT.replace('tcp = "linux"', 'kind = "cbr"').replace("[dumbbell]", '[dumbbell]\nrate = "50 Gbit/s"')
     ).with_({"duration": "1 s", **{f"traffic.x.{key}": value for key, value in settings.items()}})
-    with pytest.raises(RunFailed, match=r"the senders were \d\.\d s late: .* use lower rates or fewer flows"):
+    with pytest.raises(RunFailed, match=r"the senders were \d+\.\d s late: .* use lower rates or fewer flows"):
         aqmlab.run(scenario, engine="linux:clock=real")
 
 
