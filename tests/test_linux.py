@@ -391,6 +391,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 POKED = """\
 duration = "5 s"
 warmup = "0 s"
+record.step = "100 ms"
 [dumbbell]
 rate = "10 Mbit/s"
 [[traffic]]
@@ -463,6 +464,21 @@ def test_a_loss_outside_the_network_is_refused(router: Router) -> None:
     message = router.message()
     assert "packets were lost outside the scenario's network:\n/proc/net/dev aqmlab0 tx_dropped = " in message
     assert "use a slower link" in message
+
+
+def test_packets_that_come_while_the_router_stands_still_enter_when_they_came(router: Router, tmp_path: Path) -> None:
+    for _ in range(3):
+        time.sleep(0.7)
+        router.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        router.process.send_signal(signal.SIGCONT)
+    assert router.message() == ""
+    results = json.loads((tmp_path / "results.json").read_text())
+    # Of five seconds it stood still for 0.9, in which the network delivered packets that it handed over afterwards.
+    assert results["engine"]["timing_error_p99"] > 0.1
+    # The call has six packets in each tenth of a second.
+    arrivals = pl.read_ipc((tmp_path / "series.arrow").read_bytes())["bottleneck.arrivals"]
+    assert (arrivals[1:-1].min() or 0) >= 5
 
 
 def test_the_first_packet_that_belongs_to_no_traffic_is_named(router: Router) -> None:

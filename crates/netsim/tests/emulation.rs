@@ -8,6 +8,7 @@ use run::results::LinkMetrics;
 use run::{Column, Results};
 use scenario::model::{Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
@@ -71,8 +72,9 @@ fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
     found
 }
 
-/// What an emulation of `scenario` makes of its packets: results, series, and how many arrived, were lost, were marked.
-fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
+/// What an emulation of `scenario` makes of its packets, of which so many at a time are offered, the last first: results,
+/// series, and how many arrived, were lost, were marked.
+fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [usize; 3]) {
     let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
     let (mut counts, mut known) = ([0; 3], HashSet::new());
     let mut count = |emulation: &mut Emulation<Series>, now: Time| {
@@ -83,15 +85,23 @@ fn emulated(scenario: &Scenario) -> (Results, Vec<Column>, [usize; 3]) {
             counts[2] += usize::from(fate.lost.is_none() && fate.marked);
         }
     };
-    for (at, packet) in packets(scenario) {
-        // What can be delivered before is, and nothing after.
-        while let Some(next) = emulation.next_delivery().filter(|next| *next <= at) {
+    // What can be delivered until then is, and nothing after.
+    let mut advance = |emulation: &mut Emulation<Series>, until: Time| {
+        while let Some(next) = emulation.next_delivery().filter(|next| *next <= until) {
             emulation.advance(next);
-            count(&mut emulation, next);
+            count(emulation, next);
         }
-        assert!(emulation.offer(at, &packet));
-        emulation.advance(at);
-        count(&mut emulation, at);
+        emulation.advance(until);
+        count(emulation, until);
+    };
+    for packets in packets(scenario).chunks_mut(at_a_time) {
+        advance(&mut emulation, packets[0].0);
+        let last = packets[packets.len() - 1].0;
+        packets.sort_by_key(|(at, _)| Reverse(*at));
+        for (at, packet) in packets {
+            assert!(emulation.offer(*at, packet));
+        }
+        advance(&mut emulation, last);
     }
     let results = emulation.finish(vec![Ends::default(); ENTRIES]);
     emulation.fates().for_each(drop);
@@ -109,7 +119,8 @@ fn every_discipline_decides_on_packets_from_outside_as_in_the_simulation() {
         run.advance(Time::MAX);
         run.probe_mut().finish(Time::ZERO + scenario.general.duration);
         let (expected, series) = (run.results(), run.probe_mut().take_columns());
-        let (found, columns, [arrived, lost, marked]) = emulated(&scenario);
+        let (found, columns, [arrived, lost, marked]) = emulated(&scenario, 1);
+        assert_eq!(emulated(&scenario, 7).0, found, "{aqm}: the order of the offers is not that of time");
         assert_eq!(found.links, expected.links, "{aqm}");
         assert_eq!(found.lanes, expected.lanes, "{aqm}");
         assert_eq!(found.distributions, expected.distributions, "{aqm}");

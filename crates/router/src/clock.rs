@@ -34,6 +34,13 @@ impl Clock {
 }
 
 impl Clock {
+    /// A function from the clock of the day, in ns and as it is set now, to the time of the run.
+    #[must_use]
+    pub fn of_day(self) -> impl Fn(u64) -> Time {
+        let zero = (nanos(ClockId::Realtime) + self.zero).saturating_sub(monotonic());
+        move |day| Time::from_nanos(day.saturating_sub(zero))
+    }
+
     /// Whether the run has begun.
     #[must_use]
     pub fn has_started(self) -> bool {
@@ -42,7 +49,11 @@ impl Clock {
 }
 
 fn monotonic() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
+    nanos(ClockId::Monotonic)
+}
+
+fn nanos(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64
 }
 

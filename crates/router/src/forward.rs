@@ -7,7 +7,7 @@ use crate::namespace::Namespace;
 use crate::pcapng::Pcapng;
 use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use hdrhistogram::Histogram;
 use netsim::{Emulation, Foreign, Series};
 use rustix::event::epoll::EventFlags;
@@ -39,14 +39,16 @@ pub struct Router {
     connections: HashMap<Connection, u32>,
     /// How late packets were handed to their hosts, in ns.
     lateness: Histogram<u64>,
-    /// When the packets that are handed out now should have been.
-    delivered: Vec<Time>,
+    /// When the packets that are handed out now should have been, and by how much they entered late.
+    delivered: Vec<(Time, Span)>,
     /// Where every packet's fate is written, if it is.
     record: Option<Pcapng<BufWriter<File>>>,
     /// Packets that the hosts sent and that belong to no traffic.
     pub strays: u64,
     /// The first of them, and when it came.
     pub first_stray: Option<(Time, Seen)>,
+    /// Why it is not known when some packets came.
+    pub untimed: Option<io::Error>,
 }
 
 /// A packet on its way.
@@ -56,9 +58,12 @@ struct OnWay {
     length: usize,
     /// The namespace of its destination.
     namespace: usize,
+    /// By how much it entered the network later than its host sent it.
+    late: Span,
 }
 
-/// How late packets were handed to their hosts, in s.
+/// How late packets were handed to their hosts, in s: later than the network delivered them, which they may also have
+/// entered late.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lateness {
     /// Half of the packets were no later.
@@ -107,6 +112,7 @@ impl Router {
             record: None,
             strays: 0,
             first_stray: None,
+            untimed: None,
         })
     }
 
@@ -129,17 +135,18 @@ impl Router {
     ) -> io::Result<()> {
         let part = (end.nanos() / looks).max(1);
         let mut next_look = part;
-        let mut now = Time::ZERO;
+        // All packets that the hosts sent until then have been read.
+        let mut reached = Time::ZERO;
         loop {
-            self.emulation.advance(now.min(end));
-            self.consult_kernel(now.min(end))?;
+            self.emulation.advance(reached.min(end));
+            self.consult_kernel(reached.min(end))?;
             self.hand_out()?;
-            if now >= end {
+            if reached >= end {
                 return self.record.iter_mut().try_for_each(Pcapng::finish).map_err(unrecorded);
             }
-            if now.nanos() >= next_look {
+            if reached.nanos() >= next_look {
                 look(&self.emulation);
-                next_look = (now.nanos() / part + 1) * part;
+                next_look = (reached.nanos() / part + 1) * part;
             }
             let due = self.emulation.next_delivery().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
             self.timer.arm(due)?;
@@ -151,49 +158,68 @@ impl Router {
                     namespace => readable |= 1 << namespace,
                 }
             }
-            now = self.clock.now();
+            let now = self.clock.now();
+            reached = now;
             for namespace in 0..self.namespaces.len() {
-                if readable & 1 << namespace != 0 {
-                    self.take_in(namespace, now, mtu)?;
+                if readable & 1 << namespace != 0
+                    && let Some(last) = self.take_in(namespace, now, mtu)?
+                {
+                    reached = reached.min(last);
                 }
             }
         }
     }
 
-    /// Reads what the hosts of a namespace have sent.
-    fn take_in(&mut self, namespace: usize, now: Time, mtu: usize) -> io::Result<()> {
+    /// Reads what the hosts of a namespace have sent until `now`. If there may be more, returns when the last packet
+    /// entered that was read.
+    fn take_in(&mut self, namespace: usize, now: Time, mtu: usize) -> io::Result<Option<Time>> {
+        let mut last = now;
+        let of_day = self.clock.of_day();
         for _ in 0..BATCH {
             let number = self.free.pop().unwrap_or_else(|| {
                 let bytes = vec![0; mtu].into_boxed_slice();
-                self.packets.push(OnWay { bytes, length: 0, namespace: 0 });
+                self.packets.push(OnWay { bytes, length: 0, namespace: 0, late: Span::ZERO });
                 (self.packets.len() - 1) as u32
             });
             let place = &mut self.packets[number as usize];
-            match self.namespaces[namespace].device.read(&mut place.bytes) {
+            let Namespace { device, entries, .. } = &mut self.namespaces[namespace];
+            match device.read(&mut place.bytes) {
                 Ok(length) => {
+                    let sent = match entries.as_mut().map(|entries| entries.next(length)) {
+                        None => now,
+                        Some(Ok(day)) => of_day(day),
+                        Some(Err(error)) => {
+                            // Those of later packets would be those of others.
+                            *entries = None;
+                            self.untimed.get_or_insert(error);
+                            now
+                        }
+                    };
+                    last = sent.max(self.emulation.now());
                     place.length = length;
-                    if !self.enter(number, now) {
+                    place.late = last.since(sent);
+                    if !self.enter(number, last) {
                         self.free.push(number);
                     }
                 }
                 Err(error) => {
                     self.free.push(number);
-                    return if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) };
+                    return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
                 }
             }
         }
-        Ok(())
+        Ok(Some(last))
     }
 
     /// Offers a packet to the network; false if it does not enter. Only TCP and UDP that belongs to no traffic is
     /// counted: the kernel's own messages are none of the scenario's.
-    fn enter(&mut self, number: u32, now: Time) -> bool {
+    fn enter(&mut self, number: u32, at: Time) -> bool {
         let place = &mut self.packets[number as usize];
         let Some(seen) = Seen::of(&place.bytes[..place.length]) else { return false };
         let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
         let class = class_of([seen.from.1, seen.to.1]);
         let ((Some(from), Some(to)), Some(class)) = (ends, class) else {
-            self.stray(now, seen);
+            self.stray(at, seen);
             return false;
         };
         place.namespace = to.namespace;
@@ -208,15 +234,15 @@ impl Router {
             size: place.length as u16,
             ecn: seen.ecn,
         };
-        let enters = self.emulation.offer(now, &packet);
+        let enters = self.emulation.offer(at, &packet);
         if enters {
             if let Some(record) = &mut self.record {
                 let ends = [seen.from.0, seen.to.0]
                     .map(|address| self.hosts.number(address).expect("it has a host"));
-                record.enter(now, number, ends, &place.bytes[..place.length]);
+                record.enter(at, number, ends, &place.bytes[..place.length]);
             }
         } else {
-            self.stray(now, seen);
+            self.stray(at, seen);
         }
         enters
     }
@@ -281,22 +307,23 @@ impl Router {
                 wire::mark(packet);
             }
             if let Some(record) = &mut self.record {
-                record.decide(&fate, packet).map_err(unrecorded)?;
+                record.decide(&fate, packet);
             }
             if fate.lost.is_some() {
                 continue;
             }
             self.namespaces[place.namespace].device.write_all(packet)?;
-            self.delivered.push(fate.at);
+            self.delivered.push((fate.at, place.late));
         }
         if !self.delivered.is_empty() {
             // After the last was written: all of them are at most as late.
             let now = self.clock.now();
-            for at in self.delivered.drain(..) {
-                self.lateness.saturating_record(now.since(at).nanos());
+            for (at, late) in self.delivered.drain(..) {
+                self.lateness.saturating_record((now.since(at) + late).nanos());
             }
         }
-        self.record.iter_mut().try_for_each(Pcapng::settle).map_err(unrecorded)
+        let reached = self.emulation.now();
+        self.record.iter_mut().try_for_each(|record| record.settle(reached)).map_err(unrecorded)
     }
 
     /// The emulation.

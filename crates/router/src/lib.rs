@@ -13,7 +13,8 @@
 //! - [`forward`]: the router.
 //! - [`losses`]: packets that the hosts' own kernels have lost.
 //! - [`ends`]: what the program with senders and sinks reports.
-//! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`ring`], by which packets come to it.
+//! - [`entries`]: when the hosts' packets came, by the kernel.
+//! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`inlet`], by which packets come to it.
 //! - [`pcapng`]: every packet's fate as a file.
 //! - [`table`]: series as a file.
 //! - [`sys`]: the system calls that no library wraps.
@@ -21,13 +22,15 @@
 
 pub mod clock;
 pub mod ends;
+pub mod entries;
 pub mod forward;
 pub mod hosts;
+pub mod inlet;
 pub mod losses;
 pub mod namespace;
 pub mod pcapng;
 pub mod qdisc;
-pub mod ring;
+mod ring;
 pub mod stack;
 pub mod sys;
 pub mod table;

@@ -1,5 +1,6 @@
 //! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
 
+use crate::entries::Entries;
 use crate::hosts::{Hosts, Ip};
 use crate::losses::{Loss, losses};
 use crate::stack::{Cubic, Stack};
@@ -26,6 +27,8 @@ pub struct Namespace {
     pub file: File,
     /// Its device.
     pub device: File,
+    /// When the packets came that are read from the device, if that is asked for.
+    pub entries: Option<Entries>,
 }
 
 impl Namespace {
@@ -39,20 +42,23 @@ impl Namespace {
     }
 }
 
-/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes. The calling thread is in the last one
-/// afterwards.
+/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes; if it is `timed`, the kernel notes when
+/// the packets come. The calling thread is in the last one afterwards.
 ///
 /// # Errors
 /// If the system refuses; the message names the refused object.
-pub fn make(hosts: &Hosts, mtu: u32, version: Ip) -> io::Result<Vec<Namespace>> {
+pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec<Namespace>> {
     let made = hosts.stacks.iter().enumerate().map(|(number, stack)| {
         sys::unshare_network(false).map_err(context("a network namespace"))?;
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+        // Before the device is up: the kernel itself may send a packet then.
+        let entries = || Entries::new(sys::device_number(DEVICE)?).map_err(context("a packet socket"));
+        let entries = timed.then(entries).transpose()?;
         set_up(number, stack, mtu, version)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
         fcntl_setfd(&file, FdFlags::empty())?;
-        Ok(Namespace { file, device })
+        Ok(Namespace { file, device, entries })
     });
     made.collect()
 }

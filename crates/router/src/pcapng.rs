@@ -64,10 +64,17 @@ pub struct Pcapng<W: Write> {
     /// The packets on their way, by the router's numbers.
     packets: Vec<OnWay>,
     next: u64,
-    /// The blocks of the packets that entered last, and when: earlier fates come first in the file.
-    entered: Vec<u8>,
-    entered_at: Time,
+    /// The blocks that are not in the file yet. At one time, a packet enters before another meets its fate.
+    waiting: Vec<Block>,
     block: Vec<u8>,
+}
+
+/// A block, with what decides on its place in the file.
+#[derive(Debug)]
+struct Block {
+    at: Time,
+    is_fate: bool,
+    bytes: Vec<u8>,
 }
 
 /// A link in a comment.
@@ -102,8 +109,7 @@ impl<W: Write> Pcapng<W> {
             hosts: hosts.all().len(),
             packets: Vec::new(),
             next: 0,
-            entered: Vec::new(),
-            entered_at: Time::ZERO,
+            waiting: Vec::new(),
             block: Vec::new(),
         };
         let mut body = Vec::new();
@@ -146,8 +152,7 @@ impl<W: Write> Pcapng<W> {
         block(&mut self.block, INTERFACE, &body);
     }
 
-    /// A packet enters the network at host number `from` of the scenario's hosts, to host number `to`. All packets that
-    /// enter before the next [`Pcapng::settle`] do so at one time.
+    /// A packet enters the network at host number `from` of the scenario's hosts, to host number `to`.
     pub fn enter(&mut self, at: Time, number: u32, [from, to]: [usize; 2], packet: &[u8]) {
         let place = number as usize;
         if self.packets.len() <= place {
@@ -157,10 +162,11 @@ impl<W: Write> Pcapng<W> {
         (on_way.identity, on_way.entered, on_way.to) = (self.next, at, to as u32);
         on_way.waits.clear();
         self.next += 1;
-        self.entered_at = at;
         let seen =
             Seen { interface: from as u32, at, direction: Direction::Inbound, identity: on_way.identity };
-        seen.write(&mut self.entered, packet, None);
+        let mut bytes = Vec::new();
+        seen.write(&mut bytes, packet, None);
+        self.waiting.push(Block { at, is_fate: false, bytes });
     }
 
     /// A packet has waited.
@@ -169,13 +175,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     /// A packet, as it leaves the network, has met its fate.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn decide(&mut self, fate: &Fate, packet: &[u8]) -> io::Result<()> {
-        if fate.at >= self.entered_at {
-            self.settle()?;
-        }
+    pub fn decide(&mut self, fate: &Fate, packet: &[u8]) {
         let on_way = &self.packets[fate.number as usize];
         let comment = comment(&self.links, on_way, fate);
         let (interface, direction) = match fate.lost {
@@ -183,19 +183,20 @@ impl<W: Write> Pcapng<W> {
             Some(lost) => ((self.hosts + lost.link) as u32, Direction::Unknown),
         };
         let seen = Seen { interface, at: fate.at, direction, identity: on_way.identity };
-        self.block.clear();
-        seen.write(&mut self.block, packet, Some(&comment));
-        self.file.write_all(&self.block)
+        let mut bytes = Vec::new();
+        seen.write(&mut bytes, packet, Some(&comment));
+        self.waiting.push(Block { at: fate.at, is_fate: true, bytes });
     }
 
-    /// Puts the packets that entered last into the file.
+    /// Puts what happened until `reached` into the file, in the order of time: nothing earlier will follow.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn settle(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.entered)?;
-        self.entered.clear();
-        Ok(())
+    pub fn settle(&mut self, reached: Time) -> io::Result<()> {
+        // The sort is stable.
+        self.waiting.sort_by_key(|block| (block.at, block.is_fate));
+        let settled = self.waiting.partition_point(|block| block.at <= reached);
+        self.waiting.drain(..settled).try_for_each(|block| self.file.write_all(&block.bytes))
     }
 
     /// Writes the rest.
@@ -203,7 +204,7 @@ impl<W: Write> Pcapng<W> {
     /// # Errors
     /// If the file cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
-        self.settle()?;
+        self.settle(Time::MAX)?;
         self.file.flush()
     }
 }
@@ -400,16 +401,18 @@ mod tests {
         let (long, marked) = ([7; 131], [8; 131]);
         file.enter(at(0), 0, [0, 1], &long);
         file.enter(at(0), 1, [0, 1], b"early");
-        file.settle().unwrap();
+        file.settle(at(0)).unwrap();
+        // One host's packets are read after those of another, which came later.
+        file.enter(at(40), 3, [1, 0], b"later");
         file.enter(at(20), 2, [1, 0], b"overflow");
         file.wait(wait(0, 12_345, true));
-        file.decide(&fate(0, 15, None, true), &marked).unwrap();
-        file.decide(&fate(1, 20, lost(Cause::Early, 20, 7), false), b"early").unwrap();
-        file.decide(&fate(2, 20, lost(Cause::Overflow, 20, 0), false), b"overflow").unwrap();
-        file.settle().unwrap();
+        file.decide(&fate(0, 15, None, true), &marked);
+        file.decide(&fate(1, 20, lost(Cause::Early, 20, 7), false), b"early");
+        file.decide(&fate(2, 20, lost(Cause::Overflow, 20, 0), false), b"overflow");
+        file.settle(at(25)).unwrap();
         // The number is free for another packet.
         file.enter(at(30), 0, [1, 0], b"random");
-        file.decide(&fate(0, 31, lost(Cause::Random, 31, 0), false), b"random").unwrap();
+        file.decide(&fate(0, 31, lost(Cause::Random, 31, 0), false), b"random");
         file.finish().unwrap();
         drop(file);
         let (_, _, packets) = read(&bytes);
@@ -424,11 +427,12 @@ mod tests {
                 row(0, 0, &long[..128], 131, IN, 0, ""),
                 row(0, 0, b"early", 5, IN, 1, ""),
                 row(1, 15, &marked[..128], 131, OUT, 0, delivered),
-                row(1, 20, b"overflow", 8, IN, 2, ""),
+                row(1, 20, b"overflow", 8, IN, 3, ""),
                 row(count + link, 20, b"early", 5, 0, 1, early),
-                row(count + link, 20, b"overflow", 8, 0, 2, "lost at bottleneck: overflow"),
-                row(1, 30, b"random", 6, IN, 3, ""),
-                row(count + link, 31, b"random", 6, 0, 3, "lost at bottleneck: random loss"),
+                row(count + link, 20, b"overflow", 8, 0, 3, "lost at bottleneck: overflow"),
+                row(1, 30, b"random", 6, IN, 4, ""),
+                row(count + link, 31, b"random", 6, 0, 4, "lost at bottleneck: random loss"),
+                row(1, 40, b"later", 5, IN, 2, ""),
             ]
         );
     }

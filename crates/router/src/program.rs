@@ -101,7 +101,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
     let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
-    let namespaces = namespace::make(&hosts, mtu as u32, ip).map_err(failed)?;
+    let namespaces = namespace::make(&hosts, mtu as u32, ip, !arguments.guest).map_err(failed)?;
     let observed = scenario.observed;
     let words = arguments.qdisc.as_deref();
     let qdisc = words.map(|words| Qdisc::new(words, &scenario.links[observed], mtu as usize)).transpose();
@@ -166,6 +166,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             router.strays,
             at.secs()
         ));
+    }
+    if let Some(error) = router.untimed.take() {
+        return Err(error.to_string());
     }
     if let Some(lateness) = router.lateness() {
         let observed = &scenario.links[scenario.observed];

@@ -1,11 +1,11 @@
 //! A queue discipline of the kernel at the observed link, in place of one of ours.
 //!
-//! It sits on a TUN device in a namespace of its own, behind HTB, which has the link's rate. Packets go to it through a
-//! [`Ring`], and come back when it sends them; a packet that the kernel has let go without sending it was dropped. The
+//! It sits on a TUN device in a namespace of its own, behind HTB, which has the link's rate. Packets go to it through an
+//! [`Inlet`], and come back when it sends them; a packet that the kernel has let go without sending it was dropped. The
 //! link's transmission and propagation remain those of the emulation.
 
+use crate::inlet::Inlet;
 use crate::namespace::{context, tool};
-use crate::ring::Ring;
 use crate::sys;
 use scenario::model::Link;
 use std::fs::File;
@@ -24,7 +24,7 @@ const FIFOS: [&str; 3] = ["pfifo", "bfifo", "pfifo_head_drop"];
 pub struct Qdisc {
     /// Its device, which is readable when it has sent a packet.
     pub device: File,
-    ring: Ring,
+    inlet: Inlet,
     /// The packets whose fate is not known, in the order of their arrivals.
     waiting: Vec<Waiting>,
     decided: Vec<Decision>,
@@ -85,11 +85,11 @@ impl Qdisc {
             ),
         )?;
         tool("tc", &format!("qdisc add dev {DEVICE} parent 1:1 handle {HANDLE} {words}"))?;
-        let index = rustix::net::netdevice::name_to_index(&index_socket()?, DEVICE)?;
+        let index = sys::device_number(DEVICE)?;
         let name = words.split_whitespace().next().unwrap_or_default();
         Ok(Self {
             device,
-            ring: Ring::new(index, mtu).map_err(context("a packet socket"))?,
+            inlet: Inlet::new(index, mtu).map_err(context("a packet socket"))?,
             waiting: Vec::new(),
             decided: Vec::new(),
             packet: vec![0; mtu].into_boxed_slice(),
@@ -103,7 +103,7 @@ impl Qdisc {
     /// # Errors
     /// If the device fails.
     pub fn take(&mut self, number: u32, packet: &[u8]) -> io::Result<()> {
-        match self.ring.send(packet)? {
+        match self.inlet.send(packet)? {
             Some(place) => self.waiting.push(Waiting { number, place, let_go: false }),
             None => self.drop(number),
         }
@@ -122,7 +122,7 @@ impl Qdisc {
     pub fn look<'a>(&mut self, packet: impl Fn(u32) -> &'a [u8]) -> io::Result<()> {
         // Before the device is read: of these, those that it has not sent are dropped.
         for waiting in &mut self.waiting {
-            waiting.let_go = self.ring.is_free(waiting.place);
+            waiting.let_go = self.inlet.is_free(waiting.place);
         }
         loop {
             match self.device.read(&mut self.packet) {
@@ -146,7 +146,7 @@ impl Qdisc {
     fn note_sent<'a>(&mut self, length: usize, packet: impl Fn(u32) -> &'a [u8]) {
         let sent = &self.packet[..length];
         let is_it =
-            |waiting: &Waiting| self.ring.is_free(waiting.place) && is_same(sent, packet(waiting.number));
+            |waiting: &Waiting| self.inlet.is_free(waiting.place) && is_same(sent, packet(waiting.number));
         // One that the kernel let go a moment before it handed it over counts as dropped by now.
         let Some(i) = self.waiting.iter().position(is_it) else { return };
         let number = self.waiting.remove(i).number;
@@ -196,11 +196,6 @@ pub fn check(link: &Link) -> Result<(), String> {
 fn of_statistics(text: &str) -> Option<u64> {
     let own = text.split_once(&format!(" {HANDLE} "))?.1;
     own.split_once("(dropped ")?.1.split_once(',')?.0.parse().ok()
-}
-
-fn index_socket() -> io::Result<rustix::fd::OwnedFd> {
-    use rustix::net::{AddressFamily, SocketType, socket};
-    Ok(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
 }
 
 /// The ECN field.

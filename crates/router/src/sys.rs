@@ -1,6 +1,8 @@
 //! The system calls that no library wraps: attaching to a TUN device, and some options of sockets.
 #![allow(unsafe_code, reason = "system calls")]
 
+use rustix::net::netdevice::name_to_index;
+use rustix::net::{AddressFamily, SocketType, socket};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -27,6 +29,15 @@ pub fn tun(name: &str) -> io::Result<File> {
         0 => Ok(file),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// The number of a device in the network namespace of the calling thread.
+///
+/// # Errors
+/// If there is none of that name.
+pub fn device_number(name: &str) -> io::Result<u32> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    Ok(name_to_index(&socket, name)?)
 }
 
 /// Moves the calling thread into a network namespace of its own; with `user`, also into a user namespace in which it is

@@ -106,22 +106,35 @@ impl<P: Probe> Network<P> {
 
     /// For each link, the shortest time that a packet at its end still travels: 0 where a path ends.
     pub(crate) fn onward(&self) -> Vec<Lapse> {
+        let nothing = self.events.clock.lapse(Span::ZERO);
         let mut onward = vec![None; self.links.len()];
-        let paths = self.hops.split(|hop| hop.is_end());
-        for path in paths {
-            let mut rest = self.events.clock.lapse(Span::ZERO);
+        for path in self.hops.split(|hop| hop.is_end()) {
+            let mut rest = nothing;
             for hop in path.iter().rev() {
                 let least: &mut Option<Lapse> = &mut onward[hop.link()];
                 *least = Some(least.map_or(rest, |least| least.min(rest)));
-                let link = &self.links[hop.link()];
-                // A queue outside needs it as soon as it comes there.
-                let leaves = link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.outside.is_some());
-                let nothing = self.events.clock.lapse(Span::ZERO);
-                rest = if leaves { nothing } else { self.events.clock.sum(rest, link.wire.delay) };
+                rest = self.through(hop.link(), rest);
             }
         }
-        let nothing = self.events.clock.lapse(Span::ZERO);
         onward.into_iter().map(|least| least.unwrap_or(nothing)).collect()
+    }
+
+    /// The shortest time that a packet before a link still travels, if it is `onward` at the link's end.
+    fn through(&self, link: usize, onward: Lapse) -> Lapse {
+        let Link { wire, aqm_queue, .. } = &self.links[link];
+        // A queue outside needs it as soon as it comes there.
+        let leaves = aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.outside.is_some());
+        if leaves { self.events.clock.lapse(Span::ZERO) } else { self.events.clock.sum(onward, wire.delay) }
+    }
+
+    /// The shortest time that a packet travels which takes this hop next, given [`Self::onward`].
+    pub(crate) fn travel(&self, hop: u32, onward: &[Lapse]) -> Lapse {
+        let hop = self.hops[hop as usize];
+        if hop.is_end() {
+            self.events.clock.lapse(Span::ZERO)
+        } else {
+            self.through(hop.link(), onward[hop.link()])
+        }
     }
 
     /// Whether the path from this hop on ends where packets are delivered before their time.

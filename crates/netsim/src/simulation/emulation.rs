@@ -63,6 +63,17 @@ pub struct Emulation<P> {
     reached: Time,
     /// For each link, the shortest time that a packet at its end still travels.
     onward: Vec<Lapse>,
+    /// The offered packets that may not have entered yet.
+    ahead: Option<Ahead>,
+}
+
+/// Packets that enter later than the time reached.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// When the last of them enters.
+    last: Time,
+    /// None of them is delivered before.
+    delivery: Instant,
 }
 
 impl<P: Probe> Emulation<P> {
@@ -72,7 +83,8 @@ impl<P: Probe> Emulation<P> {
         let mut run = Simulation::without_traffic(scenario, seed, Checked(probe));
         run.network.ledger.lost = Some(Vec::new());
         let onward = run.network.onward();
-        Self { run, offered: Vec::new(), free: Vec::new(), fates: Vec::new(), reached: Time::ZERO, onward }
+        let (offered, free, fates) = (Vec::new(), Vec::new(), Vec::new());
+        Self { run, offered, free, fates, reached: Time::ZERO, onward, ahead: None }
     }
 
     /// Leaves the decisions at the observed link to a queue outside, and only keeps account of it. The caller takes the
@@ -119,12 +131,19 @@ impl<P: Probe> Emulation<P> {
         self.run.now()
     }
 
-    /// A packet enters the network at `at`, which is not in the past. Returns whether it can: whether the scenario has
+    /// A packet enters the network at `at`, which is not in the past, before or after others that were offered. Returns whether it can: whether the scenario has
     /// traffic from its first node to its last, or answers to such.
     pub fn offer(&mut self, at: Time, packet: &Foreign) -> bool {
         let Foreign { number, from, to, class, flow, kind, size, ecn } = *packet;
         let Some(hop) = self.run.network.path(from, to) else { return false };
         let header = Header { flow, generation: 0, hop, class, size };
+        let network = &self.run.network;
+        let clock = network.events.clock;
+        let delivery = clock.after(clock.instant(at), network.travel(hop, &self.onward));
+        self.ahead = Some(self.ahead.map_or(Ahead { last: at, delivery }, |ahead| Ahead {
+            last: ahead.last.max(at),
+            delivery: ahead.delivery.min(delivery),
+        }));
         let packet = Packet::foreign(at, header, kind, ecn, number);
         let place = self.free.pop().unwrap_or(self.offered.len() as u32);
         match self.offered.get_mut(place as usize) {
@@ -149,6 +168,7 @@ impl<P: Probe> Emulation<P> {
         }
         self.handle_all(until);
         self.run.network.watch.reach(until);
+        self.ahead = self.ahead.filter(|ahead| until < ahead.last);
     }
 
     /// The time of the next event, if there is one.
@@ -174,7 +194,8 @@ impl<P: Probe> Emulation<P> {
             }
             _ => None,
         };
-        network.events.pending().filter_map(visible).min().map(|at| clock.time(at))
+        let entering = self.ahead.map(|ahead| ahead.delivery);
+        network.events.pending().filter_map(visible).chain(entering).min().map(|at| clock.time(at))
     }
 
     /// The fates of packets that are decided and were not taken yet, in the order in which they were.

@@ -1,0 +1,65 @@
+//! When packets come to a device, by the kernel (packet(7), `PACKET_RX_RING`), however late they are read.
+#![allow(unsafe_code, reason = "memory shared with the kernel")]
+
+use crate::ring::{self, Ring, Use, set};
+use std::io;
+use std::sync::atomic::Ordering;
+
+/// The number of places: no device holds more packets.
+const PLACES: usize = 1 << 15;
+/// Bytes of a place: the kernel's header, and nothing of the packet.
+const FRAME: usize = 128;
+
+/// The times of the packets that hosts send over a device, in their order.
+#[derive(Debug)]
+pub struct Entries {
+    ring: Ring,
+    next: usize,
+}
+
+impl Entries {
+    /// Those of device number `device` of the calling thread's network namespace from now on. Nothing may be read from
+    /// the device before.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn new(device: u32) -> io::Result<Self> {
+        let socket = ring::socket()?;
+        // Of the packets that hosts send one byte, of those that they receive nothing.
+        let instruction = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+        let kind = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
+        let mut program = [
+            instruction(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, kind),
+            instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, u32::from(libc::PACKET_OUTGOING)),
+            instruction(libc::BPF_RET | libc::BPF_K, 0, 1),
+            instruction(libc::BPF_RET | libc::BPF_K, 0, 0),
+        ];
+        let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+        set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
+        Ok(Self { ring: Ring::new(socket, Use::Receive, device, FRAME, PLACES)?, next: 0 })
+    }
+
+    /// When the packet came that was read from the device last, of `length` bytes: ns of the clock of the day. To be
+    /// called once for each.
+    ///
+    /// # Errors
+    /// If the kernel has noted no such packet.
+    pub fn next(&mut self, length: usize) -> io::Result<u64> {
+        let state = self.ring.state(self.next).load(Ordering::Acquire);
+        // SAFETY: the place is aligned for its header, and it is ours if its state says so, which is looked at below.
+        let header = unsafe { self.ring.start(self.next).cast::<libc::tpacket2_hdr>().read() };
+        if state & libc::TP_STATUS_USER == 0
+            || state & libc::TP_STATUS_LOSING != 0
+            || header.tp_len as usize != length
+        {
+            return Err(io::Error::other(format!(
+                "the times at which hosts sent packets are not known: of {PLACES} packets or more that waited for the \
+                 router, some were not noted; use a slower link, a machine with less to do (aqmlab doctor), or \
+                 clock=virtual"
+            )));
+        }
+        self.ring.state(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = (self.next + 1) % PLACES;
+        Ok(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
+    }
+}
