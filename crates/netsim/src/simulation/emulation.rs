@@ -63,17 +63,8 @@ pub struct Emulation<P> {
     reached: Time,
     /// For each link, the shortest time that a packet at its end still travels.
     onward: Vec<Lapse>,
-    /// The offered packets that may not have entered yet.
-    ahead: Option<Ahead>,
-}
-
-/// Packets that enter later than the time reached.
-#[derive(Clone, Copy, Debug)]
-struct Ahead {
-    /// When the last of them enters.
-    last: Time,
-    /// None of them is delivered before.
-    delivery: Instant,
+    /// The packets that enter later than the time reached: when, and the time before which they are not delivered.
+    ahead: Vec<(Time, Instant)>,
 }
 
 impl<P: Probe> Emulation<P> {
@@ -84,7 +75,7 @@ impl<P: Probe> Emulation<P> {
         run.network.ledger.lost = Some(Vec::new());
         let onward = run.network.onward();
         let (offered, free, fates) = (Vec::new(), Vec::new(), Vec::new());
-        Self { run, offered, free, fates, reached: Time::ZERO, onward, ahead: None }
+        Self { run, offered, free, fates, reached: Time::ZERO, onward, ahead: Vec::new() }
     }
 
     /// Leaves the decisions at the observed link to a queue outside, and only keeps account of it. The caller takes the
@@ -140,10 +131,7 @@ impl<P: Probe> Emulation<P> {
         let network = &self.run.network;
         let clock = network.events.clock;
         let delivery = clock.after(clock.instant(at), network.travel(hop, &self.onward));
-        self.ahead = Some(self.ahead.map_or(Ahead { last: at, delivery }, |ahead| Ahead {
-            last: ahead.last.max(at),
-            delivery: ahead.delivery.min(delivery),
-        }));
+        self.ahead.push((at, delivery));
         let packet = Packet::foreign(at, header, kind, ecn, number);
         let place = self.free.pop().unwrap_or(self.offered.len() as u32);
         match self.offered.get_mut(place as usize) {
@@ -168,7 +156,7 @@ impl<P: Probe> Emulation<P> {
         }
         self.handle_all(until);
         self.run.network.watch.reach(until);
-        self.ahead = self.ahead.filter(|ahead| until < ahead.last);
+        self.ahead.retain(|(at, _)| *at > until);
     }
 
     /// The time of the next event, if there is one.
@@ -194,7 +182,7 @@ impl<P: Probe> Emulation<P> {
             }
             _ => None,
         };
-        let entering = self.ahead.map(|ahead| ahead.delivery);
+        let entering = self.ahead.iter().map(|(_, delivery)| *delivery);
         network.events.pending().filter_map(visible).chain(entering).min().map(|at| clock.time(at))
     }
 
