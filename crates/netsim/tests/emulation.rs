@@ -120,7 +120,8 @@ fn every_discipline_decides_on_packets_from_outside_as_in_the_simulation() {
         run.probe_mut().finish(Time::ZERO + scenario.general.duration);
         let (expected, series) = (run.results(), run.probe_mut().take_columns());
         let (found, columns, [arrived, lost, marked]) = emulated(&scenario, 1);
-        assert_eq!(emulated(&scenario, 7).0, found, "{aqm}: the order of the offers is not that of time");
+        let (ahead, ..) = emulated(&scenario, 7);
+        assert_eq!((&ahead.links, &ahead.metrics), (&found.links, &found.metrics), "{aqm}: offered ahead");
         assert_eq!(found.links, expected.links, "{aqm}");
         assert_eq!(found.lanes, expected.lanes, "{aqm}");
         assert_eq!(found.distributions, expected.distributions, "{aqm}");
