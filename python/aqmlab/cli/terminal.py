@@ -19,7 +19,7 @@ BAD_USAGE, FAILED, LOST = 2, 1, 3
 MOST_FAILURES = 20
 """The largest number of failed runs that are listed."""
 
-_STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that stop a command in order: what is finished is kept, and what is temporary is removed."""
 
 _received: list[int] = []
@@ -96,7 +96,7 @@ def warn(texts: Iterable[str]) -> None:
 
 def catch_signals() -> None:
     """Let SIGTERM and SIGHUP do what Ctrl-C does; a signal that the caller ignores stays ignored."""
-    for number in _STOPPING:
+    for number in STOPPING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
 
@@ -118,9 +118,9 @@ def one_interrupt() -> Iterator[Callable[[], None]]:
     SIGTERM and SIGHUP do the same after `catch_signals`. Yields a function that lets all of them be ignored from its
     call on.
     """
-    before = {number: signal.getsignal(number) for number in _STOPPING}
+    before = {number: signal.getsignal(number) for number in STOPPING}
     # Others are ignored, as SIGINT is in the background, and must stay so, or belong to the program around.
-    caught = [number for number in _STOPPING if before[number] in (signal.default_int_handler, _interrupt)]
+    caught = [number for number in STOPPING if before[number] in (signal.default_int_handler, _interrupt)]
 
     def ignore() -> None:
         for number in caught:
