@@ -373,7 +373,8 @@ def test_nobody_waits_for_a_pipe(small_file: Path, tmp_path: Path) -> None:
         assert b"must be a regular file" in done.stderr
 
 
-def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_late_signal_does_not_lose_what_was_finished(small_file: Path, tmp_path: Path, number: str) -> None:
     out = tmp_path / "out"
     program = (
         "import os, signal, sys\n"
@@ -381,7 +382,7 @@ def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tm
         "from aqmlab.reports import html as report\n"
         "whole = report.save\n"
         "def save(*arguments):\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        f"    os.kill(os.getpid(), signal.{number})\n"
         "    whole(*arguments)\n"
         "report.save = save\n"
         f"sys.argv = ['aqmlab', 'run', {str(small_file)!r}, '--out', {str(out)!r}]\n"
@@ -392,18 +393,52 @@ def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tm
     assert (out / "report.html").is_file()
 
 
-def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["SIGINT", "SIGTERM", "SIGHUP"],
+)
+def test_a_signal_stops_a_command_in_order(small_file: Path, number: signal.Signals, status: int) -> None:
     command = [sys.executable, "-m", "aqmlab", "run", str(small_file), "--set", "duration=1e6 s", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(5.0)  # time to begin, while other tests run
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         try:
             out, err = process.communicate(timeout=20)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert process.returncode == status
     assert out == ""
     assert err == "interrupted: 0 of 1 runs finished\n"
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
+    program = (
+        "import signal, sys\n"
+        "from aqmlab import cli\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does
+        "sys.argv = ['aqmlab', '--version']\n"
+        "try:\n"
+        "    cli.main()\n"
+        "except SystemExit:\n"
+        "    print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, signal.getsignal(signal.SIGTERM).__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.splitlines()[1:] == ["True _interrupt"], done.stderr
+
+
+def test_the_library_leaves_signals_to_its_caller(small_file: Path) -> None:
+    program = (
+        "import signal, sys\n"
+        "import aqmlab, aqmlab.cli.app\n"
+        "before = [signal.getsignal(number) for number in signal.valid_signals()]\n"
+        "aqmlab.run(aqmlab.Scenario.load(sys.argv[1]))\n"
+        "assert before == [signal.getsignal(number) for number in signal.valid_signals()]\n"
+        "assert signal.getsignal(signal.SIGTERM) is signal.getsignal(signal.SIGHUP) is signal.SIG_DFL\n"
+    )
+    command = [sys.executable, "-c", program, str(small_file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_interrupting_a_comparison_of_all_keeps_what_was_finished(small_file: Path, tmp_path: Path) -> None:

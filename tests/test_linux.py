@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -227,31 +228,41 @@ def assert_ended(processes: list[psutil.Process]) -> None:
     assert psutil.wait_procs(processes, timeout=20)[1] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-def test_the_guest_ends_with_the_command(guest: None, temporary: Path, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("engine", ["linux", "linux:clock=real"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda number: number.name
+)
+def test_the_engine_ends_with_the_command(temporary: Path, tmp_path: Path, number: signal.Signals, engine: str) -> None:
+    require(engine)
     file = tmp_path / "long.toml"
     file.write_text(LONG)
-    command = [sys.executable, "-m", "aqmlab", "run", file, "--engine", "linux"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    command = [sys.executable, "-m", "aqmlab", "run", file, "--engine", engine]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             processes = started(process, temporary)
         finally:
             process.send_signal(number)
+        _, message = process.communicate(timeout=60)
     assert_ended(processes)
     left = list(temporary.glob("aqmlab-run-*"))
-    assert len(left) == (number != signal.SIGINT)
-    aqmlab.run(Scenario.parse(SHORT), engine="linux")
+    if number == signal.SIGKILL:
+        assert len(left) == 1
+        linux.check(Scenario.parse(SHORT), Engine.parse(engine).settings)
+    else:
+        assert (process.returncode, message) == (128 + number, "interrupted: 0 of 1 runs finished\n")
     assert list(temporary.iterdir()) == []
 
 
-def started(process: subprocess.Popen[bytes], temporary: Path) -> list[psutil.Process]:
-    """The descendants of a command as soon as the guest runs."""
+def started(process: subprocess.Popen[str], temporary: Path) -> list[psutil.Process]:
+    """The descendants of a command as soon as the guest, or the senders, run."""
     for _ in range(600):
         assert process.poll() is None
-        if list(temporary.glob("aqmlab-run-*/*/pid")):  # User-Mode Linux writes it
-            return psutil.Process(process.pid).children(recursive=True)
+        below = psutil.Process(process.pid).children(recursive=True)
+        guests = list(temporary.glob("aqmlab-run-*/*/pid"))  # User-Mode Linux writes it
+        if guests or "aqmlab-traffic" in [one.name() for one in below if one.is_running()]:
+            return below
         time.sleep(0.05)
-    raise AssertionError("no guest has started")
+    raise AssertionError("nothing has started")
 
 
 HOLDER = """\
@@ -408,12 +419,45 @@ packet_size = "200 B"
 """
 
 
+RARE = """\
+[[traffic]]
+name = "file"
+kind = "transfer"
+size = "20 kB"
+start = "1 s"
+tcp = "linux"
+[[traffic]]
+name = "beat"
+kind = "cbr"
+rate = "400 bit/s"
+packet_size = "200 B"
+"""
+"""One connection and two datagrams, beside the many of `POKED`."""
+
+
+WEB = """\
+[[traffic]]
+name = "pages"
+kind = "web"
+connections = 2
+objects = 4
+think = "0 s"
+tcp = "linux"
+"""
+
+FIRST_PORT = 1024
+"""The port of the first traffic entry; the next has the next."""
+
+PROMPT = 3.0
+"""Seconds; a run of `POKED` takes five."""
+
+
 class Router:
     """The router under way in real time, whose namespaces a test changes; those of a dumbbell's senders are 0."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, text: str = POKED + RARE) -> None:
         file = folder / "scenario.toml"
-        file.write_text(POKED)
+        file.write_text(text)
         command = [linux.BIN / "aqmlab-router", "--scenario", file, "--out", folder]
         command += ["--traffic", linux.BIN / "aqmlab-traffic"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -422,12 +466,12 @@ class Router:
             assert self.process.poll() is None
             for child in psutil.Process(self.process.pid).children():
                 with suppress(psutil.NoSuchProcess):  # ip, which has set up a namespace
-                    self._traffic, arguments = child.pid, child.cmdline()
+                    self.traffic, arguments = child, child.cmdline()
         self._namespaces = arguments[arguments.index("--namespaces") + 1].split(",")
 
     def within(self, namespace: int, *command: str) -> str:
         """The output of a command in one of its namespaces."""
-        net = f"--net=/proc/{self._traffic}/fd/{self._namespaces[namespace]}"
+        net = f"--net=/proc/{self.traffic.pid}/fd/{self._namespaces[namespace]}"
         return subprocess.check_output(["nsenter", net, *command], text=True)
 
     def message(self) -> str:
@@ -451,6 +495,93 @@ def test_flows_do_not_wait_for_the_ports_of_those_that_are_over(router: Router, 
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["classes"]["clicks"]["completed"] > 60
     assert results["engine"]["failed_sockets"] == 0
+
+
+def prohibit(router: Router, protocol: str, port: int, namespace: int = 0) -> None:
+    """Let sockets fail at once that send to the port of a traffic entry."""
+    router.within(namespace, "ip", "rule", "add", "ipproto", protocol, "dport", str(port), "prohibit")
+
+
+def test_one_failure_in_a_hundred_is_accepted(router: Router, tmp_path: Path) -> None:
+    prohibit(router, "tcp", FIRST_PORT + 2)
+    prohibit(router, "udp", FIRST_PORT + 3)
+    assert router.message() == ""
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["engine"]["failed_sockets"] == 3
+    assert results["classes"]["file"]["started"] == 1
+
+
+def test_connections_that_fail_at_once_are_counted(router: Router) -> None:
+    prohibit(router, "tcp", FIRST_PORT)
+    message = router.message()
+    found = re.match(r"(\d+) of (\d+) ends of connections failed:\n(.*)\n", message)
+    assert found, message
+    failed, tried = map(int, found.groups()[:2])
+    assert 40 < failed == tried - 2, "the two ends of the transfer did not"
+    assert found[3] == "traffic.clicks: a connection failed: Permission denied (os error 13)"
+    assert message.endswith(f"and {failed - 20} more\n")
+
+
+def test_datagrams_that_are_not_sent_are_a_share_of_all(router: Router) -> None:
+    prohibit(router, "udp", FIRST_PORT + 1)
+    message = router.message()
+    found = re.match(r"(\d+) of (\d+) datagrams were not sent:\n(.*)\n", message)
+    assert found, message
+    failed, tried = map(int, found.groups()[:2])
+    assert 300 < failed == tried - 2, "those of the other entry were"
+    assert found[3] == "traffic.call: a datagram was not sent: Permission denied (os error 13)"
+
+
+@pytest.mark.parametrize("more", [0, 1], ids=["to connect", "to accept"])
+def test_without_descriptors_a_run_ends_at_once_and_says_what_to_do(router: Router, more: int) -> None:
+    while f":{FIRST_PORT + 3:04X} " not in router.within(0, "cat", "/proc/net/udp"):
+        time.sleep(0.01)  # the last entry's source is the last socket before the start
+    most = router.traffic.num_fds() + more
+    router.traffic.rlimit(psutil.RLIMIT_NOFILE, (most, most))
+    began = time.monotonic()
+    message = router.message()
+    assert time.monotonic() - began < PROMPT
+    assert re.match(
+        rf"traffic\.(clicks|file): no descriptor is left for a socket: a process of this user may have {most}, and "
+        r"each connection takes two; raise the limit \(ulimit -n\), or lower count, connections or arrival_rate\n"
+        r".*aqmlab-traffic: exit status: 1\n$",
+        message,
+    ), message
+
+
+def test_a_run_ends_with_its_senders(router: Router) -> None:
+    router.traffic.kill()
+    began = time.monotonic()
+    assert re.search(r"aqmlab-traffic: signal: 9 \(SIGKILL\)\n$", router.message())
+    assert time.monotonic() - began < PROMPT
+
+
+def test_a_user_whose_connection_fails_at_once_tries_again_later(host: None, tmp_path: Path) -> None:
+    """Without a pause, one who does not think would try for ever."""
+    if os.geteuid():
+        unavailable("not root")
+    router = Router(tmp_path, POKED + WEB)
+    prohibit(router, "tcp", FIRST_PORT + 2, namespace=1)  # that of the clients
+    message = router.message()
+    assert "traffic.pages: a connection failed" in message
+    found = re.match(r"(\d+) of", message)
+    assert found, message
+    assert 3 <= int(found[1]) <= 5, "one a second"
+
+
+def test_what_no_round_trip_has_shown_is_unknown(host: None) -> None:
+    scenario = Scenario.parse(REAL).with_(
+        {"record.cwnd": "5 ms", "dumbbell.sender_delay": "50 ms", "duration": "2 s", "warmup": "0 s"}
+    )
+    windows = in_time(scenario).cwnd_of(1).filter(pl.col("flow") == 0)
+    times = ["rtt", "rtt_deviation", "rtt_min"]
+    before = windows.filter(pl.col("t") < 0.09)  # the handshake takes a round trip
+    assert len(before) > 10
+    assert before[times].null_count().row(0) == (len(before),) * 3
+    after = windows.filter(pl.col("t") > 1.0)
+    assert len(after) == 199
+    assert after[times].null_count().row(0) == (0, 0, 0)
+    assert 0.1 < after["rtt_min"].min() <= after["rtt"].min() < after["rtt"].max() < 2  # type: ignore[operator]
 
 
 def test_a_loss_outside_the_network_is_refused(router: Router) -> None:

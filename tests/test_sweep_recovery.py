@@ -234,15 +234,16 @@ def test_two_processes_share_a_store(small_file: Path, tmp_path: Path) -> None:
     assert data_set(tmp_path / "a") == data_set(tmp_path / "b")
 
 
-def test_ctrl_c_exits_130_and_the_next_call_goes_on(small_file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_after_a_signal_the_next_call_goes_on(small_file: Path, tmp_path: Path, number: signal.Signals) -> None:
     options = ["--vary", "aqm.q0=10,20..60", "--seeds", "80", "--set", "duration=20 s", "--out", "out"]
     command = [sys.executable, "-m", "aqmlab", "sweep", str(small_file), *options]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None and recorded(tmp_path / "out") < 5_000:
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert err.endswith("runs are finished; rerunning the command computes the rest\n")
     there = Sweep.load(tmp_path / "out").done
     assert 0 < there < 480

@@ -9,10 +9,63 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// For each traffic entry.
     pub classes: Vec<Class>,
-    /// Connections that failed and datagrams that were not sent, the first of them with the reason.
-    pub failures: Vec<String>,
-    /// Their number.
+    /// The ends of TCP connections.
+    pub connections: Attempts,
+    /// The datagrams.
+    pub datagrams: Attempts,
+}
+
+/// What was tried, and what failed of it.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Attempts {
+    /// All of it.
+    pub tried: u64,
+    /// What failed.
     pub failed: u64,
+    /// The reasons of the first failures.
+    pub failures: Vec<String>,
+}
+
+/// The share of failures beyond which a run is refused.
+const MOST_FAILED: f64 = 0.01;
+/// Failures whose reasons are kept.
+const MOST_REASONS: usize = 20;
+
+impl Attempts {
+    /// Counts a failure.
+    pub fn fail(&mut self, reason: String) {
+        self.failed += 1;
+        if self.failures.len() < MOST_REASONS {
+            self.failures.push(reason);
+        }
+    }
+
+    /// The reason to refuse a run, of which too many `things` failed.
+    fn refusal(&self, things: &str) -> Option<String> {
+        if self.failed as f64 <= MOST_FAILED * self.tried as f64 {
+            return None;
+        }
+        let more = self.failed - self.failures.len() as u64;
+        let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+        Some(format!("{} of {} {things}:\n{}{more}", self.failed, self.tried, self.failures.join("\n")))
+    }
+}
+
+impl Report {
+    /// The failures of both kinds.
+    #[must_use]
+    pub const fn failed(&self) -> u64 {
+        self.connections.failed + self.datagrams.failed
+    }
+
+    /// The reason to refuse the run, if too much failed.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        let connections = self.connections.refusal("ends of connections failed");
+        let datagrams = self.datagrams.refusal("datagrams were not sent");
+        let reasons: Vec<String> = connections.into_iter().chain(datagrams).collect();
+        (!reasons.is_empty()).then(|| reasons.join("\n"))
+    }
 }
 
 /// What the endpoints know of the flows of a traffic entry; see [`Account`] and [`Ends`].
@@ -56,5 +109,31 @@ impl From<Class> for Ends {
             completions: spans(class.completions),
             sessions: spans(class.sessions),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempts(tried: u64, failed: u64) -> Attempts {
+        let mut attempts = Attempts { tried, ..Attempts::default() };
+        (0..failed).for_each(|i| attempts.fail(format!("reason {i}")));
+        attempts
+    }
+
+    #[test]
+    fn one_failure_in_a_hundred_attempts_of_its_kind_is_accepted() {
+        let report = |connections, datagrams| Report { connections, datagrams, ..Report::default() };
+        assert_eq!(report(attempts(100, 1), attempts(1000, 10)).refusal(), None);
+        assert_eq!(report(attempts(0, 0), attempts(300, 3)).refusal(), None);
+        let few = report(attempts(1000, 0), attempts(150, 2)).refusal();
+        assert_eq!(few.as_deref(), Some("2 of 150 datagrams were not sent:\nreason 0\nreason 1"));
+        let refusal = report(attempts(40, 22), attempts(50, 1)).refusal().expect("too many");
+        assert!(refusal.starts_with("22 of 40 ends of connections failed:\nreason 0\n"), "{refusal}");
+        assert!(
+            refusal.ends_with("reason 19\nand 2 more\n1 of 50 datagrams were not sent:\nreason 0"),
+            "{refusal}"
+        );
     }
 }

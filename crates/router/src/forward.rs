@@ -14,9 +14,11 @@ use rustix::event::epoll::EventFlags;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write as _};
+use std::os::fd::OwnedFd;
 
 const TIMER: u64 = u64::MAX;
 const QDISC: u64 = TIMER - 1;
+const SENDERS: u64 = TIMER - 2;
 /// Packets that are read from a device at a time: those that are due must not wait for all that come.
 const BATCH: usize = 64;
 /// In ns; every later packet counts as this late.
@@ -33,6 +35,8 @@ pub struct Router {
     clock: Clock,
     poll: Poll,
     timer: Timer,
+    /// The process of the senders, which must not end before the run.
+    senders: Option<OwnedFd>,
     /// The packets that are on their way, by their numbers.
     packets: Vec<OnWay>,
     free: Vec<u32>,
@@ -104,6 +108,7 @@ impl Router {
             clock,
             poll,
             timer,
+            senders: None,
             packets: Vec::new(),
             free: Vec::new(),
             connections: HashMap::new(),
@@ -116,6 +121,16 @@ impl Router {
         })
     }
 
+    /// Ends the run with an error as soon as the process of `senders`, a pidfd, ends.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub fn watch(&mut self, senders: OwnedFd) -> io::Result<()> {
+        self.poll.add(&senders, SENDERS, EventFlags::IN)?;
+        self.senders = Some(senders);
+        Ok(())
+    }
+
     /// Writes every packet's fate to `record` from now on.
     pub fn record(&mut self, record: Pcapng<BufWriter<File>>) {
         self.emulation.list_waits();
@@ -125,7 +140,7 @@ impl Router {
     /// Forwards packets until `end`, and calls `look` after each of `looks` equal parts of the run.
     ///
     /// # Errors
-    /// If a device fails.
+    /// If a device fails, or the senders end before.
     pub fn run(
         &mut self,
         end: Time,
@@ -150,15 +165,19 @@ impl Router {
             }
             let due = self.emulation.next_delivery().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
             self.timer.arm(due)?;
-            let mut readable = 0u64;
+            let (mut readable, mut ended) = (0u64, false);
             for (token, _) in self.poll.wait()? {
                 match token {
                     TIMER => self.timer.went_off(),
                     QDISC => {}
+                    SENDERS => ended = true,
                     namespace => readable |= 1 << namespace,
                 }
             }
             let now = self.clock.now();
+            if ended && now < end {
+                return Err(io::Error::other(format!("the senders ended after {:.3} s", now.secs())));
+            }
             reached = now;
             for namespace in 0..self.namespaces.len() {
                 if readable & 1 << namespace != 0

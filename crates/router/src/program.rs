@@ -11,7 +11,7 @@ use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
 use router::{namespace, sys, table};
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use scenario::Scenario;
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -21,8 +21,6 @@ use std::process::{Child, Command, ExitCode};
 
 /// Time for both programs to be ready before the run begins.
 const LEAD: Span = Span::ms(500);
-/// The share of failed connections among all beyond which a run is refused.
-const MOST_FAILED: f64 = 0.01;
 /// How often a run says, by a glance, how far it is.
 const LOOKS: u64 = 200;
 
@@ -128,16 +126,20 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         router.record(record);
     }
     let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
+    let senders = Pid::from_child(&traffic.0);
+    router
+        .watch(pidfd_open(senders, PidfdFlags::empty()).map_err(|error| error.to_string())?)
+        .map_err(failed)?;
     let end = Time::ZERO + scenario.general.duration;
     // If it is not allowed, the timing error says what that costs.
     let _ = sys::be_prompt();
     let mut out = std::io::stdout();
-    router
-        .run(end, mtu as usize, LOOKS, |emulation| {
-            let text = serde_json::to_string(&emulation.glance()).expect("numbers");
-            let _ = writeln!(out, "{text}");
-        })
-        .map_err(failed)?;
+    let ran = router.run(end, mtu as usize, LOOKS, |emulation| {
+        let text = serde_json::to_string(&emulation.glance()).expect("numbers");
+        let _ = writeln!(out, "{text}");
+    });
+    // If the senders have failed, theirs is the first message.
+    ran.or_else(|error| traffic.check(arguments).and(Err(error.to_string())))?;
     router.verify_qdisc().map_err(failed)?;
     let losses = router.losses().map_err(failed)?;
     let report = traffic.report(arguments)?;
@@ -145,15 +147,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         return Err(format!("packets were lost outside the scenario's network:\n{losses}"));
     }
-    let started: u64 = report.classes.iter().map(|class| class.started).sum();
-    if report.failed as f64 > MOST_FAILED * started as f64 {
-        return Err(format!(
-            "{} connections or datagrams failed, of {started} flows that started:\n{}",
-            report.failed,
-            report.failures.join("\n")
-        ));
+    if let Some(refusal) = report.refusal() {
+        return Err(refusal);
     }
-    let failed_sockets = report.failed;
+    let failed_sockets = report.failed();
     let ends: Vec<Ends> = report.classes.into_iter().map(Ends::from).collect();
     let mut results = router.emulation().finish(ends);
     let violations = router.emulation().violations();
@@ -220,11 +217,17 @@ impl Traffic {
         child.map(Self).map_err(|error| format!("{}: {error}", arguments.traffic.display()))
     }
 
-    fn report(&mut self, arguments: &Arguments) -> Result<Report, String> {
-        let status = self.0.wait().map_err(|error| error.to_string())?;
-        if !status.success() {
-            return Err(format!("{}: {status}", arguments.traffic.display()));
+    /// Its failure, if it has ended with one.
+    fn check(&mut self, arguments: &Arguments) -> Result<(), String> {
+        match self.0.try_wait().map_err(|error| error.to_string())? {
+            Some(status) if !status.success() => Err(format!("{}: {status}", arguments.traffic.display())),
+            _ => Ok(()),
         }
+    }
+
+    fn report(&mut self, arguments: &Arguments) -> Result<Report, String> {
+        self.0.wait().map_err(|error| error.to_string())?;
+        self.check(arguments)?;
         let path = arguments.out.join("ends.json");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))

@@ -92,12 +92,8 @@ pub struct TcpInfo {
     pub cwnd: u32,
     /// Slow-start threshold in segments.
     pub ssthresh: u32,
-    /// Smoothed round-trip time in us.
-    pub rtt: u32,
-    /// Its mean deviation in us.
-    pub rttvar: u32,
-    /// The least round-trip time in us.
-    pub min_rtt: u32,
+    /// Round-trip times; `None` before the first sample.
+    pub rtt: Option<Rtt>,
     /// Retransmission time-out in us.
     pub rto: u32,
     /// Segments outstanding.
@@ -110,6 +106,17 @@ pub struct TcpInfo {
     pub total_retrans: u32,
     /// Time-outs so far; `None` before Linux 6.7.
     pub total_rto: Option<u16>,
+}
+
+/// Round-trip times of a connection in us.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Rtt {
+    /// The smoothed one.
+    pub smoothed: u32,
+    /// Its mean deviation.
+    pub deviation: u32,
+    /// The least one.
+    pub least: u32,
 }
 
 impl TcpInfo {
@@ -135,17 +142,17 @@ impl TcpInfo {
         }
         let u32_at = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let u64_at = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let rtt = Rtt { smoothed: u32_at(68), deviation: u32_at(72), least: u32_at(148) };
         Ok(Self {
             rto: u32_at(8),
             unacked: u32_at(24),
             lost: u32_at(32),
-            rtt: u32_at(68),
-            rttvar: u32_at(72),
+            // Without a sample the least one has all bits set; the deviation has a default, and the smoothed one is 0.
+            rtt: (rtt.least != u32::MAX).then_some(rtt),
             ssthresh: u32_at(76),
             cwnd: u32_at(80),
             total_retrans: u32_at(100),
             pacing_rate: u64_at(104),
-            min_rtt: u32_at(148),
             total_rto: (length >= 244).then(|| u16::from_ne_bytes([bytes[240], bytes[241]])),
         })
     }

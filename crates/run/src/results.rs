@@ -58,6 +58,6 @@ pub struct Timing {
     pub timing_error_p99: f64,
     /// All, in s.
     pub timing_error_max: f64,
-    /// Connections that failed and datagrams that were not sent.
+    /// Ends of connections that failed and datagrams that were not sent.
     pub failed_sockets: u64,
 }

@@ -1,8 +1,10 @@
 //! TCP connections: the flows that send and their receivers.
 
+use crate::sockets::used_up;
 use crate::world::{Deed, World};
 use aqm::unit::Time;
 use netsim::traffic::Amount;
+use router::hosts::Host;
 use router::sys::TcpInfo;
 use rustix::event::epoll::EventFlags;
 use socket2::Socket;
@@ -118,15 +120,29 @@ impl Role {
 }
 
 impl World {
-    /// A flow starts.
-    pub(crate) fn start(&mut self, class: usize, number: usize, sender: Sender) -> io::Result<u64> {
+    /// A flow starts; `None` if its connection failed at once.
+    pub(crate) fn start(&mut self, class: usize, number: usize, sender: Sender) -> io::Result<Option<u64>> {
         self.counters.start(class);
-        let [from, to] = self.hosts.ends(&self.scenario, class, number);
-        let socket = self.sockets.connection(class, from, to)?;
+        let ends = self.hosts.ends(&self.scenario, class, number);
+        let Some(socket) = self.connect(class, ends)? else { return Ok(None) };
         if let (Some(flow), Some(address)) = (sender.flow, socket.local_addr()?.as_socket()) {
             self.flows.insert((class, address), flow);
         }
-        self.open(Connection { socket, class, role: Role::Sender(sender) }, EventFlags::IN | EventFlags::OUT)
+        let connection = Connection { socket, class, role: Role::Sender(sender) };
+        self.open(connection, EventFlags::IN | EventFlags::OUT).map(Some)
+    }
+
+    /// A socket that connects; `None` if that failed at once.
+    pub(crate) fn connect(&mut self, class: usize, ends: [Host; 2]) -> io::Result<Option<Socket>> {
+        let socket = self.sockets.stream(class, ends[0])?;
+        self.counters.connections.tried += 1;
+        match self.sockets.connect(&socket, class, ends) {
+            Ok(()) => Ok(Some(socket)),
+            Err(error) => {
+                self.count_failure(class, &error);
+                Ok(None)
+            }
+        }
     }
 
     /// A flow of a `short` entry arrives; the next is planned.
@@ -141,7 +157,7 @@ impl World {
         };
         let sender = Sender { start: planned, left, completes: true, connected: false, flow: None };
         let token = self.start(class, arrival.number, sender)?;
-        if let Amount::Lifetime(lifetime) = arrival.amount {
+        if let (Some(token), Amount::Lifetime(lifetime)) = (token, arrival.amount) {
             self.plan(planned + lifetime, Deed::Stop(token));
         }
         Ok(())
@@ -200,8 +216,16 @@ impl World {
             let (socket, from) = match listener.socket.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    if let Some(error) = used_up(&self.scenario.traffic[class].name, &error) {
+                        return Err(error);
+                    }
+                    self.counters.connections.tried += 1;
+                    self.count_failure(class, &error);
+                    return Ok(()); // if others wait, there is another event
+                }
             };
+            self.counters.connections.tried += 1;
             socket.set_nonblocking(true)?;
             let role = match self.request_size(class) {
                 Some(size) => {
@@ -259,16 +283,20 @@ impl World {
 
     /// A connection has failed.
     pub(crate) fn fail(&mut self, token: u64, error: &io::Error) -> io::Result<()> {
-        if let Some(connection) = self.table.get(token) {
-            let name = &self.scenario.traffic[connection.class].name;
-            let client = if let Role::Client(number, _) = connection.role { Some(number) } else { None };
-            self.counters.fail(format!("traffic.{name}: a connection failed: {error}"));
+        if let Some(&mut Connection { class, ref role, .. }) = self.table.get(token) {
+            let client = if let Role::Client(number, _) = role { Some(*number) } else { None };
+            self.count_failure(class, error);
             self.close(token);
             if let Some(number) = client {
                 self.end_session(number, self.clock.now());
             }
         }
         Ok(())
+    }
+
+    fn count_failure(&mut self, class: usize, error: &io::Error) {
+        let name = &self.scenario.traffic[class].name;
+        self.counters.connections.fail(format!("traffic.{name}: a connection failed: {error}"));
     }
 }
 

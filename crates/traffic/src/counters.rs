@@ -1,18 +1,17 @@
 //! What the endpoints count: bytes delivered, retransmissions, completions.
 
 use aqm::unit::Span;
-use router::ends::{Class, Report};
+use router::ends::{Attempts, Class, Report};
 use router::sys::TcpInfo;
-
-/// Failures that are reported in words.
-const MOST_FAILURES: usize = 20;
 
 /// The counters of all traffic entries.
 #[derive(Debug)]
 pub(crate) struct Counters {
     classes: Vec<Entry>,
-    failures: Vec<String>,
-    failed: usize,
+    /// The ends of TCP connections, and those that failed.
+    pub(crate) connections: Attempts,
+    /// The datagrams, and those that were not sent.
+    pub(crate) datagrams: Attempts,
 }
 
 /// Those of one.
@@ -54,7 +53,8 @@ impl Counters {
     /// For entries with these numbers of flows that are there for the whole run.
     pub(crate) fn new(persistent: impl Iterator<Item = usize>) -> Self {
         let entry = |flows| Entry { delivered: vec![0; flows], ..Entry::default() };
-        Self { classes: persistent.map(entry).collect(), failures: Vec::new(), failed: 0 }
+        let classes = persistent.map(entry).collect();
+        Self { classes, connections: Attempts::default(), datagrams: Attempts::default() }
     }
 
     /// Payload has reached the application; `flow` is its number among those that are there for the whole run.
@@ -81,13 +81,6 @@ impl Counters {
     /// A sender is over.
     pub(crate) fn retire(&mut self, class: usize, info: &TcpInfo) {
         self.classes[class].retired.add(info);
-    }
-
-    pub(crate) fn fail(&mut self, text: String) {
-        self.failed += 1;
-        if self.failures.len() < MOST_FAILURES {
-            self.failures.push(text);
-        }
     }
 
     /// The warm-up is over; `live` are the senders that are not.
@@ -119,11 +112,8 @@ impl Counters {
             completions: entry.completions.clone(),
             sessions: entry.sessions.clone(),
         });
-        let mut failures = self.failures.clone();
-        if self.failed > failures.len() {
-            failures.push(format!("and {} more", self.failed - failures.len()));
-        }
-        Report { classes: classes.collect(), failures, failed: self.failed as u64 }
+        let (connections, datagrams) = (self.connections.clone(), self.datagrams.clone());
+        Report { classes: classes.collect(), connections, datagrams }
     }
 }
 

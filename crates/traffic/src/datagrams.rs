@@ -43,9 +43,10 @@ impl World {
             let sent = outlet.source.send();
             let payload =
                 usize::from(sent.size).saturating_sub((UDP_HEADER + self.sockets.ip.extra_header()) as usize);
+            self.counters.datagrams.tried += 1;
             if let Err(error) = outlet.socket.send(&self.zeros[..payload]) {
                 let name = &self.scenario.traffic[outlet.class].name;
-                self.counters.fail(format!("traffic.{name}: a datagram was not sent: {error}"));
+                self.counters.datagrams.fail(format!("traffic.{name}: a datagram was not sent: {error}"));
             }
             match sent.gap {
                 Some(Span::ZERO) => {}

@@ -3,7 +3,9 @@
 use router::hosts::{Host, Hosts, Ip, port, tcp};
 use router::stack::control;
 use router::sys;
+use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force};
+use rustix::process::{Resource, getrlimit};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use scenario::Scenario;
 use scenario::model::{Ecn, HEADER};
@@ -29,9 +31,11 @@ pub(crate) struct Sockets {
     kinds: Vec<Settings>,
 }
 
-/// The settings of the TCP sockets of a traffic entry.
+/// The settings of the sockets of a traffic entry.
 #[derive(Clone, Debug)]
 struct Settings {
+    /// The entry's name.
+    entry: String,
     congestion: &'static str,
     /// The largest segment without options, in bytes.
     segment: u32,
@@ -43,7 +47,12 @@ impl Sockets {
         let kinds = scenario.traffic.iter().map(|entry| {
             let tcp = tcp(&entry.kind);
             let segment = entry.packet_size.0 as u32 - HEADER - ip.extra_header();
-            Settings { congestion: tcp.and_then(|tcp| control(tcp.congestion)).unwrap_or("reno"), segment }
+            let entry = entry.name.to_string();
+            Settings {
+                entry,
+                congestion: tcp.and_then(|tcp| control(tcp.congestion)).unwrap_or("reno"),
+                segment,
+            }
         });
         Ok(Self { namespaces: opened.collect::<io::Result<_>>()?, entered: None, ip, kinds: kinds.collect() })
     }
@@ -58,12 +67,18 @@ impl Sockets {
         Ok(())
     }
 
-    fn stream(&mut self, class: usize, host: Host) -> io::Result<Socket> {
-        self.enter(host)?;
-        let socket = Socket::new(self.domain(), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
-        let Settings { congestion, segment } = &self.kinds[class];
+    /// A socket of TCP. An error is one that all connections of the entry would have.
+    pub(crate) fn stream(&mut self, class: usize, host: Host) -> io::Result<Socket> {
+        let socket = self.socket(class, host, Type::STREAM, Protocol::TCP)?;
+        let Settings { entry, congestion, segment } = &self.kinds[class];
         socket.set_tcp_congestion(congestion.as_bytes()).map_err(|error| {
-            io::Error::new(error.kind(), format!("congestion control {congestion}: {error}"))
+            let what = format!(
+                "traffic.{entry}.tcp.congestion = \"{congestion}\": this kernel cannot have it: {error}"
+            );
+            io::Error::new(
+                error.kind(),
+                format!("{what}; call modprobe tcp_{congestion}, or choose another one"),
+            )
         })?;
         socket.set_tcp_mss(*segment)?;
         socket.set_tcp_nodelay(true)?;
@@ -80,22 +95,19 @@ impl Sockets {
         Ok(socket)
     }
 
-    /// A socket that connects to a listener.
-    pub(crate) fn connection(&mut self, class: usize, from: Host, to: Host) -> io::Result<Socket> {
-        let socket = self.stream(class, from)?;
-        sys::bind_address_no_port(&socket)?;
+    /// Begins to connect a socket to a listener.
+    pub(crate) fn connect(&self, socket: &Socket, class: usize, [from, to]: [Host; 2]) -> io::Result<()> {
+        sys::bind_address_no_port(socket)?;
         socket.bind(&self.address(from, 0))?;
         match socket.connect(&self.address(to, port(class))) {
-            Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
-                Err(error)
-            }
-            _ => Ok(socket),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::INPROGRESS) => Ok(()),
+            other => other,
         }
     }
 
     /// A socket that takes the datagrams of a traffic entry.
     pub(crate) fn sink(&mut self, class: usize, host: Host) -> io::Result<Socket> {
-        let socket = self.datagram(host)?;
+        let socket = self.socket(class, host, Type::DGRAM, Protocol::UDP)?;
         // Beyond the system's limit, if that is allowed.
         if set_socket_recv_buffer_size_force(&socket, DATAGRAMS).is_err() {
             socket.set_recv_buffer_size(DATAGRAMS)?;
@@ -106,7 +118,7 @@ impl Sockets {
 
     /// A socket that sends datagrams.
     pub(crate) fn source(&mut self, class: usize, from: Host, to: Host, ecn: Ecn) -> io::Result<Socket> {
-        let socket = self.datagram(from)?;
+        let socket = self.socket(class, from, Type::DGRAM, Protocol::UDP)?;
         if set_socket_send_buffer_size_force(&socket, DATAGRAMS).is_err() {
             socket.set_send_buffer_size(DATAGRAMS)?;
         }
@@ -135,10 +147,32 @@ impl Sockets {
         SocketAddr::new(host.address(self.ip), port).into()
     }
 
-    fn datagram(&mut self, host: Host) -> io::Result<Socket> {
+    fn socket(&mut self, class: usize, host: Host, kind: Type, protocol: Protocol) -> io::Result<Socket> {
         self.enter(host)?;
-        Socket::new(self.domain(), Type::DGRAM.nonblocking(), Some(Protocol::UDP))
+        Socket::new(self.domain(), kind.nonblocking(), Some(protocol)).map_err(|error| {
+            let entry = &self.kinds[class].entry;
+            let unnamed =
+                || io::Error::new(error.kind(), format!("traffic.{entry}: there is no socket: {error}"));
+            used_up(entry, &error).unwrap_or_else(unnamed)
+        })
     }
+}
+
+/// The error of a traffic entry's socket with its remedy, if there are no more descriptors.
+pub(crate) fn used_up(entry: &str, error: &io::Error) -> Option<io::Error> {
+    let (limit, remedy) = match Errno::from_io_error(error)? {
+        Errno::MFILE => {
+            let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+            (format!("a process of this user may have {most}"), "ulimit -n")
+        }
+        Errno::NFILE => (format!("the system has no more ({error})"), "/proc/sys/fs/file-max"),
+        _ => return None,
+    };
+    let text = format!(
+        "traffic.{entry}: no descriptor is left for a socket: {limit}, and each connection takes two; raise the limit \
+         ({remedy}), or lower count, connections or arrival_rate"
+    );
+    Some(io::Error::new(error.kind(), text))
 }
 
 /// The listeners and sinks that a traffic entry needs: one at each host that it may reach.
@@ -154,4 +188,35 @@ pub(crate) fn servers(scenario: &Scenario, hosts: &Hosts, class: usize, at_from:
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Document;
+
+    #[test]
+    fn errors_that_all_connections_would_have_name_the_entry_and_the_remedy() {
+        let text = "[dumbbell]\n[[traffic]]\nname = \"x\"\ntcp = \"linux\"\n";
+        let scenario = Document::parse(text, "test").unwrap().check().unwrap();
+        let hosts = Hosts::new(&scenario).unwrap();
+        let mut sockets = Sockets::new(&scenario, &[], Ip::V4).unwrap();
+        let host = hosts.all()[0];
+        sockets.entered = Some(host.namespace); // that of the test
+        assert!(sockets.stream(0, host).is_ok());
+        sockets.kinds[0].congestion = "nonesuch";
+        let error = sockets.stream(0, host).unwrap_err().to_string();
+        assert!(
+            error.starts_with("traffic.x.tcp.congestion = \"nonesuch\": this kernel cannot have it: "),
+            "{error}"
+        );
+        assert!(error.ends_with("; call modprobe tcp_nonesuch, or choose another one"), "{error}");
+        let full = used_up("x", &Errno::NFILE.into()).unwrap().to_string();
+        assert!(
+            full.starts_with("traffic.x: no descriptor is left for a socket: the system has no more"),
+            "{full}"
+        );
+        assert!(full.contains("/proc/sys/fs/file-max"), "{full}");
+        assert!(used_up("x", &Errno::CONNRESET.into()).is_none());
+    }
 }

@@ -4,7 +4,7 @@
 
 use crate::connections::{CHUNK, Connection, Role};
 use crate::world::{Deed, World};
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use netsim::traffic::{Reader, connections, readers, stop};
 use router::hosts::Host;
 use rustix::event::epoll::EventFlags;
@@ -13,6 +13,8 @@ use std::io;
 
 /// Bytes of the size that a request asks for.
 const SIZE: usize = 8;
+/// How long a user waits, besides thinking, after a connection that failed at once: without thinking, no time would pass.
+const RETRY: Span = Span::ms(1000);
 
 /// A client.
 #[derive(Debug)]
@@ -122,7 +124,10 @@ impl World {
         client.fetches.clear();
         let (server, host) = (client.server, client.host);
         for connection in 0..connections(&web) {
-            let socket = self.sockets.connection(class, host, server)?;
+            let Some(socket) = self.connect(class, [host, server])? else {
+                self.end_session(number, now + RETRY);
+                return Ok(());
+            };
             let role = Role::Client(number, connection);
             let token = self.open(Connection { socket, class, role }, EventFlags::IN | EventFlags::OUT)?;
             let client = &mut self.clients[number];

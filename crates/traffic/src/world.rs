@@ -254,8 +254,9 @@ impl World {
                     connected: false,
                     flow: Some(i),
                 };
-                let token = self.start(class, i, sender)?;
-                self.plan(stop(&self.scenario.traffic[class]), Deed::Stop(token));
+                if let Some(token) = self.start(class, i, sender)? {
+                    self.plan(stop(&self.scenario.traffic[class]), Deed::Stop(token));
+                }
             }
             Deed::Short(class) => self.arrive(class, planned)?,
             Deed::Session(client) => self.begin_session(client, planned)?,
@@ -311,6 +312,8 @@ impl World {
             let Role::Sender(Sender { flow: Some(flow), .. }) = connection.role else { continue };
             let Ok(info) = TcpInfo::of(&connection.socket) else { continue };
             let us = |x: u32| f64::from(x) * 1e-6;
+            let [rtt, deviation, least] =
+                info.rtt.map_or([f64::NAN; 3], |rtt| [rtt.smoothed, rtt.deviation, rtt.least].map(us));
             // The kernel's "infinite" threshold; the packet engine has none that is larger than the window may be.
             let ssthresh = if info.ssthresh >= i32::MAX as u32 { f64::NAN } else { f64::from(info.ssthresh) };
             self.samples.push([
@@ -319,9 +322,9 @@ impl World {
                 connection.class as f64,
                 f64::from(info.cwnd),
                 ssthresh,
-                us(info.rtt),
-                us(info.rttvar),
-                us(info.min_rtt),
+                rtt,
+                deviation,
+                least,
                 us(info.rto),
                 f64::from(info.unacked),
                 f64::from(info.lost),

@@ -23,7 +23,7 @@ from aqmlab.cli.run import run
 from aqmlab.cli.schema import schema
 from aqmlab.cli.show import show
 from aqmlab.cli.sweep import sweep
-from aqmlab.cli.terminal import BAD_USAGE, FAILED, INTERRUPTED, open_streams, stop
+from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, stop
 from aqmlab.cli.validate import validate
 
 
@@ -50,7 +50,7 @@ class Program(TyperGroup):
             where = error.filename or full
             stop(FAILED, f"{where}: {error.strerror}" if where else str(error))
         except KeyboardInterrupt:
-            stop(INTERRUPTED, "interrupted")
+            stop(interrupted_status(), "interrupted")
 
 
 app = Commands(
@@ -61,7 +61,7 @@ app = Commands(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 on success; 1 if a run failed; 2 for bad usage or a bad scenario; "
-    "3 if finished runs were lost from the store; 130 after Ctrl-C.",
+    "3 if finished runs were lost from the store; 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.",
 )
 
 
@@ -94,4 +94,5 @@ app.command()(doctor)
 def main() -> None:
     """Run the command line."""
     open_streams()
+    catch_signals()
     app(prog_name="aqmlab")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
-from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
+from aqmlab.cli.terminal import FAILED, interrupted_status, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
@@ -106,9 +105,9 @@ def report(
     if out:
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
         require_writable_folder(out, [*files(scenarios, chosen, single), *FIGURES, REPORT])
-    with one_interrupt():
+    with one_interrupt() as ignore_interrupts:
         results, stopped = simulate()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
+        ignore_interrupts()  # keep the finished runs
         if results:
             shown = next(iter(results.values())) if single else results
 
@@ -123,4 +122,4 @@ def report(
         typer.echo(f"checked: every packet of {runs} is accounted for", err=json)
     if stopped:
         kept = f"; the finished runs are reported{f' and saved in {out}' if out else ''}" if results else ""
-        stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
+        stop(interrupted_status() if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")

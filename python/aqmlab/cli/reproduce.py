@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from aqmlab.cli import options
 from aqmlab.cli.delivery import REPORT, require_writable_folder
 from aqmlab.cli.terminal import (
     FAILED,
-    INTERRUPTED,
     LOST,
     MOST_FAILURES,
     command_line,
+    interrupted_status,
     one_interrupt,
     progress_bar,
     stop,
@@ -123,13 +122,13 @@ def reproduce(
         out = _OUT if paper == _ALL else _OUT / f"{next(iter(papers.values())).name}{_suffix(performing)}"
     require_writable_folder(out, _names(papers, all_=paper == _ALL))
     folders = {name: out / one.name if paper == _ALL else out for name, one in papers.items()}
-    with one_interrupt():
+    with one_interrupt() as ignore_interrupts:
         work = _Work(papers, folders, effort, kept, jobs, cluster, json)
         try:
             work.do()
         except KeyboardInterrupt:
             work.interrupted = True
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        ignore_interrupts()
         if paper == _ALL and not work.interrupted:
             work.summarise(out)
         if json:
@@ -140,7 +139,7 @@ def reproduce(
         counts = "; ".join(
             f"{name}: {one.findings.done} of {one.findings.wanted} runs are finished" for name, one in work.done.items()
         )
-        stop(INTERRUPTED, f"interrupted{counts and f': {counts}'}; rerunning the command computes the rest")
+        stop(interrupted_status(), f"interrupted{counts and f': {counts}'}; rerunning the command computes the rest")
     if work.errors:
         stop(LOST if work.lost else FAILED, "\n".join(work.errors))
 

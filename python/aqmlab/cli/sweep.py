@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from aqmlab.cli import options
 from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
-from aqmlab.cli.terminal import FAILED, INTERRUPTED, LOST, MOST_FAILURES, one_interrupt, progress_bar, stop
+from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -83,7 +82,7 @@ def sweep(
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
     require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, REPORT])
     interrupted = False
-    with one_interrupt():
+    with one_interrupt() as ignore_interrupts:
         try:
             bar = _Bar()
             with progress_bar(bar.text) as show:
@@ -107,12 +106,12 @@ def sweep(
             if type(error) is not ValueError:
                 raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
+        ignore_interrupts()  # keep the finished runs
         deliver(result, json, folder, lambda folder: _save(result, folder))
         _list_damage(result)
     if interrupted:
         counts = f"{result.done} of {result.wanted} runs are finished"
-        stop(INTERRUPTED, f"interrupted: {counts}; rerunning the command computes the rest")
+        stop(interrupted_status(), f"interrupted: {counts}; rerunning the command computes the rest")
     if result.failures:
         _list_failures(result, folder)
 

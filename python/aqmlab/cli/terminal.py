@@ -13,11 +13,17 @@ from typing import NoReturn
 
 import typer
 
-BAD_USAGE, FAILED, LOST, INTERRUPTED = 2, 1, 3, 128 + signal.SIGINT
-"""Exit statuses."""
+BAD_USAGE, FAILED, LOST = 2, 1, 3
+"""Exit statuses; `interrupted_status` returns that after a signal."""
 
 MOST_FAILURES = 20
 """The largest number of failed runs that are listed."""
+
+STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that stop a command in order: what is finished is kept, and what is temporary is removed."""
+
+_received: list[int] = []
+"""Those that have come."""
 
 
 class _Messages(io.TextIOBase):
@@ -88,21 +94,50 @@ def warn(texts: Iterable[str]) -> None:
         typer.echo(f"warning: {text}", err=True)
 
 
+def catch_signals() -> None:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does; a signal that the caller ignores stays ignored."""
+    for number in STOPPING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, _: object) -> NoReturn:
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def interrupted_status() -> int:
+    """Return the exit status after an interrupt: 128 and the number of the first signal."""
+    return 128 + next(iter(_received), signal.SIGINT)
+
+
 @contextmanager
-def one_interrupt() -> Iterator[None]:
-    """Let the first Ctrl-C stop the runs, and ignore later ones, which would lose the finished runs."""
+def one_interrupt() -> Iterator[Callable[[], None]]:
+    """Let the first Ctrl-C stop the runs, and ignore later ones, which would lose the finished runs.
 
-    def stop(*_: object) -> NoReturn:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
+    SIGTERM and SIGHUP do the same after `catch_signals`. Yields a function that lets all of them be ignored from its
+    call on.
+    """
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    # Others are ignored, as SIGINT is in the background, and must stay so, or belong to the program around.
+    caught = [number for number in STOPPING if before[number] in (signal.default_int_handler, _interrupt)]
 
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # in the background it is ignored, and must stay so
-        signal.signal(signal.SIGINT, stop)
+    def ignore() -> None:
+        for number in caught:
+            # Not SIG_IGN, which a program that a thread starts at this moment would inherit: SIGTERM must end it.
+            signal.signal(number, lambda *_: None)
+
+    def stop(number: int, frame: object) -> NoReturn:
+        ignore()
+        _interrupt(number, frame)
+
+    for number in caught:
+        signal.signal(number, stop)
     try:
-        yield
+        yield ignore
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in caught:
+            signal.signal(number, before[number])
 
 
 @contextmanager

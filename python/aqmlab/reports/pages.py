@@ -54,7 +54,7 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
 on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
-the greatest of the runs, and `failed_sockets`, the failed connections and the datagrams that were not sent |
+the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
 | `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
