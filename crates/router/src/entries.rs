@@ -9,12 +9,16 @@ use std::sync::atomic::Ordering;
 const PLACES: usize = 1 << 15;
 /// Bytes of a place: the kernel's header, and nothing of the packet.
 const FRAME: usize = 128;
+/// The most places within which packets of two processors, which are noted and reach the device at one time, change order.
+const NEAR: usize = u32::BITS as usize;
 
 /// The times of the packets that hosts send over a device, in their order.
 #[derive(Debug)]
 pub struct Entries {
     ring: Ring,
     next: usize,
+    /// Which of the places from `next` on are done with, the lowest bit first.
+    taken: u32,
 }
 
 impl Entries {
@@ -36,7 +40,7 @@ impl Entries {
         ];
         let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
         set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
-        Ok(Self { ring: Ring::new(socket, Use::Receive, device, FRAME, PLACES)?, next: 0 })
+        Ok(Self { ring: Ring::new(socket, Use::Receive, device, FRAME, PLACES)?, next: 0, taken: 0 })
     }
 
     /// When the packet came that was read from the device last, of `length` bytes: ns of the clock of the day. To be
@@ -45,21 +49,33 @@ impl Entries {
     /// # Errors
     /// If the kernel has noted no such packet.
     pub fn next(&mut self, length: usize) -> io::Result<u64> {
-        let state = self.ring.state(self.next).load(Ordering::Acquire);
-        // SAFETY: the place is aligned for its header, and it is ours if its state says so, which is looked at below.
-        let header = unsafe { self.ring.start(self.next).cast::<libc::tpacket2_hdr>().read() };
-        if state & libc::TP_STATUS_USER == 0
-            || state & libc::TP_STATUS_LOSING != 0
-            || header.tp_len as usize != length
-        {
-            return Err(io::Error::other(format!(
-                "the times at which hosts sent packets are not known: of {PLACES} packets or more that waited for the \
-                 router, some were not noted; use a slower link, a machine with less to do (aqmlab doctor), or \
-                 clock=virtual"
-            )));
+        for near in (0..NEAR).filter(|near| self.taken & 1 << near == 0) {
+            let place = (self.next + near) % PLACES;
+            let state = self.ring.state(place).load(Ordering::Acquire);
+            if state & libc::TP_STATUS_LOSING != 0 {
+                break;
+            }
+            // SAFETY: the place is aligned for its header, which the caller may read once the state says so.
+            let header = || unsafe { self.ring.start(place).cast::<libc::tpacket2_hdr>().read() };
+            let Some(header) = (state & libc::TP_STATUS_USER != 0).then(header) else { continue };
+            if header.tp_len as usize == length {
+                self.taken |= 1 << near;
+                self.release();
+                return Ok(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec));
+            }
         }
-        self.ring.state(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % PLACES;
-        Ok(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
+        Err(io::Error::other(format!(
+            "the times at which hosts sent packets are not known: of {PLACES} packets or more that waited for the router, \
+             some were not noted; use a slower link, a machine with less to do (aqmlab doctor), or clock=virtual"
+        )))
+    }
+
+    /// Gives the first places back to the kernel that are done with.
+    fn release(&mut self) {
+        while self.taken & 1 == 1 {
+            self.ring.state(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.next = (self.next + 1) % PLACES;
+            self.taken >>= 1;
+        }
     }
 }
