@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from aqmlab import Scenario
 from aqmlab.execute import linux, packet, threads
-from aqmlab.execute.preflight import State, findings
+from aqmlab.execute.preflight import findings
 from aqmlab.execute.task import Outcome, Task, opened, packed
 
 SMALL = """\
@@ -66,7 +66,7 @@ def unavailable(reason: str) -> None:
 
 
 def require(engine: str) -> None:
-    if missing := [one for one in findings(engine) if one.state == State.MISSING]:
+    if missing := [one for one in findings(engine) if one.state.refuses]:
         unavailable("; ".join(f"{one.name}: {one.found} ({one.fix})" for one in missing))
 
 

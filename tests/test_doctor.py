@@ -14,6 +14,7 @@ from conftest import Cli
 from aqmlab.execute.preflight import (
     DISCIPLINES,
     ENGINES,
+    FIFOS,
     GROUPS,
     LINK,
     Finding,
@@ -43,13 +44,11 @@ MODULES = "/lib/modules/6.1.0"
 FILES = {
     "/proc/self/status": "Name:\tpython\nCapEff:\t0000000000000000\nCpus_allowed_list:\t0-3",
     "/proc/self/cgroup": "0::/user.slice/session",
-    "/proc/self/timerslack_ns": "50000",
     "/proc/misc": "200 tun\n232 kvm",
     "/proc/stat": "cpu  100 0 100 700 50 0 50 0 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0",
     "/proc/loadavg": "0.20 0.30 0.70 2/85 22440",
     "/proc/sys/kernel/sched_rt_runtime_us": "950000",
     "/proc/sys/kernel/sched_rt_period_us": "1000000",
-    "/proc/sys/net/core/default_qdisc": "pfifo_fast",
     "/proc/sys/net/ipv4/tcp_available_congestion_control": "reno cubic bbr dctcp",
     f"{CPU}/online": "0-3",
     f"{CPU}/cpu0/cpufreq/scaling_governor": "performance",
@@ -63,6 +62,7 @@ FILES = {
     "/dev/net/tun": "",
 }
 PROGRAMS = ("/bin/sh", KERNEL, "/usr/lib/aqmlab/bin/aqmlab-router", "/usr/lib/aqmlab/bin/aqmlab-traffic")
+TRY = "/usr/lib/aqmlab/bin/aqmlab-router --try-device"
 ANSWERS = {
     sys.executable: Done(0, "0.1.0"),
     "ip -V": Done(0, "ip utility, iproute2-6.1.0, libbpf 1.1.2"),
@@ -70,6 +70,7 @@ ANSWERS = {
     "tc -V": Done(0, "tc utility, iproute2-6.1.0, libbpf 1.1.2"),
     "unshare": Done(0, ""),
     "chrt": Done(0, ""),
+    TRY: Done(0, ""),
     f"{KERNEL} --showconfig": Done(0, CONFIGURATION),
     f"{KERNEL} mem=": Done(0, "Failed to initialize ubd device 0\nready\nreboot: Power down"),
 }
@@ -171,7 +172,7 @@ def no_modules(m: Fake) -> None:
 
 
 PACKET, VIRTUAL, REAL, DISCIPLINE = GROUPS
-OK, SPOILS, MISSING, UNKNOWN = State
+OK, DELAYS, SPOILS, MISSING, UNKNOWN = State
 
 # The change to the machine; the finding and its state; parts of what was found and of the remedy.
 CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
@@ -320,7 +321,7 @@ CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
         *(
             REAL,
             "scheduling",
-            SPOILS,
+            DELAYS,
             "this user",
             "echo 'user - rtprio 50' | sudo tee /etc/security/limits.d/aqmlab.conf",
         ),
@@ -331,28 +332,28 @@ CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
             written("/proc/self/cgroup", "4:cpu,cpuacct:/box"),
             written("/sys/fs/cgroup/cpu/box/cpu.rt_runtime_us", 0),
         ),
-        *(REAL, "scheduling", SPOILS, "rt_runtime_us = 0", "sudo tee /sys/fs/cgroup/cpu/box/cpu.rt_runtime_us"),
+        *(REAL, "scheduling", DELAYS, "rt_runtime_us = 0", "sudo tee /sys/fs/cgroup/cpu/box/cpu.rt_runtime_us"),
     ),
     "SCHED_FIFO closed to root": (
         refused("chrt", as_root),
-        *(REAL, "scheduling", SPOILS, "no CAP_SYS_NICE", "--cap-add SYS_NICE"),
+        *(REAL, "scheduling", DELAYS, "no CAP_SYS_NICE", "--cap-add SYS_NICE"),
     ),
     "no chrt": (lambda m: m.answers.pop("chrt"), REAL, "scheduling", UNKNOWN, "no chrt", "util-linux"),
     "half of the time": (
         written("/proc/sys/kernel/sched_rt_runtime_us", 500000),
-        *(REAL, "real-time share", SPOILS, "50%", "sudo sysctl -w kernel.sched_rt_runtime_us=950000"),
+        *(REAL, "real-time share", DELAYS, "50%", "sudo sysctl -w kernel.sched_rt_runtime_us=950000"),
     ),
     "one core of four": (
         written("/proc/self/status", "Cpus_allowed_list:\t2"),
-        *(REAL, "cores", SPOILS, "1 of 4", "taskset"),
+        *(REAL, "cores", DELAYS, "1 of 4", "taskset"),
     ),
     "a single core": (
         written("/proc/self/status", "Cpus_allowed_list:\t0", written(f"{CPU}/online", "0")),
-        *(REAL, "cores", SPOILS, "1 of 1", "--engine linux"),
+        *(REAL, "cores", DELAYS, "1 of 1", "--engine linux"),
     ),
     "a quota of a group above": (
         written("/sys/fs/cgroup/user.slice/cpu.max", "150000 100000"),
-        *(REAL, "quota", SPOILS, "1.5 cores", "echo max | sudo tee /sys/fs/cgroup/user.slice/cpu.max"),
+        *(REAL, "quota", DELAYS, "1.5 cores", "echo max | sudo tee /sys/fs/cgroup/user.slice/cpu.max"),
     ),
     "a quota of version 1": (
         written(
@@ -361,42 +362,40 @@ CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
             written("/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", 50000),
             written("/sys/fs/cgroup/cpu/box/cpu.cfs_period_us", 100000),
         ),
-        *(REAL, "quota", SPOILS, "0.5 cores", "echo -1 | sudo tee /sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"),
+        *(REAL, "quota", DELAYS, "0.5 cores", "echo -1 | sudo tee /sys/fs/cgroup/cpu/box/cpu.cfs_quota_us"),
     ),
     "a slow clock": (
         written(f"{CLOCK}/current_clocksource", "hpet"),
-        *(REAL, "clock source", SPOILS, "hpet", f"echo tsc | sudo tee {CLOCK}/current_clocksource"),
+        *(REAL, "clock source", DELAYS, "hpet", f"echo tsc | sudo tee {CLOCK}/current_clocksource"),
     ),
     "a slow clock alone": (
         written(f"{CLOCK}/current_clocksource", "hpet", written(f"{CLOCK}/available_clocksource", "hpet")),
-        *(REAL, "clock source", SPOILS, "hpet", "--engine linux"),
+        *(REAL, "clock source", DELAYS, "hpet", "--engine linux"),
     ),
     "coarse timers": (
         lambda m: setattr(m, "resolution", 4e-3),
         *(REAL, "timers", SPOILS, "4e+06 ns", "sed -i s/highres=off// /etc/default/grub"),
     ),
-    "much timer slack": (
-        written("/proc/self/timerslack_ns", 1_000_000),
-        *(REAL, "timer slack", SPOILS, "1000 µs", "echo 50000 > /proc/$$/timerslack_ns"),
-    ),
     "a governor that saves power": (
         written(f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave"),
-        *(REAL, "frequency", SPOILS, "performance, powersave", "echo performance | sudo tee"),
+        *(REAL, "frequency", DELAYS, "performance, powersave", "echo performance | sudo tee"),
     ),
     "deep sleep": (
         written(f"{CPU}/cpu1/cpuidle/state3/latency", 133),
-        *(REAL, "idle states", SPOILS, "133 µs", "cpupower idle-set --disable-by-latency 51"),
+        *(REAL, "idle states", DELAYS, "133 µs", "cpupower idle-set --disable-by-latency 51"),
     ),
     "a hypervisor that steals": (
         written("/proc/stat", "cpu  100 0 100 700 50 0 50 50 0 0"),
-        *(REAL, "steal", SPOILS, "4.8%", "--engine linux"),
+        *(REAL, "steal", DELAYS, "4.8%", "--engine linux"),
     ),
-    "a busy machine": (written("/proc/loadavg", "3.5 1 1 1/9 9"), REAL, "load", SPOILS, "3.5", "ps -eo"),
-    "a queue that manages itself": (
-        written("/proc/sys/net/core/default_qdisc", "fq_codel"),
-        *(REAL, "default queue", SPOILS, "fq_codel", "sudo sysctl -w net.core.default_qdisc=pfifo_fast"),
+    "a busy machine": (written("/proc/loadavg", "3.5 1 1 1/9 9"), REAL, "load", DELAYS, "3.5", "ps -eo"),
+    "no tc, virtual": (lambda m: m.answers.pop("tc -V"), VIRTUAL, "tc", MISSING, "not there", "apt install iproute2"),
+    "no tc, real": (lambda m: m.answers.pop("tc -V"), REAL, "tc", MISSING, "not there", "apt install iproute2"),
+    "a device with a second queue": (
+        lambda m: m.answers.update({TRY: Done(1, "aqmlab0: qdisc is fq instead of noqueue")}),
+        *(REAL, "device", SPOILS, "qdisc is fq", "--engine linux"),
     ),
-    "no tc": (lambda m: m.answers.pop("tc -V"), DISCIPLINE, "tc", MISSING, "not there", "apt install iproute2"),
+    "no namespace for a device": (refused("unshare"), REAL, "device", UNKNOWN, "without namespaces", "sudo -E"),
     "a guest without cake": (
         kernel_without("NET_SCH_CAKE"),
         *(DISCIPLINE, "virtual time", MISSING, "no cake", "make kernel"),
@@ -437,7 +436,7 @@ def test_facts_that_a_machine_does_not_reveal_are_unknown(machine: Fake) -> None
     shutil.rmtree(machine.path("/proc"))
     shutil.rmtree(machine.path("/sys"))
     unknown = {one.name for one in examine(machine) if one.state == State.UNKNOWN}
-    assert unknown >= {"real-time share", "cores", "clock source", "timer slack", "steal", "load", "default queue"}
+    assert unknown >= {"real-time share", "cores", "clock source", "steal", "load"}
     assert {one.state for one in examine(machine) if one.name in ("frequency", "idle states", "quota")} == {State.OK}
 
 
@@ -459,19 +458,37 @@ def test_the_administrator_may_trace_and_load_what_a_user_may_not(machine: Fake)
 def test_a_run_is_told_of_what_it_needs_alone(machine: Fake) -> None:
     kernel_without("TCP_CONG_BBR")(machine)
     kernel_without("NET_SCH_CAKE")(machine)
-    machine.answers.pop("tc -V")
     assert findings("linux", congestion=["cubic"], machine=machine) == []
-    assert [one.name for one in findings("linux", disciplines=["pie"], machine=machine)] == ["tc"]
-    (virtual,) = (one for one in findings("linux", disciplines=["cake"], machine=machine) if one.name != "tc")
+    assert findings("linux", disciplines=["pie"], machine=machine) == []
+    (virtual,) = findings("linux", disciplines=["cake"], machine=machine)
     assert (virtual.name, virtual.group) == ("virtual time", DISCIPLINE)
-    assert [one.name for one in findings("linux:clock=real", disciplines=["cake"], machine=machine)] == ["tc"]
+    assert "rm -r" in virtual.fix
+    assert findings("linux:clock=real", disciplines=["cake"], machine=machine) == []
 
 
-def test_a_run_is_told_of_what_spoils_it(machine: Fake) -> None:
+def test_a_discipline_that_linux_does_not_have_is_answered_with_those_it_has(machine: Fake) -> None:
+    for engine in ("linux", "linux:clock=real"):
+        (one,) = findings(engine, disciplines=["pies"], machine=machine)
+        assert (one.state, one.found) == (MISSING, "no pies" if engine == "linux" else "htb; no pies")
+        assert "--aqm kernel:NAME, NAME one of pfifo, bfifo, pfifo_head_drop, codel," in one.fix
+
+
+@pytest.mark.parametrize("name", FIFOS)
+def test_fifos_are_always_there_and_need_only_the_link(machine: Fake, name: str) -> None:
+    assert findings("linux", disciplines=[name], machine=machine) == []
+    kernel_without(f"NET_SCH_{LINK.upper()}")(machine)
+    assert [one.found for one in findings("linux", disciplines=[name], machine=machine)] == ["no htb"]
+
+
+def test_a_run_is_refused_what_falsifies_it_and_told_what_delays_it(machine: Fake) -> None:
     machine.write("/proc/loadavg", "3.5 1 1 1/9 9")
-    assert [one.state for one in findings("linux:clock=real", machine=machine)] == [State.SPOILS]
+    assert [one.state for one in findings("linux:clock=real", machine=machine)] == [DELAYS]
     assert findings("linux:clock=virtual", machine=machine) == []
     assert verdict(REAL, examine(machine)).ready
+    machine.resolution = 4e-3
+    assert [one.state for one in findings("linux:clock=real", machine=machine)] == [SPOILS, DELAYS]
+    assert not verdict(REAL, examine(machine)).ready
+    assert [state for state in State if state.refuses] == [SPOILS, MISSING]
 
 
 def test_a_run_may_have_a_kernel_of_its_own(machine: Fake) -> None:
@@ -514,10 +531,13 @@ def test_the_text_ends_with_a_line_for_each_engine(machine: Fake) -> None:
     assert lines[-3:] == [
         "packet and fluid: ready",
         "linux, virtual time: not ready: kernel; fix: make kernel",
-        "linux, real time: ready, but its results suffer: load; fix as above",
+        "linux, real time: ready, but packets may be late: load; fix as above",
     ]
     assert [line for line in lines if line in GROUPS] == list(GROUPS)
     assert max(map(len, lines)) <= 200
+    machine.resolution = 4e-3
+    real = preflight.line(verdict(REAL, examine(machine)))
+    assert real.startswith("linux, real time: not ready: timers; fix: sudo sed -i s/highres=off// ")
 
 
 def state_of_the_network() -> list[str]:

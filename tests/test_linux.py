@@ -23,14 +23,14 @@ import pytest
 from conftest import ALL, require, unavailable
 
 import aqmlab
-from aqmlab import Result, RunFailed, Scenario, ScenarioError
+from aqmlab import EngineUnavailable, Result, RunFailed, Scenario, ScenarioError
 from aqmlab.execute import linux
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.preflight import Machine
 from aqmlab.execute.preflight.guest import kernel_file
 from aqmlab.execute.task import Task
 
-pytestmark = pytest.mark.linux
+pytestmark = [pytest.mark.linux, pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")]
 
 STEP = 0.01
 """Seconds of a bin of the series."""
@@ -612,6 +612,23 @@ def test_packets_that_come_while_the_router_stands_still_enter_when_they_came(ro
     assert (arrivals[1:-1].min() or 0) >= 5
 
 
+def test_a_packet_that_a_host_cannot_send_is_refused(router: Router) -> None:
+    route = ["0.0.0.0/0", "dev", "aqmlab0"]
+    router.within(1, "ip", "route", "del", *route)
+    time.sleep(2)
+    router.within(1, "ip", "route", "add", *route)
+    message = router.message()
+    assert "packets were lost outside the scenario's network:\n/proc/net/snmp Ip OutNoRoutes = " in message
+    assert "a host refused packets as invalid, or could not send or had to cut them" in message
+
+
+def test_devices_have_no_queue_before_the_router(router: Router) -> None:
+    for namespace in (0, 1):
+        shown = router.within(namespace, "ip", "-details", "link", "show", "aqmlab0")
+        for setting in ("state UNKNOWN", "qdisc noqueue", "qlen 32767", "gso_max_segs 1"):
+            assert f" {setting} " in shown.replace("\n", " \n")
+
+
 def test_the_first_packet_that_belongs_to_no_traffic_is_named(router: Router) -> None:
     send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('10.65.0.1', 7)); "
     router.within(1, sys.executable, "-c", f"{send}s.sendto(b'x', ('10.64.0.1', 9)); s.sendto(b'x', ('10.64.0.1', 8))")
@@ -689,8 +706,10 @@ def test_a_discipline_of_the_kernel_marks_and_keeps_its_target() -> None:
 
 def test_a_discipline_that_the_kernel_lacks_is_named() -> None:
     require("linux")
-    with pytest.raises(RunFailed, match=r"tc: .*pies"):
+    with pytest.raises(EngineUnavailable, match=r"virtual time: no pies; .* NAME one of pfifo,"):
         aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pies limit 3")
+    with pytest.raises(RunFailed, match=r"tc: .*limits"):
+        aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pie limits 3")
     changing = FIVE.replace("[dumbbell]", '[dumbbell]\nchanges = ["3 s: 5 Mbit/s"]')
     with pytest.raises(ScenarioError, match="constant rate"):
         aqmlab.run(Scenario.parse(changing, "changing"), engine="linux:qdisc=pie")

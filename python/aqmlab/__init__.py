@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.execute.caution import MachineWarning
     from aqmlab.execute.dask import ClusterError
     from aqmlab.execute.engine import EngineUnavailable
     from aqmlab.execute.fluid import fluid
@@ -36,6 +37,7 @@ __all__ = [
     "Distribution",
     "EngineUnavailable",
     "Interrupted",
+    "MachineWarning",
     "Metric",
     "Result",
     "Run",
@@ -62,6 +64,7 @@ _HOME = {
     "__version__": "_core",
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
+    "MachineWarning": "execute.caution",
     "ClusterError": "execute.dask",
     "EngineUnavailable": "execute.engine",
     "Interrupted": "execute.replication",

@@ -10,6 +10,7 @@
 //! - [`wire`]: what the router reads in a packet, and the mark that it sets.
 //! - [`clock`]: time since the start of the run, and a timer.
 //! - [`namespace`]: namespaces with their devices.
+//! - [`device`]: what makes a device transparent.
 //! - [`forward`]: the router.
 //! - [`losses`]: packets that the hosts' own kernels have lost.
 //! - [`ends`]: what the program with senders and sinks reports.
@@ -21,6 +22,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod clock;
+pub mod device;
 pub mod ends;
 pub mod entries;
 pub mod forward;

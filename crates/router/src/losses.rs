@@ -31,18 +31,45 @@ const MEMORY: &str = "the kernel had no memory for datagrams: use fewer flows, o
                       sudo sysctl net.ipv4.udp_mem='262144 524288 1048576'";
 const LISTEN: &str =
     "more connections came at once than wait to be accepted: use a lower arrival_rate, or clock=virtual";
+const ROOM: &str = "segments found no room at their sink: use a slower link or fewer flows, a machine with less to do \
+                    (aqmlab doctor), or clock=virtual";
+const TCP_MEMORY: &str = "the kernel had too little memory for TCP: use fewer flows, or call \
+                          sudo sysctl net.ipv4.tcp_mem='262144 524288 1048576' net.ipv4.tcp_max_orphans=262144";
+const KERNEL_MEMORY: &str =
+    "the kernel had no memory for packets: use fewer flows, or a machine with less to do (aqmlab doctor)";
+const INVALID: &str = "a host refused packets as invalid, or could not send or had to cut them: use another kernel (clock=virtual), \
+                       or report this with the scenario";
 
-/// The counters: a file below `/proc/net`, the group in it that begins a line, the name, the remedy.
-const COUNTERS: [(&str, &str, &str, &str); 9] = [
-    ("snmp", "Udp", "RcvbufErrors", RECEIVE),
-    ("snmp", "Udp", "SndbufErrors", SEND),
-    ("snmp", "Udp", "MemErrors", MEMORY),
-    ("snmp6", "", "Udp6RcvbufErrors", RECEIVE),
-    ("snmp6", "", "Udp6SndbufErrors", SEND),
-    ("snmp6", "", "Udp6MemErrors", MEMORY),
-    ("netstat", "TcpExt", "ListenDrops", LISTEN),
-    ("dev", "", "rx_dropped", SLOWER),
-    ("dev", "", "tx_dropped", SLOWER),
+/// The counters: a file below `/proc/net`, the group in it that begins a line, the names, the remedy. They are those of
+/// packets that a host lost, cut or could not have; each is zero in a run that is well, whatever the network loses.
+/// `Tcp InErrs` is not: it counts copies of a SYN+ACK whose acknowledgement was lost. Nor does `PruneCalled` mean a loss.
+/// The device's come first: what it drops, IP and UDP count once more.
+const COUNTERS: [(&str, &str, &[&str], &str); 20] = [
+    ("dev", "", &["rx_dropped"], SLOWER),
+    ("dev", "", &["tx_dropped"], SLOWER),
+    ("snmp", "Ip", &["InDiscards", "OutDiscards"], KERNEL_MEMORY),
+    ("snmp6", "", &["Ip6InDiscards", "Ip6OutDiscards"], KERNEL_MEMORY),
+    (
+        "snmp",
+        "Ip",
+        &["InHdrErrors", "InAddrErrors", "OutNoRoutes", "FragFails", "FragCreates", "ReasmFails"],
+        INVALID,
+    ),
+    ("snmp6", "", &["Ip6InHdrErrors", "Ip6InAddrErrors", "Ip6OutNoRoutes"], INVALID),
+    ("snmp6", "", &["Ip6FragFails", "Ip6FragCreates", "Ip6ReasmFails", "Udp6InCsumErrors"], INVALID),
+    ("snmp", "Udp", &["RcvbufErrors"], RECEIVE),
+    ("snmp", "Udp", &["SndbufErrors"], SEND),
+    ("snmp", "Udp", &["MemErrors"], MEMORY),
+    ("snmp6", "", &["Udp6RcvbufErrors"], RECEIVE),
+    ("snmp6", "", &["Udp6SndbufErrors"], SEND),
+    ("snmp6", "", &["Udp6MemErrors"], MEMORY),
+    ("netstat", "TcpExt", &["ListenDrops", "TCPReqQFullDoCookies"], LISTEN),
+    ("netstat", "TcpExt", &["TCPBacklogDrop", "TCPZeroWindowDrop"], ROOM),
+    ("netstat", "TcpExt", &["TCPRcvQDrop", "TCPOFODrop", "OfoPruned", "RcvPruned"], ROOM),
+    ("netstat", "TcpExt", &["TCPAbortOnMemory", "TCPMemoryPressures"], TCP_MEMORY),
+    ("netstat", "TcpExt", &["PFMemallocDrop"], KERNEL_MEMORY),
+    ("snmp", "Tcp", &["InCsumErrors"], INVALID),
+    ("snmp", "Udp", &["InCsumErrors"], INVALID),
 ];
 
 /// The losses in the namespace of the calling thread, on its way to and from `device`.
@@ -50,27 +77,37 @@ const COUNTERS: [(&str, &str, &str, &str); 9] = [
 /// # Errors
 /// If the counters cannot be read.
 pub fn losses(device: &str) -> io::Result<Vec<Loss>> {
+    let read = |file: &str| match fs::read_to_string(format!("/proc/thread-self/net/{file}")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()), // a kernel without IPv6
+        text => text.map_err(|error| io::Error::new(error.kind(), format!("/proc/net/{file}: {error}"))),
+    };
     let mut found = Vec::new();
-    for (file, group, counter, remedy) in COUNTERS {
-        let path = format!("/proc/thread-self/net/{file}");
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue, // a kernel without IPv6
-            text => text.map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?,
-        };
-        let packets = match file {
-            "dev" => of_device(&text, device, counter),
-            "snmp6" => of_list(&text, counter),
-            _ => of_group(&text, group, counter),
-        };
-        // An old kernel may lack a counter.
-        if let Some(packets) = packets.filter(|&packets| packets > 0) {
-            let within = if file == "dev" { device } else { group };
-            let counter = [file, within, counter].into_iter().filter(|part| !part.is_empty());
-            let counter = format!("/proc/net/{}", counter.collect::<Vec<_>>().join(" "));
-            found.push(Loss { counter, packets, remedy });
-        }
+    for (file, group, counters, remedy) in COUNTERS {
+        found.extend(of_text(&read(file)?, file, group, device, counters, remedy));
     }
     Ok(found)
+}
+
+/// The counters of a file that are not zero. An old kernel may lack one.
+fn of_text<'a>(
+    text: &'a str,
+    file: &'a str,
+    group: &'a str,
+    device: &'a str,
+    counters: &'a [&str],
+    remedy: &'static str,
+) -> impl Iterator<Item = Loss> + 'a {
+    counters.iter().filter_map(move |counter| {
+        let packets = match file {
+            "dev" => of_device(text, device, counter),
+            "snmp6" => of_list(text, counter),
+            _ => of_group(text, group, counter),
+        };
+        let within = if file == "dev" { device } else { group };
+        let counter = [file, within, counter].into_iter().filter(|part| !part.is_empty());
+        let counter = format!("/proc/net/{}", counter.collect::<Vec<_>>().join(" "));
+        packets.filter(|&packets| packets > 0).map(|packets| Loss { counter, packets, remedy })
+    })
 }
 
 /// From two lines that begin with the group: names, then numbers.
@@ -114,15 +151,32 @@ mod tests {
 
     #[test]
     fn this_kernel_has_the_counters() {
-        let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap();
-        for (_, group, counter, _) in
-            COUNTERS.into_iter().filter(|(file, ..)| ["snmp", "netstat"].contains(file))
-        {
-            assert!(
-                of_group(&read(if group == "Udp" { "snmp" } else { "netstat" }), group, counter).is_some()
-            );
+        let read = |file| fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default();
+        for (file, group, counters, _) in COUNTERS {
+            for counter in counters {
+                let there = match file {
+                    "dev" => of_device(&read(file), "lo", counter).is_some(),
+                    "snmp6" => read(file).is_empty() || of_list(&read(file), counter).is_some(),
+                    _ => of_group(&read(file), group, counter).is_some(),
+                };
+                assert!(there, "{file} {group} {counter}");
+            }
         }
-        assert!(of_device(&read("dev"), "lo", "tx_dropped").is_some());
         assert_eq!(losses("no such device").unwrap().iter().find(|loss| loss.counter.contains("dev")), None);
+    }
+
+    #[test]
+    fn every_counter_that_is_not_zero_is_a_loss_with_its_remedy() {
+        let text = "TcpExt: ListenDrops TCPRcvQDrop PruneCalled OfoPruned\nTcpExt: 0 2 5 1\n";
+        let counters = ["ListenDrops", "TCPRcvQDrop", "OfoPruned"];
+        let found: Vec<_> = of_text(text, "netstat", "TcpExt", "aqmlab0", &counters, ROOM).collect();
+        let texts: Vec<_> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                format!("/proc/net/netstat TcpExt TCPRcvQDrop = 2: {ROOM}"),
+                format!("/proc/net/netstat TcpExt OfoPruned = 1: {ROOM}"),
+            ]
+        );
     }
 }

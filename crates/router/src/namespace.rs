@@ -1,5 +1,6 @@
 //! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
 
+use crate::device::make_transparent;
 use crate::entries::Entries;
 use crate::hosts::{Hosts, Ip};
 use crate::losses::{Loss, losses};
@@ -15,8 +16,6 @@ use std::process::{Command, Stdio};
 
 /// The device in each namespace.
 const DEVICE: &str = "aqmlab0";
-/// Packets that the device holds for the router, which must never be full: the most that Linux allows.
-const DEVICE_QUEUE: u32 = 32_767;
 /// Where the kernel has the settings of CUBIC.
 const CUBIC: &str = "/sys/module/tcp_cubic/parameters";
 
@@ -54,6 +53,7 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
         // Before the device is up: the kernel itself may send a packet then.
         let entries = || Entries::new(sys::device_number(DEVICE)?).map_err(context("a packet socket"));
         let entries = timed.then(entries).transpose()?;
+        make_transparent(DEVICE)?;
         set_up(number, stack, mtu, version)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
@@ -102,10 +102,10 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
         }
     };
     let (prefix, route) = (Hosts::prefix(number, version), stack.route());
-    // All addresses of the prefix are the namespace's own. Packets are neither joined nor cut on the way.
+    // All addresses of the prefix are the namespace's own.
     let commands = format!(
         "link set lo up\n\
-         link set {DEVICE} up {addresses} mtu {mtu} txqueuelen {DEVICE_QUEUE} gso_max_segs 1\n\
+         link set {DEVICE} up {addresses} mtu {mtu}\n\
          route add local {prefix} dev lo\n\
          route add {all} dev {DEVICE} {route}\n"
     );
@@ -118,7 +118,7 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
 /// The tool's own.
 pub(crate) fn tool(name: &str, commands: &str) -> io::Result<String> {
     let mut child = Command::new(name)
-        .args(["-statistics", "-batch", "-"])
+        .args(["-details", "-statistics", "-batch", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

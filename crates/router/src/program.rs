@@ -10,7 +10,7 @@ use router::hosts::{Hosts, Ip, tcp};
 use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
-use router::{namespace, sys, table};
+use router::{device, namespace, sys, table};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use scenario::Scenario;
 use std::fs;
@@ -29,8 +29,11 @@ const LOOKS: u64 = 200;
 #[command(name = "aqmlab-router")]
 struct Arguments {
     /// The scenario, a TOML file that extends no other.
+    #[arg(long, required_unless_present = "try_device")]
+    scenario: Option<PathBuf>,
+    /// Only make a host's device, and verify that it is as runs need it.
     #[arg(long)]
-    scenario: PathBuf,
+    try_device: bool,
     /// Only check that Linux can do what the scenario asks for.
     #[arg(long)]
     check: bool,
@@ -64,7 +67,11 @@ struct Arguments {
 
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments) {
+    let outcome = match &arguments.scenario {
+        Some(scenario) if !arguments.try_device => run(&arguments, scenario),
+        _ => device::attempt().map_err(|error| error.to_string()),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
@@ -78,10 +85,10 @@ fn read(path: &Path) -> Result<Scenario, String> {
     document.check().map_err(|problems| problems.to_string())
 }
 
-fn run(arguments: &Arguments) -> Result<(), String> {
+fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     // Both programs end with the one that has started this.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
-    let mut scenario = read(&arguments.scenario)?;
+    let mut scenario = read(scenario)?;
     let hosts = Hosts::new(&scenario)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let failed = |error: std::io::Error| error.to_string();
@@ -208,7 +215,7 @@ impl Traffic {
     fn start(arguments: &Arguments, clock: Clock, descriptors: &[String]) -> Result<Self, String> {
         let child = Command::new(&arguments.traffic)
             .arg("--scenario")
-            .arg(&arguments.scenario)
+            .args(&arguments.scenario)
             .args(["--seed", &arguments.seed.to_string(), "--zero", &clock.zero.to_string()])
             .args(["--namespaces", &descriptors.join(","), "--ip", &arguments.ip])
             .arg("--out")

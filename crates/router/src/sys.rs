@@ -1,4 +1,4 @@
-//! The system calls that no library wraps: attaching to a TUN device, and some options of sockets.
+//! The system calls that no library wraps: attaching to a TUN device, its offloads, and some options of sockets.
 #![allow(unsafe_code, reason = "system calls")]
 
 use rustix::net::netdevice::name_to_index;
@@ -17,12 +17,7 @@ use std::os::unix::fs::OpenOptionsExt;
 pub fn tun(name: &str) -> io::Result<File> {
     let file =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
-    // SAFETY: all zeros are a valid `ifreq`, a union of plain numbers.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    assert!(name.len() < libc::IFNAMSIZ, "{name}: too long for a device");
-    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *to = from as libc::c_char;
-    }
+    let mut request = request_for(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: the descriptor is open, and the request is as TUNSETIFF reads it.
     match unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) } {
@@ -38,6 +33,53 @@ pub fn tun(name: &str) -> io::Result<File> {
 pub fn device_number(name: &str) -> io::Result<u32> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     Ok(name_to_index(&socket, name)?)
+}
+
+fn request_for(device: &str) -> libc::ifreq {
+    // SAFETY: all zeros are a valid `ifreq`, a union of plain numbers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    assert!(device.len() < libc::IFNAMSIZ, "{device}: too long for a device");
+    for (to, from) in request.ifr_name.iter_mut().zip(device.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+/// What a device or the kernel does to packets to handle fewer of them, by the number of the command that gets it in
+/// include/uapi/linux/ethtool.h; the next one sets it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Offload {
+    /// Segmentation of TCP by the device.
+    Tso = 0x1e,
+    /// Segmentation by the kernel, just before the device.
+    Gso = 0x23,
+    /// Packets of a flow joined as they come in.
+    Gro = 0x2b,
+}
+
+/// Turns an offload of a device in the calling thread's namespace off; true if it is on nevertheless.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn end_offload(device: &str, offload: Offload) -> io::Result<bool> {
+    let get = offload as u32;
+    if ethtool(device, [get, 0])? != 0 {
+        ethtool(device, [get + 1, 0])?;
+    }
+    Ok(ethtool(device, [get, 0])? != 0)
+}
+
+/// Carries out a command on a device, and returns the value: `struct ethtool_value` is a command and a value.
+fn ethtool(device: &str, mut command: [u32; 2]) -> io::Result<u32> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    let mut request = request_for(device);
+    request.ifr_ifru.ifru_data = command.as_mut_ptr().cast();
+    // SAFETY: the descriptor is open, and the kernel reads and writes two numbers at `ifru_data`.
+    match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &raw const request) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(command[1]),
+    }
 }
 
 /// Moves the calling thread into a network namespace of its own; with `user`, also into a user namespace in which it is

@@ -23,7 +23,7 @@ from aqmlab.cli.run import run
 from aqmlab.cli.schema import schema
 from aqmlab.cli.show import show
 from aqmlab.cli.sweep import sweep
-from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, stop
+from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
 from aqmlab.cli.validate import validate
 
 
@@ -40,7 +40,8 @@ class Program(TyperGroup):
         except ImportError:
             pass  # the extension module does not load: `aqmlab doctor` reports that
         try:
-            return super().invoke(ctx)
+            with shown_warnings():
+                return super().invoke(ctx)
         except refused as error:
             stop(BAD_USAGE, str(error))
         except BrokenPipeError:

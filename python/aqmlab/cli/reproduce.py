@@ -168,7 +168,7 @@ def _tell_time(papers: Iterable[Paper], effort: Effort, store: Path, jobs: int |
     from aqmlab.papers.run.estimate import estimates, measured_speed
     from aqmlab.papers.show import terminal
 
-    at_once = effort.engine.most_jobs or jobs or threads.cores()
+    at_once = effort.engine.most_jobs or min(jobs or threads.cores(), threads.cores())
     for one in estimates(list(papers), effort, store, measured_speed()):
         if one.missing and not quiet:
             typer.echo(f"{terminal.work(one, at_once)}, {at_once} at a time", err=True)

@@ -7,9 +7,10 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -109,6 +110,28 @@ def _interrupt(number: int, _: object) -> NoReturn:
 def interrupted_status() -> int:
     """Return the exit status after an interrupt: 128 and the number of the first signal."""
     return 128 + next(iter(_received), signal.SIGINT)
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Print the library's warnings about this machine, each subject once."""
+    from aqmlab.execute.caution import MachineWarning
+
+    seen = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Warning | str, category: type[Warning], *place: Any, **where: Any) -> None:
+            subject = str(message).partition(":")[0]
+            if not issubclass(category, MachineWarning):
+                show(message, category, *place, **where)
+            elif subject not in seen:
+                seen.add(subject)
+                warn([str(message)])
+
+        warnings.simplefilter("always", MachineWarning)
+        warnings.showwarning = shown
+        yield
 
 
 @contextmanager

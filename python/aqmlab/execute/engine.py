@@ -234,6 +234,11 @@ class Engine:
         return 1 if self.settings.get("clock") == "real" else None
 
     @property
+    def has_guest(self) -> bool:
+        """Whether its runs have a guest each, with a kernel and memory of its own."""
+        return self.settings.get("clock") == "virtual"
+
+    @property
     def version(self) -> str:
         """The version, which identifies all that determines a run's results except scenario and seed."""
         return self._performer.version(self.settings)

@@ -18,6 +18,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -28,9 +30,10 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, Any
 
 from aqmlab import _core
+from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import EngineUnavailable
 from aqmlab.execute.glance import Glance
-from aqmlab.execute.preflight import Machine, State, findings
+from aqmlab.execute.preflight import Finding, Machine, findings
 from aqmlab.execute.preflight.guest import kernel_file, memory_folder
 from aqmlab.execute.task import Outcome, Task, as_parquet, packed, scenario_of
 from aqmlab.results.series import Recording
@@ -58,6 +61,9 @@ _PREFIX = "aqmlab-run-"
 
 _SLICE = 0.1
 """Seconds between two calls of `watch`."""
+
+_FRESH = 60
+"""Seconds for which the findings on this machine are taken as they were: a sweep checks each of its points."""
 
 _LATEST = 1.0
 """A run in real time is refused if 1 packet in 100 is later than this share of a packet's transmission time."""
@@ -95,12 +101,15 @@ def _digest_of(file: Path, mtime: int, size: int) -> str:
 
 
 def check(scenario: Scenario, options: Mapping[str, str]) -> None:
-    """Raise ScenarioError for a scenario that the kernel cannot have, `EngineUnavailable` if programs are missing."""
+    """Raise ScenarioError for a scenario that the kernel cannot have, `EngineUnavailable` if the machine cannot.
+
+    Warn if it will delay packets.
+    """
     scenario.check()
     controls = {
         entry["tcp"]["congestion"] for entry in scenario.resolved["traffic"] if isinstance(entry.get("tcp"), dict)
     }
-    _require(options["clock"], options["kernel"], frozenset(controls - {"ledbat"}))
+    _require(options, frozenset(controls - {"ledbat"}))
     with _folder() as folder:
         router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario.core, folder, options))]
         said = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
@@ -108,13 +117,28 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
         raise _core.ScenarioError(said.stderr.strip())
 
 
+def _require(options: Mapping[str, str], congestion: frozenset[str]) -> None:
+    """Raise `EngineUnavailable` if this machine lacks what runs need or would falsify them; warn if it delays them."""
+    disciplines = tuple(words.split()[0] for words in _qdisc(options)[1:])
+    found = _found(options["clock"], options["kernel"], congestion, disciplines, int(time.monotonic() // _FRESH))
+    if refusing := [f"{_told(one)}; {one.spoils} {one.fix}" for one in found if one.state.refuses]:
+        raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor has all):", *refusing]))
+    if found:
+        head = "packets may be late on this machine, and a run whose packets were is refused (aqmlab doctor has all):"
+        text = "\n".join([head, *(f"{_told(one)}; fix: {one.fix}" for one in found)])
+        warnings.warn(text, MachineWarning, stacklevel=2)
+
+
+def _told(one: Finding) -> str:
+    return f"{one.name}: {one.found}"
+
+
 @lru_cache
-def _require(clock: str, kernel: str, congestion: frozenset[str]) -> None:
-    """Raise `EngineUnavailable` if this machine lacks something that runs need."""
-    found = findings(f"linux:clock={clock}", congestion=sorted(congestion), kernel=kernel)
-    if missing := [finding for finding in found if finding.state == State.MISSING]:
-        texts = [f"{finding.name}: {finding.found}; {finding.spoils} {finding.fix}" for finding in missing]
-        raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor has all):", *texts]))
+def _found(
+    clock: str, kernel: str, congestion: frozenset[str], disciplines: tuple[str, ...], _moment: int
+) -> list[Finding]:
+    """Return the findings on this machine, which are those of a moment."""
+    return findings(f"linux:clock={clock}", congestion=sorted(congestion), disciplines=disciplines, kernel=kernel)
 
 
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:

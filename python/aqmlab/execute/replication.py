@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
@@ -13,6 +12,7 @@ from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
+from aqmlab.execute.room import Runs, at_a_time, chosen_workers, memory, refuse_too_much_memory, whole
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.execute.variants import labelled, with_discipline
 from aqmlab.results.comparison import Comparison
@@ -202,6 +202,12 @@ class _Case:
         for seed in self.seeds:
             yield Task(self.scenario.core, seed, b"", label, cost, recording=True, check=check, engine=self.engine)
 
+    def memory(self, at_a_time: int) -> Runs:
+        """Return the memory of its runs, of which so many are under way at a time; the series of all are kept."""
+        bare = self.scenario.with_(_UNRECORDED)
+        during = memory(self.engine, bare)
+        return Runs(len(self.seeds), at_a_time, during, memory(self.engine, self.scenario) - during)
+
 
 def compare_scenarios(
     scenarios: Mapping[str, Scenario],
@@ -240,11 +246,11 @@ def compare_scenarios(
     tasks = [task for row in rows for task in row if task]
     tasks[0] = replace(tasks[0], on_glance=on_glance, fates=fates)
     workers = chosen_workers(jobs, len(tasks))
-    simulated = [case for case in cases.values() if case.engine == PACKETS]
-    _refuse_too_much_memory((case.scenario for case in simulated), len(simulated[0].seeds) if simulated else 0, workers)
+    limits = _limits(cases.values(), workers)
+    refuse_too_much_memory(case.memory(limits[case.engine]) for case in cases.values())
     outcomes: dict[Task, Outcome] = {}
     try:
-        _perform(tasks, outcomes, workers, progress)
+        _perform(tasks, outcomes, limits, progress)
     except KeyboardInterrupt:
         raise Interrupted(_finished(cases, tasks, outcomes), len(tasks)) from None
     finished = _finished(cases, tasks, outcomes)
@@ -265,7 +271,17 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
     return None
 
 
-def _perform(tasks: Sequence[Task], outcomes: dict[Task, Outcome], workers: int, progress: Progress | None) -> None:
+def _limits(cases: Iterable[_Case], workers: int) -> dict[Engine, int]:
+    """Return the number of each engine's runs at a time, at most `workers`."""
+    largest: dict[Engine, int] = {}
+    for case in cases:
+        largest[case.engine] = max(largest.get(case.engine, 0), memory(case.engine, case.scenario))
+    return {engine: at_a_time(engine, workers, size) for engine, size in largest.items()}
+
+
+def _perform(
+    tasks: Sequence[Task], outcomes: dict[Task, Outcome], limits: Mapping[Engine, int], progress: Progress | None
+) -> None:
     """Perform tasks in parallel, starting them in order, and collect their outcomes.
 
     Those of an engine that limits the number of runs at a time come last, with no other run beside them.
@@ -286,7 +302,7 @@ def _perform(tasks: Sequence[Task], outcomes: dict[Task, Outcome], workers: int,
             progress(reached)
 
     def limit(task: Task) -> int:
-        return min(workers, task.engine.most_jobs or workers)
+        return limits[task.engine]
 
     # The sort is stable: it keeps the order of tasks with the same limit.
     for jobs, group in groupby(sorted(tasks, key=limit, reverse=True), limit):
@@ -329,12 +345,12 @@ def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[
     if seeds is None:
         return [scenario.seed]
     if not isinstance(seeds, Iterable):
-        count = _whole("seeds", seeds)
+        count = whole("seeds", seeds)
         if not 1 <= count <= MOST_SEEDS:
             raise ValueError(f"seeds = {count}: must be in [1, {MOST_SEEDS}]")
         chosen = list(range(scenario.seed, scenario.seed + count))
     else:
-        chosen = [_whole("seeds", seed) for seed in seeds]
+        chosen = [whole("seeds", seed) for seed in seeds]
         if not 1 <= len(chosen) <= MOST_SEEDS:
             raise ValueError(f"seeds: {len(chosen)} given; their number must be in [1, {MOST_SEEDS}]")
         if len(set(chosen)) < len(chosen):
@@ -348,40 +364,3 @@ def seeds_on(engine: Engine, scenario: Scenario, seeds: int | Iterable[int] | No
     """Return the seeds of an engine's runs: those of `chosen_seeds`, or one if its runs do not depend on them."""
     chosen = chosen_seeds(scenario, seeds)
     return chosen if engine.seeded else [scenario.seed]
-
-
-def _whole(name: str, value: object) -> int:
-    """Convert a whole number of any type, NumPy's included; raise TypeError for anything else."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} = {value!r}: must be a whole number")
-    return operator.index(value)
-
-
-def chosen_workers(jobs: int | None, tasks: int) -> int:
-    """Return the number of runs at a time: `jobs` or, by default, the number of cores, but at most `tasks`."""
-    if jobs is not None:
-        jobs = _whole("jobs", jobs)
-        if jobs < 1:
-            raise ValueError(f"jobs = {jobs}: must be at least 1")
-    return min(jobs or threads.cores(), tasks)
-
-
-def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
-    """Raise MemoryError if the largest simultaneous runs, and the series of all runs, exceed the free memory."""
-    import psutil
-
-    kept, passing = 0, []
-    for scenario in scenarios:
-        bare = scenario.with_(_UNRECORDED).memory
-        kept += (scenario.memory - bare) * seeds
-        passing += [bare] * min(seeds, workers)
-    need = kept + sum(sorted(passing)[-workers:])
-    free = psutil.virtual_memory().available
-    if need > free:
-        runs = f" for {workers} simultaneous runs" if workers > 1 else ""
-        remedy = f"use fewer {'jobs' if workers > 1 else 'flows'}"
-        if kept > free / 2:
-            remedy += ", or record no series: those of all runs are kept in memory"
-        raise MemoryError(
-            f"about {need / 1e9:.1f} GB of memory are needed{runs}, and {free / 1e9:.1f} GB are free: {remedy}"
-        )

@@ -26,10 +26,10 @@ def text(found: Iterable[Finding], verdicts: Iterable[Verdict]) -> str:
 
 def line(verdict: Verdict) -> str:
     """Write whether an engine is ready: ``linux, virtual time: not ready: kernel; fix: make kernel``."""
-    if verdict.missing:
-        return f"{verdict.engine}: not ready: {_names(verdict.missing)}; fix: {_fixes(verdict.missing)}"
-    if verdict.spoiling:
-        return f"{verdict.engine}: ready, but its results suffer: {_names(verdict.spoiling)}; fix as above"
+    if refusing := [*verdict.missing, *verdict.spoiling]:
+        return f"{verdict.engine}: not ready: {_names(refusing)}; fix: {_fixes(refusing)}"
+    if verdict.delaying:
+        return f"{verdict.engine}: ready, but packets may be late: {_names(verdict.delaying)}; fix as above"
     return f"{verdict.engine}: ready"
 
 
@@ -43,6 +43,7 @@ def document(found: Iterable[Finding], verdicts: Iterable[Verdict]) -> dict[str,
                 "ready": verdict.ready,
                 "missing": [one.name for one in verdict.missing],
                 "spoiling": [one.name for one in verdict.spoiling],
+                "delaying": [one.name for one in verdict.delaying],
             }
             for verdict in verdicts
         ],

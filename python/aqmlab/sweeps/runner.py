@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.replication import chosen_workers
+from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
@@ -233,9 +233,10 @@ def _do_missing(
         if missing:
             performing = executor
             if performing is None:
+                workers = chosen_workers(jobs, len(missing))
+                limits = [at_a_time(plan.study.engine, workers, plan.memory) for plan in plans]
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
-                limits = [plan.study.engine.most_jobs or fit for plan in plans]
-                performing = threads.executor(min(chosen_workers(jobs, len(missing)), fit, *limits))
+                performing = threads.executor(min(fit, *limits))
             try:
                 _do(plans, missing, done, store, performing, progress)
             except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import require_scenario, seeds_on, spelled_out
+from aqmlab.execute.room import memory
 from aqmlab.execute.task import Task, digest, key
 from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.scenario import Scenario, Settings, parameter_names
@@ -207,7 +208,7 @@ class Plan:
     def of(cls, study: Study, free: int | None = None) -> Plan:
         """Check every point with every discipline; those that are not valid, or need too much memory, are failures.
 
-        `free` is the free memory in bytes that the packet engine has, or None if unknown. If no point can be done,
+        `free` is the free memory in bytes, or None if unknown. If no point can be done,
         raise the first error.
         """
         plan = cls(study)
@@ -220,11 +221,12 @@ class Plan:
                     name = digest(scenario)
                     if not simulates:
                         study.engine_for(label).check(scenario)
-                    if simulates and free is not None and scenario.memory > free:
-                        need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
-                        raise MemoryError(f"{need}, {free / 1e9:.1f} GB free; simulate fewer flows")
+                    need = memory(study.engine, scenario)
+                    if free is not None and need > free:
+                        needed = f"about {need / 1e9:.1f} GB of memory needed"
+                        raise MemoryError(f"{needed}, {free / 1e9:.1f} GB free; simulate fewer flows")
                     plan.costs[number, label] = study.engine_for(label).work(scenario)
-                    plan.memory = max(plan.memory, scenario.memory if simulates else 0)
+                    plan.memory = max(plan.memory, need)
                     plan.digests[number, label] = name
                 except (_core.ScenarioError, OSError, MemoryError) as error:
                     first = first or error

@@ -17,6 +17,7 @@ from aqmlab.execute.preflight.machine import Machine
 __all__ = [
     "DISCIPLINES",
     "ENGINES",
+    "FIFOS",
     "GROUPS",
     "LINK",
     "Finding",
@@ -33,6 +34,9 @@ CONGESTION = ("reno", "cubic", "bbr", "dctcp")
 
 DISCIPLINES = ("codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "red", "choke", "sfb", "sfq", "fq", "hhf")
 """The disciplines of Linux that ``--aqm kernel:NAME`` accepts."""
+
+FIFOS = ("pfifo", "bfifo", "pfifo_head_drop")
+"""The disciplines that every kernel with `LINK` has."""
 
 LINK = "htb"
 """The discipline of Linux that is the link above a discipline of the kernel."""
@@ -66,16 +70,19 @@ class Verdict:
         The findings that make each run impossible.
     spoiling : sequence of Finding
         Those that falsify its results.
+    delaying : sequence of Finding
+        Those that make its packets late.
     """
 
     engine: str
     missing: Sequence[Finding]
     spoiling: Sequence[Finding]
+    delaying: Sequence[Finding]
 
     @property
     def ready(self) -> bool:
-        """Whether nothing that every run needs is missing."""
-        return not self.missing
+        """Whether no finding refuses every run."""
+        return not self.missing and not self.spoiling
 
 
 def examine(machine: Machine | None = None) -> list[Finding]:
@@ -87,8 +94,8 @@ def examine(machine: Machine | None = None) -> list[Finding]:
 def verdict(engine: str, found: Iterable[Finding]) -> Verdict:
     """Judge whether an engine, the first three of `GROUPS`, can run."""
     own = [one for one in found if one.group == engine and one.needed]
-    missing, spoiling = ([one for one in own if one.state == state] for state in (State.MISSING, State.SPOILS))
-    return Verdict(engine, missing, spoiling)
+    bad = (State.MISSING, State.SPOILS, State.DELAYS)
+    return Verdict(engine, *([one for one in own if one.state == state] for state in bad))
 
 
 def findings(
@@ -99,7 +106,7 @@ def findings(
     kernel: str = "auto",
     machine: Machine | None = None,
 ) -> list[Finding]:
-    """Return the findings that make the runs of a scenario impossible or falsify their results.
+    """Return the findings that make the runs of a scenario impossible, falsify their results or delay packets.
 
     Parameters
     ----------
@@ -117,7 +124,7 @@ def findings(
     Returns
     -------
     list of Finding
-        Those whose state is ``missing`` or ``spoils``; empty if nothing is in the way.
+        Those whose state is ``missing``, ``spoils`` or ``delays``; empty if nothing is in the way.
 
     Raises
     ------
@@ -131,9 +138,17 @@ def findings(
     found = _found(machine, group, list(congestion), [], kernel)
     if disciplines and group != PACKET:
         clock = {VIRTUAL: "virtual time", REAL: "real time"}[group]
-        own = _found(machine, KERNEL, [], disciplines, kernel)
-        found += [one for one in own if one.name in ("tc", clock)]
-    return [one for one in found if one.state in (State.MISSING, State.SPOILS)]
+        own = _found(machine, KERNEL, [], [name for name in disciplines if name not in FIFOS], kernel)
+        found += [_with_others(one, disciplines) for one in own if one.name == clock]
+    return [one for one in found if one.state.refuses or one.state == State.DELAYS]
+
+
+def _with_others(one: Finding, disciplines: Sequence[str]) -> Finding:
+    """Return a finding on disciplines; for one that is none of Linux, or an unusual one, the remedy is another."""
+    known = (*FIFOS, *DISCIPLINES)
+    if not one.state.refuses or all(name in known for name in disciplines):
+        return one
+    return replace(one, fix=f"aqmlab run SCENARIO --engine linux --aqm kernel:NAME, NAME one of {', '.join(known)}")
 
 
 def _found(
@@ -156,6 +171,7 @@ def _checks(
             guest.platform,
             programs.ours,
             programs.ip,
+            programs.tc,
             guest.shell,
             partial(guest.built_kernel, kernel=kernel),
             guest.tracing,
@@ -168,8 +184,10 @@ def _checks(
             host.platform,
             programs.ours,
             programs.ip,
+            programs.tc,
             host.namespaces,
             host.tun,
+            host.device,
             *([partial(modules.congestion_controls, names=congestion)] if congestion else []),
             host.scheduling,
             host.throttling,
@@ -177,15 +195,12 @@ def _checks(
             host.quota,
             host.clock_source,
             host.timers,
-            host.timer_slack,
             host.frequency,
             host.idle_states,
             host.steal,
             host.load,
-            host.default_queue,
         ]
     return [
-        programs.tc,
         partial(guest.disciplines, names=[LINK, *disciplines], kernel=kernel),
         partial(modules.disciplines, names=[LINK, *disciplines]),
     ]

@@ -14,14 +14,21 @@ if TYPE_CHECKING:
 class State(StrEnum):
     """The states of a finding.
 
-    ``missing`` makes a run impossible, ``spoils`` falsifies its results, and ``unknown`` means that the machine does
-    not reveal the fact.
+    ``missing`` makes a run impossible. ``spoils`` falsifies its results, and nothing in the run reveals it: it is
+    refused. ``delays`` makes packets late, which every run measures: it is performed with a warning, and refused
+    afterwards if they were too late. ``unknown`` means that the machine does not reveal the fact.
     """
 
     OK = "ok"
+    DELAYS = "delays"
     SPOILS = "spoils"
     MISSING = "missing"
     UNKNOWN = "unknown"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether runs are refused."""
+        return self in (State.MISSING, State.SPOILS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,11 @@ def missing_unless(good: bool | None, name: str, found: str, spoils: str, fix: s
 def spoils_unless(good: bool | None, name: str, found: str, spoils: str, fix: str) -> Finding:
     """Return a finding that is ``ok``, ``spoils``, or ``unknown`` for None."""
     return _judged(good, State.SPOILS, name, found, spoils, fix)
+
+
+def delays_unless(good: bool | None, name: str, found: str, spoils: str, fix: str) -> Finding:
+    """Return a finding that is ``ok``, ``delays``, or ``unknown`` for None."""
+    return _judged(good, State.DELAYS, name, found, spoils, fix)
 
 
 def _judged(

@@ -41,6 +41,12 @@ def memory_folder(machine: Machine) -> str | None:
     return next((folder for folder, space in spaces.items() if isinstance(space, int) and space >= MEMORY), None)
 
 
+def memory_space(machine: Machine) -> int:
+    """Return the free bytes of the folder for the memory of guests; 0 if there is none."""
+    space = _spaces(machine).get(memory_folder(machine) or "", 0)
+    return space if isinstance(space, int) else 0
+
+
 def platform(machine: Machine) -> Finding:
     """Check that User-Mode Linux runs on this kind of machine."""
     found = f"{machine.system} on {machine.processor}"

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePosixPath
 
-from aqmlab.execute.preflight.finding import Finding, install, missing_unless, set_sysctl, spoils_unless, write
+from aqmlab.execute.preflight import programs
+from aqmlab.execute.preflight.finding import (
+    Finding,
+    State,
+    delays_unless,
+    install,
+    missing_unless,
+    set_sysctl,
+    spoils_unless,
+    write,
+)
 from aqmlab.execute.preflight.machine import Machine
 from aqmlab.execute.preflight.modules import support
 
@@ -15,9 +25,6 @@ VIRTUAL = "aqmlab run SCENARIO --engine linux"
 
 _CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 """Clock sources that a program reads without a system call."""
-
-_TRANSPARENT = ("pfifo_fast", "pfifo", "bfifo", "noqueue")
-"""Default queue disciplines that neither mark packets nor drop any while their queue is short."""
 
 _NAMESPACES: Mapping[str, Callable[[int], bool]] = {
     "kernel.unprivileged_userns_clone": lambda value: value == 0,
@@ -32,9 +39,6 @@ _SPARE_CORES = 1.0
 
 _STEAL = 0.01
 """The share of time taken by other virtual machines above which timing suffers."""
-
-_SLACK = 50_000
-"""The timer slack of Linux in ns, unless a service manager has changed it."""
 
 _WAKE_UP = 50
 """The longest time in µs that a core may need to leave an idle state; at 100 Mbit/s a full packet takes 120 µs."""
@@ -92,10 +96,32 @@ def tun(machine: Machine) -> Finding:
     return judged(not error, found=f"/dev/net/tun: {error}" if error else "/dev/net/tun", fix=cure)
 
 
+def device(machine: Machine) -> Finding:
+    """Check that a host's device is transparent, by having the router make one as a run does."""
+    judged = partial(
+        spoils_unless,
+        name="device",
+        spoils="A second queue or an offload would delay, drop or join packets before the router sees them.",
+    )
+    for lacking in (
+        programs.ours(machine),
+        programs.ip(machine),
+        programs.tc(machine),
+        namespaces(machine),
+        tun(machine),
+    ):
+        if lacking.state != State.OK:
+            return judged(None, found=f"not tried without {lacking.name}", fix=lacking.fix)
+    done = machine.run([programs.router(machine), "--try-device"])
+    good = done is not None and done.status == 0
+    found = done.output if done else "the router does not start"
+    return judged(good, found="no second queue, no offload" if good else found, fix=VIRTUAL)
+
+
 def scheduling(machine: Machine) -> Finding:
     """Check that this user can have real-time scheduling, by trying it on a program that does nothing."""
     judged = partial(
-        spoils_unless,
+        delays_unless,
         name="scheduling",
         spoils="Without real-time scheduling (SCHED_FIFO) other programs delay the router by milliseconds.",
     )
@@ -119,7 +145,7 @@ def throttling(machine: Machine) -> Finding:
     runtime = machine.number("/proc/sys/kernel/sched_rt_runtime_us")
     period = machine.number("/proc/sys/kernel/sched_rt_period_us") or 1_000_000
     share = None if runtime is None else 1.0 if runtime < 0 else runtime / period
-    return spoils_unless(
+    return delays_unless(
         None if share is None else share >= 0.95,
         "real-time share",
         "not known" if share is None else f"{share:.0%}",
@@ -132,7 +158,7 @@ def cores(machine: Machine) -> Finding:
     """Check that there is a core for the router and one for the senders."""
     allowed = _count(machine.status("Cpus_allowed_list"))
     online = _count(machine.text("/sys/devices/system/cpu/online"))
-    return spoils_unless(
+    return delays_unless(
         None if allowed is None else allowed >= 2,
         "cores",
         "not known" if allowed is None else f"{allowed} of {online or allowed}",
@@ -144,7 +170,7 @@ def cores(machine: Machine) -> Finding:
 def quota(machine: Machine) -> Finding:
     """Check that no control group limits the time of the cores."""
     smallest, file = min(_quotas(machine), default=(None, ""))
-    return spoils_unless(
+    return delays_unless(
         smallest is None,
         "quota",
         "none" if smallest is None else f"{smallest:.2g} cores",
@@ -163,7 +189,7 @@ def clock_source(machine: Machine) -> Finding:
             cure = write(machine, better, f"{folder}/current_clocksource")
             break
     spoils = "Every look at the clock takes microseconds, and the router takes several for a packet."
-    return spoils_unless(current in _CLOCKS if current else None, "clock source", current or "not known", spoils, cure)
+    return delays_unless(current in _CLOCKS if current else None, "clock source", current or "not known", spoils, cure)
 
 
 def timers(machine: Machine) -> Finding:
@@ -178,23 +204,11 @@ def timers(machine: Machine) -> Finding:
     )
 
 
-def timer_slack(machine: Machine) -> Finding:
-    """Check by how much the kernel may delay timers of programs without real-time scheduling."""
-    slack = machine.number("/proc/self/timerslack_ns")
-    return spoils_unless(
-        None if slack is None else slack <= _SLACK,
-        "timer slack",
-        "not known" if slack is None else f"{slack / 1000:g} µs",
-        "Programs without real-time scheduling, such as the senders, wake up late by this much.",
-        f"echo {_SLACK} > /proc/$$/timerslack_ns",
-    )
-
-
 def frequency(machine: Machine) -> Finding:
     """Check that the cores keep their frequency."""
     folder = "/sys/devices/system/cpu"
     governors = set(machine.texts(folder, "cpu[0-9]*/cpufreq/scaling_governor").values())
-    return spoils_unless(
+    return delays_unless(
         governors <= {"performance"},
         "frequency",
         ", ".join(sorted(governors)) or "not controlled by this kernel",
@@ -212,7 +226,7 @@ def idle_states(machine: Machine) -> Finding:
         int(latency) for name, latency in latencies.items() if disabled.get(name.replace("latency", "disable")) != "1"
     ]
     longest = max(enabled, default=0)
-    return spoils_unless(
+    return delays_unless(
         longest <= _WAKE_UP,
         "idle states",
         f"{longest} µs to wake up" if enabled else "not controlled by this kernel",
@@ -226,7 +240,7 @@ def steal(machine: Machine) -> Finding:
     line = (machine.text("/proc/stat") or "").partition("\n")[0].split()
     times = [int(word) for word in line[1:9]]
     share = times[7] / max(sum(times), 1) if len(times) == 8 else None
-    return spoils_unless(
+    return delays_unless(
         None if share is None else share <= _STEAL,
         "steal",
         "not known" if share is None else f"{share:.1%} of the time",
@@ -240,25 +254,12 @@ def load(machine: Machine) -> Finding:
     words = (machine.text("/proc/loadavg") or "").split()
     count = _count(machine.status("Cpus_allowed_list"))
     known = bool(words) and count is not None
-    return spoils_unless(
+    return delays_unless(
         float(words[0]) <= max(count - _SPARE_CORES, 0.5) if words and count is not None else None,
         "load",
         f"{words[0]} in the last minute, {count} cores" if known else "not known",
         "Other programs take the cores, caches and memory that senders and router need.",
         "ps -eo pcpu,pid,user,args --sort=-pcpu | head",
-    )
-
-
-def default_queue(machine: Machine) -> Finding:
-    """Check that new devices get a queue that does not interfere."""
-    name = "net.core.default_qdisc"
-    current = machine.text("/proc/sys/net/core/default_qdisc")
-    return spoils_unless(
-        current in _TRANSPARENT if current else None,
-        "default queue",
-        current or "not known",
-        "Each device has a second queue before the router's, and this one delays, marks or drops by rules of its own.",
-        set_sysctl(machine, name, "pfifo_fast"),
     )
 
 

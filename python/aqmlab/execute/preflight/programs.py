@@ -23,6 +23,11 @@ def engine(machine: Machine) -> Finding:
     return missing_unless(good, "engine", f"aqmlab {last[0]}" if good else last[0], spoils, _reinstall(machine))
 
 
+def router(machine: Machine) -> str:
+    """Return the path of the router."""
+    return f"{machine.package}/bin/{OURS[0]}"
+
+
 def ours(machine: Machine) -> Finding:
     """Check that the programs of the Linux engine are there."""
     folder = machine.package / "bin"
@@ -49,8 +54,8 @@ def tc(machine: Machine) -> Finding:
     version = machine.run(["tc", "-V"])
     good = version is not None and "iproute2" in version.output
     found = _release(version.output) if version and good else "not there"
-    spoils = "--aqm kernel:NAME sets up the kernel's disciplines with tc of iproute2."
-    return missing_unless(good, "tc", found, spoils, install(machine, "iproute2"), needed=False)
+    spoils = "The Linux engine sets up the queues of its devices with tc of iproute2."
+    return missing_unless(good, "tc", found, spoils, install(machine, "iproute2"))
 
 
 def _release(version: str) -> str:

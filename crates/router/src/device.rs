@@ -1,0 +1,88 @@
+//! A host's device, made transparent: between a host's TCP and the router nothing delays, drops, marks, joins or cuts a
+//! packet without a trace.
+//!
+//! By default a TUN device has two queues: its own, which the router empties, and before it the queue discipline in
+//! `net.core.default_qdisc`. That may be `fq`, which paces every flow, or one that drops and marks. Here it is `noqueue`:
+//! what finds no room in the device, or meets a stopped one (byte queue limits, flow control), is dropped at once and
+//! counted as `tx_dropped`, which [`crate::losses`] reads. So no limit of the kernel can hold packets back unseen.
+
+use crate::namespace::{become_privileged, context, tool};
+use crate::sys::{self, Offload};
+use std::io;
+
+/// Packets that a device holds for the router, which must never be full: the most that Linux allows.
+const QUEUE: &str = "32767";
+const OFFLOADS: [(Offload, &str); 3] = [
+    (Offload::Tso, "TCP segmentation offload"),
+    (Offload::Gso, "generic segmentation offload"),
+    (Offload::Gro, "generic receive offload"),
+];
+
+/// Makes a device of the calling thread's namespace transparent, before it is up, and verifies that it is.
+///
+/// # Errors
+/// The setting that the kernel refuses, or that is another afterwards.
+pub fn make_transparent(device: &str) -> io::Result<()> {
+    // A socket sends no more than one segment at a time: it would rely on segmentation, whatever the device has.
+    tool("ip", &format!("link set {device} txqueuelen {QUEUE} gso_max_segs 1"))?;
+    tool("tc", &format!("qdisc replace dev {device} root noqueue"))?;
+    for (offload, name) in OFFLOADS {
+        if sys::end_offload(device, offload).map_err(context(name))? {
+            return Err(opaque(device, format!("{name} stays on")));
+        }
+    }
+    verify(&tool("ip", &format!("link show dev {device}"))?).map_err(|found| opaque(device, found))
+}
+
+/// Makes a device in a new namespace, as a run does; nothing of it stays.
+///
+/// # Errors
+/// As for [`make_transparent`], or if the system refuses a namespace or a device.
+pub fn attempt() -> io::Result<()> {
+    const DEVICE: &str = "aqmlab0";
+    become_privileged()?;
+    sys::unshare_network(false).map_err(context("a network namespace"))?;
+    let _device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+    make_transparent(DEVICE)
+}
+
+fn opaque(device: &str, found: String) -> io::Error {
+    io::Error::other(format!(
+        "{device}: {found}: this kernel may delay, drop or join packets before the router sees them; use clock=virtual, \
+         or another kernel"
+    ))
+}
+
+/// Checks the settings in what `ip -details link show` prints.
+fn verify(text: &str) -> Result<(), String> {
+    for (setting, wanted) in [("qdisc", "noqueue"), ("qlen", QUEUE), ("gso_max_segs", "1")] {
+        let found =
+            text.split_whitespace().skip_while(|word| *word != setting).nth(1).unwrap_or("not stated");
+        if found != wanted {
+            return Err(format!("{setting} is {found} instead of {wanted}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOWN: &str = "2: aqmlab0: <POINTOPOINT,MULTICAST,NOARP> mtu 1500 qdisc noqueue state DOWN mode DEFAULT qlen 32767\n    \
+                         link/none  promiscuity 0  minmtu 68 maxmtu 65535 \n    tun type tun pi off gso_max_size 65536 \
+                         gso_max_segs 1 tso_max_size 65536 tso_max_segs 65535";
+
+    #[test]
+    fn each_setting_is_verified() {
+        assert_eq!(verify(SHOWN), Ok(()));
+        for (from, to, message) in [
+            ("qdisc noqueue", "qdisc fq", "qdisc is fq instead of noqueue"),
+            ("qlen 32767", "qlen 500", "qlen is 500 instead of 32767"),
+            ("gso_max_segs 1", "gso_max_segs 65535", "gso_max_segs is 65535 instead of 1"),
+            ("gso_max_segs 1", "", "gso_max_segs is not stated instead of 1"),
+        ] {
+            assert_eq!(verify(&SHOWN.replace(from, to)), Err(message.to_owned()));
+        }
+    }
+}
