@@ -78,6 +78,13 @@ pub fn become_privileged() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {} 1", group.as_raw()))
 }
 
+/// Lets the kernel itself send nothing over new devices of the calling thread's namespace: IPv6 sends router
+/// solicitations, and reports of multicast groups at random times.
+pub(crate) fn be_silent() {
+    // A kernel without IPv6 has nothing to send.
+    let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+}
+
 pub(crate) fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
     move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
 }
@@ -90,8 +97,7 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
     }
     let (addresses, all) = match version {
         Ip::V4 => {
-            // The kernel would send router solicitations over a new device; a kernel without IPv6 does not.
-            let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+            be_silent();
             ("", "0.0.0.0/0")
         }
         Ip::V6 => {

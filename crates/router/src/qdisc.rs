@@ -5,7 +5,7 @@
 //! link's transmission and propagation remain those of the emulation.
 
 use crate::inlet::Inlet;
-use crate::namespace::{context, tool};
+use crate::namespace::{be_silent, context, tool};
 use crate::sys;
 use scenario::model::Link;
 use std::fs::File;
@@ -72,6 +72,8 @@ impl Qdisc {
     /// If the system refuses, or tc does not understand the words.
     pub fn new(words: &str, link: &Link, mtu: usize) -> io::Result<Self> {
         sys::unshare_network(false).map_err(context("a network namespace"))?;
+        // A packet of the kernel's own would take its turn, and its drop would be counted.
+        be_silent();
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
         tool("ip", &format!("link set {DEVICE} up addrgenmode none mtu {mtu}"))?;
         let (rate, overhead) = (link.rate.bits(), link.overhead.0);
