@@ -16,9 +16,9 @@ pytestmark = pytest.mark.linux
 @pytest.mark.parametrize(
     ("tool", "script", "message"),
     [
-        ("tc", "exit 0", "aqmlab0: qdisc is noop instead of noqueue: this kernel may delay, drop or join packets"),
+        ("tc", "cat", "aqmlab0: qdisc is noop instead of noqueue: this kernel may delay, drop or join packets"),
         ("ip", "grep -v '^link set' | {ip} \"$@\"", "aqmlab0: qlen is 500 instead of 32767: this kernel may"),
-        ("tc", "echo Unknown qdisc >&2; exit 1", "tc: Unknown qdisc (of qdisc replace dev aqmlab0 root noqueue)"),
+        ("tc", "cat; echo Unknown qdisc >&2; exit 1", "tc: Unknown qdisc (of qdisc replace dev aqmlab0 root noqueue)"),
     ],
 )
 def test_a_device_with_a_second_queue_is_refused(tmp_path: Path, tool: str, script: str, message: str) -> None:

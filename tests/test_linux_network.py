@@ -72,11 +72,11 @@ def test_each_link_is_like_that_of_the_packet_engine(both: Mapping[str, Run], na
     found, expected = (both[engine].links[name] for engine in ("linux", "packet"))
     assert found.keys() == expected.keys()
     for metric, tolerance in (
-        ("arrivals", 0.03),
-        ("utilisation", 0.02),
-        ("queue_mean", 0.15),
-        ("queue_delay_mean", 0.15),
-        ("loss_ratio", 0.4),
+        ("arrivals", 0.02),
+        ("utilisation", 0.01),
+        ("queue_mean", 0.08),
+        ("queue_delay_mean", 0.08),
+        ("loss_ratio", 0.3),
     ):
         assert found[metric] == pytest.approx(expected[metric], rel=tolerance), metric
 
@@ -96,7 +96,8 @@ def test_the_second_link_loses_packets_for_want_of_room(both: Mapping[str, Run])
         second, others = run.links["second"], (run.links["first"], run.links["third"])
         assert second["drops_overflow"] > 30
         assert second["drops_early"] == 0
-        assert all(link["drops_early"] > 50 > 5 > link["drops_overflow"] for link in others)
+        # Their disciplines keep their queues short; only slow start fills their buffers.
+        assert all(link["drops_early"] > 2 * link["drops_overflow"] for link in others)
 
 
 @pytest.mark.parametrize("engine", ["linux", "packet"])
