@@ -141,7 +141,9 @@ proptest! {
 #[test]
 fn what_may_mean_several_things_is_refused() {
     // Shouted letters and the wrong prefix with B leave open whether bits or bytes are meant; MB is no rate.
-    for text in ["10 MBPS", "10 GBPS", "10 mB/s", "10 gB/s", "10 MB", "10 M", "10", "10 b", "10 Mbit/h", "1,5 Mbit/s"] {
+    for text in
+        ["10 MBPS", "10 GBPS", "10 mB/s", "10 gB/s", "10 MB", "10 M", "10", "10 b", "10 Mbit/h", "1,5 Mbit/s"]
+    {
         assert_eq!(Rate::parse(text), None, "{text}");
     }
     for text in ["10 m", "10 M", "10 Ms", "10 MS", "10 mS", "1:30 min", "1 min 30 s"] {

@@ -27,10 +27,7 @@ impl Elsewhere {
     ///
     /// Utilisation alone does not distinguish them: behind a link of the same rate, the observed one is as busy and its
     /// queue remains empty; in front of it, the queue fills.
-    pub fn of<'a>(
-        observed: &LinkMetrics,
-        others: impl IntoIterator<Item = (&'a str, f64)>,
-    ) -> Option<Self> {
+    pub fn of<'a>(observed: &LinkMetrics, others: impl IntoIterator<Item = (&'a str, f64)>) -> Option<Self> {
         let traffic = &observed.traffic;
         let acted = traffic.drops_early + traffic.drops_overflow + traffic.marks > 0;
         let fills = acted || observed.queue_empty.is_none_or(|empty| empty < OFTEN_EMPTY);
