@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from conftest import Cli
 
 import aqmlab
@@ -73,7 +72,7 @@ count = 2
 """
     found = aqmlab.compare(Scenario.parse(graph), ["droptail", "codel"])
     for label, line in zip(found, repr(found).splitlines()[-2:], strict=True):
-        assert line.startswith(f"{label}: the queue under study never filled: the bottleneck is link first, in use for ")
+        assert f"{label}: the queue under study never filled: the bottleneck is link first, in use for " in line
         assert line.endswith('. Raise link.first.rate, or study that link: observe = "first".')
     assert aqmlab.run(Scenario.parse(f'observe = "first"\n{graph}')).elsewhere == {}
 

@@ -280,7 +280,10 @@ fn data(unit: &str) -> Option<(f64, bool)> {
     let word = ["bits", "bit", "bytes", "byte"].into_iter().find(|word| lower.ends_with(word));
     let (prefix, is_bytes) = match word {
         Some(word) => (&unit[..unit.len() - word.len()], word.starts_with("byte")),
-        None => unit.strip_suffix('B').map(|prefix| (prefix, true)).or(unit.strip_suffix('b').map(|prefix| (prefix, false)))?,
+        None => unit
+            .strip_suffix('B')
+            .map(|prefix| (prefix, true))
+            .or(unit.strip_suffix('b').map(|prefix| (prefix, false)))?,
     };
     let factor = match prefix {
         "" => 1.0,
@@ -320,8 +323,14 @@ fn quantity(text: &str, unit: Reading) -> Option<f64> {
 /// Reads `text`, a quantity of any kind, as a number of base units and that base unit: `"10 ms"` is 0.01 and `"s"`.
 #[must_use]
 pub fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
-    let base: [(Reading, _); 6] =
-        [(time, "s"), (rate, "bit/s"), (size, "bytes"), (frequency, "/s"), (packets, "packets"), (bdp, "BDP")];
+    let base: [(Reading, _); 6] = [
+        (time, "s"),
+        (rate, "bit/s"),
+        (size, "bytes"),
+        (frequency, "/s"),
+        (packets, "packets"),
+        (bdp, "BDP"),
+    ];
     base.into_iter().find_map(|(reading, unit)| Some((quantity(text, reading)?, unit)))
 }
 
@@ -359,7 +368,8 @@ impl Quantity for Span {
 
 impl Quantity for Rate {
     const EXAMPLE: &'static str = "\"10 Mbit/s\"";
-    const UNITS: &'static str = "bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s";
+    const UNITS: &'static str =
+        "bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s";
     fn parse(text: &str) -> Option<Self> {
         exact(quantity(text, rate)?).map(Self)
     }

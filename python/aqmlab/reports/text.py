@@ -175,11 +175,11 @@ def seeds(results: Mapping[str, Result]) -> str:
 def notes(results: Mapping[str, Result]) -> list[str]:
     """List remarks that a reader of the metrics needs, one sentence each; in most cases there are none."""
     first = next(iter(results.values()))
-    remarks = [
-        f"{f'{printable(label)}: the' if len(results) > 1 else 'The'} queue under study never filled: {bottleneck(result)}"
-        for label, result in results.items()
-        if result.elsewhere
-    ]
+    remarks = []
+    for label, result in results.items():
+        if result.elsewhere:
+            queue = f"{printable(label)}: the queue" if len(results) > 1 else "The queue"
+            remarks.append(f"{queue} under study never filled: {bottleneck(result)}")
     if len(first.links) > 1:
         remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():

@@ -58,8 +58,8 @@ class Run:
     lanes : dict
         Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     elsewhere : dict or None
-        If the observed queue never filled because another link on the same paths was the bottleneck, its name, ``link``,
-        and its ``utilisation``.
+        If the observed queue never filled because another link on the same paths was the bottleneck, the name of that
+        ``link`` and its ``utilisation``.
     """
 
     seed: int

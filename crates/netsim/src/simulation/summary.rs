@@ -9,8 +9,8 @@ use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
 use run::results::{
-    ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
-    LinkMetrics, Metrics, Results, TrafficMetrics,
+    ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
+    LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
 };
 use std::collections::BTreeMap;
 

@@ -41,7 +41,9 @@ fn round_trips(scenario: &Scenario) -> Vec<f64> {
     let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     let mut longest = vec![0.0_f64; scenario.links.len()];
     let mut crossed = vec![false; scenario.links.len()];
-    for traffic in scenario.traffic.iter().filter(|traffic| !traffic.from.is_empty() && !traffic.to.is_empty()) {
+    for traffic in
+        scenario.traffic.iter().filter(|traffic| !traffic.from.is_empty() && !traffic.to.is_empty())
+    {
         // An arrival process assigns its flows to all pairs in turn.
         let flows = match traffic.kind {
             Kind::Short(..) if traffic.count > 0 => usize::MAX,

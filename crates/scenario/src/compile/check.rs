@@ -247,7 +247,8 @@ fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (St
         (None, Some(table)) => ("dumbbell", ("access_buffer", table.access_buffer), None),
         (None, None) => unreachable!("a link is of a dumbbell or of its own table"),
     };
-    let (key, buffer) = reverse.filter(|_| link != cable).map_or(buffer, |reverse| ("reverse_buffer", reverse));
+    let (key, buffer) =
+        reverse.filter(|_| link != cable).map_or(buffer, |reverse| ("reverse_buffer", reverse));
     (below(path, key), buffer)
 }
 

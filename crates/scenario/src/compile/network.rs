@@ -1,7 +1,7 @@
 //! The nodes, links and traffic that the tables describe, without abbreviations.
 
-use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use super::buffers::{self, Said};
+use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{Buffer, Change, Clock, Distribution, General, Link, Loss, Scenario, Traffic};
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;

@@ -17,7 +17,8 @@ pub enum Buffer {
 
 impl Field for Buffer {
     const KIND: Kind = Kind::Quantity("\"200 packets\", \"100 kB\", \"100 ms\" or \"2 BDP\"");
-    const UNITS: &'static str = "packets; B, kB, MB, GB, KiB, MiB, GiB; s, ms, us, ns, min, h at the link's rate; BDP";
+    const UNITS: &'static str =
+        "packets; B, kB, MB, GB, KiB, MiB, GiB; s, ms, us, ns, min, h at the link's rate; BDP";
 
     fn read(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
