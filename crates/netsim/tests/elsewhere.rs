@@ -37,7 +37,7 @@ fn access_links_that_are_too_slow_are_named() {
 
 #[test]
 fn by_default_the_bottleneck_is_the_bottleneck() {
-    for lines in ["", "changes = \"5 s: 300 Mbit/s\"", "access_rate = \"100 Mbit/s\"\nhosts = 4"] {
+    for lines in ["", "access_rate = \"100 Mbit/s\"\nhosts = 4"] {
         let results = run(&dumbbell(lines));
         assert_eq!(results.elsewhere, None, "{lines}");
         assert!(results.metrics.link.utilisation > 0.9, "{lines}");
