@@ -14,6 +14,9 @@ from aqmlab import _core
 Value: TypeAlias = bool | int | float | str | Sequence["Value"]
 Settings: TypeAlias = Mapping[str, "Value | Settings"]
 
+ACCESS_RATE = "dumbbell.access_rate"
+"""The path of the rate of a dumbbell's links to its hosts."""
+
 _SHIPPED = Path(__file__).parent / "library"
 
 
@@ -203,6 +206,25 @@ class Scenario:
         """
         return Scenario(self._core.anew())
 
+    def rate_key(self, link: str) -> str:
+        """Return the dotted path of the rate of a link in results: ``dumbbell.access_rate`` for ``sender1``.
+
+        Parameters
+        ----------
+        link : str
+            The name of the link; a link in the reverse direction ends with ``:reverse``.
+
+        Returns
+        -------
+        str
+            The path, for ``--set`` and `with_`.
+        """
+        cable = link.removesuffix(":reverse")
+        way = "rate" if cable == link else "reverse_rate"
+        if cable in (entry["name"] for entry in self.resolved.get("link", ())):
+            return f"link.{cable}.{way}"
+        return f"dumbbell.{way}" if cable == "bottleneck" else ACCESS_RATE
+
     @property
     def base(self) -> Scenario:
         """The scenario without its `[sweep]`."""
@@ -215,8 +237,13 @@ class Scenario:
 
     @property
     def aqm(self) -> str:
-        """The name of the observed link's queue discipline."""
+        """The name of the observed link's queue discipline, as the scenario writes it: ``fq_codel``, not ``fq``."""
         return self._core.aqm
+
+    @property
+    def buffer(self) -> str:
+        """The limit of the observed queue in packets or bytes, also if the scenario has a time or ``2 BDP``."""
+        return self._core.buffer
 
     @property
     def target(self) -> float | None:
@@ -354,5 +381,25 @@ def schema() -> dict[str, Any]:
 
 def parameter_names(aqm: str) -> set[str]:
     """Return the names of a queue discipline's parameters, including aliases and ``preset``."""
-    parameters = next(entry["parameters"] for entry in catalogue()["aqms"] if entry["name"] == aqm)
+    name = _algorithms().get(aqm, aqm)
+    parameters = next(entry["parameters"] for entry in catalogue()["aqms"] if entry["name"] == name)
     return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}
+
+
+@functools.cache
+def _algorithms() -> Mapping[str, str]:
+    return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
+
+
+def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
+
+    So scenarios that differ only in how they write a discipline are equal.
+    """
+    copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
+    for table in (copy, *copy["link"]):
+        for key in ("aqm", "reverse_aqm"):
+            if key in table:
+                name = table[key]["name"]
+                table[key] = {**table[key], "name": _algorithms().get(name, name)}
+    return copy

@@ -16,11 +16,14 @@ UNITS: dict[str, tuple[int | Fraction, str]] = {
     "s": (1, "s"), "ms": (Fraction(1, 10**3), "s"), "us": (Fraction(1, 10**6), "s"), "ns": (Fraction(1, 10**9), "s"),
     "min": (60, "s"), "h": (3600, "s"), "bit/s": (1, "bit/s"), "kbit/s": (10**3, "bit/s"), "Mbit/s": (10**6, "bit/s"),
     "Gbps": (10**9, "bit/s"), "B": (1, "bytes"), "kB": (10**3, "bytes"), "MiB": (1 << 20, "bytes"), "Hz": (1, "/s"),
-    "kHz": (10**3, "/s"), "/s": (1, "/s"), "packets": (1, "packets"), "p": (1, "packets"),
+    "kHz": (10**3, "/s"), "/s": (1, "/s"), "packets": (1, "packets"), "p": (1, "packets"), "Mb/s": (10**6, "bit/s"),
+    "Mbps": (10**6, "bit/s"), "mbit": (10**6, "bit/s"), "MB/s": (8 * 10**6, "bit/s"), "KiB/s": (8 << 10, "bit/s"),
+    "msec": (Fraction(1, 10**3), "s"), "KB": (10**3, "bytes"), "BDP": (1, "BDP"),
 }  # fmt: skip
 PIECES = (
     "1", "0", "-1", "+1", "1e400", "1e-400", "1e308", ".5", "5.", "1_0", "_", "e", "E5", "--1", "1e", "nan", "inf",
-    "0x1", "\u0661", "1 2", "1,5", "", " ", "\t", "\0", "µs", "μs", "S", "Ms", "bits", "/", "%", "s s", "é", "\u2028",
+    "0x1", "\u0661", "1 2", "1,5", "", " ", "\t", "\0", "µs", "μs", "S", "Ms", "bits", "MBPS", "mB/s",
+    "ps", "/", "%", "s s", "é", "\u2028",
     "uniform(", "pareto(", "exponential(", ")", ", ", ": ", "s)", "auto",
 )  # fmt: skip
 

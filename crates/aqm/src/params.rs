@@ -118,6 +118,7 @@ macro_rules! params {
                         unit: $unit,
                         default: <$ty as $crate::params::Field>::value(&$default),
                         kind: <$ty as $crate::params::Field>::KIND,
+                        units: <$ty as $crate::params::Field>::UNITS,
                         list: <$ty as $crate::params::Field>::LIST,
                         optional: <$ty as $crate::params::Field>::OPTIONAL,
                         range: $crate::params!(@range $($range)?),
@@ -192,9 +193,13 @@ pub fn read_table_check<P: Params>(entries: &Entries) -> Result<(), ParamError> 
 /// # Errors
 /// If the value is of the wrong kind or out of range.
 pub fn read_checked<T: Field>(spec: &Spec, value: &Value) -> Result<T, ParamError> {
-    T::read(value)
-        .filter(|x| x.within(&spec.range))
-        .ok_or_else(|| ParamError::invalid(spec.name, value, spec.allowed()))
+    let Some(read) = T::read(value) else {
+        return Err(ParamError::invalid(spec.name, value, spec.readable()));
+    };
+    match read.within(&spec.range) {
+        true => Ok(read),
+        false => Err(ParamError::invalid(spec.name, value, spec.allowed())),
+    }
 }
 
 #[cfg(test)]
@@ -272,7 +277,7 @@ mod tests {
         );
         assert_eq!(
             error(example.set("period", &Value::Float(f64::NAN))),
-            "period = NaN: must be a quantity like \"2.5 ms\" in (0, 100], s"
+            "period = NaN: must be a quantity like \"2.5 ms\" in (0, 100], s; units: s, ms, us, ns, min, h"
         );
         assert_eq!(
             error(example.set("form", &Value::Text("ns3".into()))),

@@ -214,45 +214,124 @@ impl Mul<u64> for Span {
 /// The units of a quantity, each with its size in the base unit.
 type Units = &'static [(&'static str, f64)];
 
-const TIME: Units =
-    &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("µs", 1e-6), ("min", 60.0), ("h", 3600.0)];
-const RATE: Units = &[
-    ("bit/s", 1.0),
-    ("kbit/s", 1e3),
-    ("Mbit/s", 1e6),
-    ("Gbit/s", 1e9),
-    ("bps", 1.0),
-    ("kbps", 1e3),
-    ("Mbps", 1e6),
-    ("Gbps", 1e9),
+/// The units in which times are written, then their other spellings.
+const TIME: Units = &[
+    ("s", 1.0),
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("ns", 1e-9),
+    ("µs", 1e-6), // the micro sign
+    ("μs", 1e-6), // the Greek letter
+    ("min", 60.0),
+    ("h", 3600.0),
+    ("sec", 1.0),
+    ("second", 1.0),
+    ("seconds", 1.0),
+    ("msec", 1e-3),
+    ("millisecond", 1e-3),
+    ("milliseconds", 1e-3),
+    ("usec", 1e-6),
+    ("microsecond", 1e-6),
+    ("microseconds", 1e-6),
+    ("nanosecond", 1e-9),
+    ("nanoseconds", 1e-9),
+    ("minute", 60.0),
+    ("minutes", 60.0),
+    ("hour", 3600.0),
+    ("hours", 3600.0),
 ];
-const SIZE: Units = &[
-    ("B", 1.0),
-    ("bytes", 1.0),
-    ("byte", 1.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1048576.0),
-];
-const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3), ("/s", 1.0)];
-const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("p", 1.0)];
+/// The units in which rates are written; `data` reads their other spellings.
+const RATE: Units = &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
+const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3), ("/s", 1.0), ("/min", 1.0 / 60.0)];
+const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("pkts", 1.0), ("pkt", 1.0), ("p", 1.0)];
+const BDP: Units = &[("BDP", 1.0), ("BDPs", 1.0), ("bdp", 1.0)];
 
-/// Reads `text` as a number of base units, if its unit is one of `units`.
-fn quantity(text: &str, units: Units) -> Option<f64> {
+/// The size of a unit, if it is one of this kind.
+type Reading = fn(&str) -> Option<f64>;
+
+fn listed(unit: &str, units: Units) -> Option<f64> {
+    units.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size)
+}
+
+fn time(unit: &str) -> Option<f64> {
+    listed(unit, TIME)
+}
+
+/// A rate in bit/s: what [`data`] reads, per second, or bits alone, as tc and ns-2 write it: `5mbit`, `10Mb`.
+fn rate(unit: &str) -> Option<f64> {
+    let (amount, per_second) = match ["/s", "/sec", "/second"].iter().find_map(|per| unit.strip_suffix(per)) {
+        Some(amount) => (amount.trim_end(), true),
+        None => unit.strip_suffix("ps").map_or((unit, false), |amount| (amount, true)),
+    };
+    let (bits, is_bytes) = data(amount)?;
+    (per_second || !is_bytes && unit != "b").then_some(bits)
+}
+
+/// A size in bytes.
+fn size(unit: &str) -> Option<f64> {
+    data(unit).filter(|(_, is_bytes)| *is_bytes).map(|(bits, _)| bits / 8.0)
+}
+
+/// An amount of data in bits, and whether it was written in bytes. In the words "bit" and "byte", case does not matter.
+/// Where one letter stands for them, `b` is a bit and `B` a byte: so with `B`, a prefix in the wrong case (`mB`) is
+/// no unit, because what the writer meant by either letter is uncertain.
+fn data(unit: &str) -> Option<(f64, bool)> {
+    let lower = unit.to_ascii_lowercase();
+    let word = ["bits", "bit", "bytes", "byte"].into_iter().find(|word| lower.ends_with(word));
+    let (prefix, is_bytes) = match word {
+        Some(word) => (&unit[..unit.len() - word.len()], word.starts_with("byte")),
+        None => unit
+            .strip_suffix('B')
+            .map(|prefix| (prefix, true))
+            .or(unit.strip_suffix('b').map(|prefix| (prefix, false)))?,
+    };
+    let factor = match prefix {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "m" if word.is_some() || !is_bytes => 1e6,
+        "g" if word.is_some() || !is_bytes => 1e9,
+        "Ki" => 1024.0,
+        "Mi" => 1_048_576.0,
+        "Gi" => 1_073_741_824.0,
+        _ => return None,
+    };
+    Some((if is_bytes { 8.0 * factor } else { factor }, is_bytes))
+}
+
+fn frequency(unit: &str) -> Option<f64> {
+    listed(unit, FREQUENCY)
+}
+
+fn packets(unit: &str) -> Option<f64> {
+    listed(unit, PACKETS)
+}
+
+fn bdp(unit: &str) -> Option<f64> {
+    listed(unit, BDP)
+}
+
+/// Reads `text` as a number of base units, if `unit` reads its unit.
+fn quantity(text: &str, unit: Reading) -> Option<f64> {
     let text = text.trim();
     let cut = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E' | '_')))?;
     let number: f64 = text[..cut].trim().replace('_', "").parse().ok()?;
-    let unit = text[cut..].trim();
-    units.iter().find(|(name, _)| *name == unit).map(|(_, size)| number * size)
+    unit(text[cut..].trim()).map(|size| number * size)
 }
 
 /// Reads `text`, a quantity of any kind, as a number of base units and that base unit: `"10 ms"` is 0.01 and `"s"`.
 #[must_use]
 pub fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
-    let base = [(TIME, "s"), (RATE, "bit/s"), (SIZE, "bytes"), (FREQUENCY, "/s"), (PACKETS, "packets")];
-    base.into_iter().find_map(|(units, unit)| Some((quantity(text, units)?, unit)))
+    let base: [(Reading, _); 6] = [
+        (time, "s"),
+        (rate, "bit/s"),
+        (size, "bytes"),
+        (frequency, "/s"),
+        (packets, "packets"),
+        (bdp, "BDP"),
+    ];
+    base.into_iter().find_map(|(reading, unit)| Some((quantity(text, reading)?, unit)))
 }
 
 /// `value` in the largest of `units` in which it is at least one.
@@ -268,6 +347,8 @@ fn written(value: f64, units: Units) -> String {
 pub trait Quantity: Sized {
     /// An example, for messages: `"2.5 ms"`.
     const EXAMPLE: &'static str;
+    /// Its units, for messages.
+    const UNITS: &'static str;
     /// Reads `text`; `None` unless it is a number with a unit of this quantity.
     fn parse(text: &str) -> Option<Self>;
 }
@@ -279,36 +360,42 @@ fn exact(x: f64) -> Option<u64> {
 
 impl Quantity for Span {
     const EXAMPLE: &'static str = "\"2.5 ms\"";
+    const UNITS: &'static str = "s, ms, us, ns, min, h";
     fn parse(text: &str) -> Option<Self> {
-        exact(quantity(text, TIME)? * NS_PER_S).map(Self)
+        exact(quantity(text, time)? * NS_PER_S).map(Self)
     }
 }
 
 impl Quantity for Rate {
     const EXAMPLE: &'static str = "\"10 Mbit/s\"";
+    const UNITS: &'static str =
+        "bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s";
     fn parse(text: &str) -> Option<Self> {
-        exact(quantity(text, RATE)?).map(Self)
+        exact(quantity(text, rate)?).map(Self)
     }
 }
 
 impl Quantity for Bytes {
     const EXAMPLE: &'static str = "\"500 B\"";
+    const UNITS: &'static str = "B, kB, MB, GB, KiB, MiB, GiB";
     fn parse(text: &str) -> Option<Self> {
-        exact(quantity(text, SIZE)?).map(Self)
+        exact(quantity(text, size)?).map(Self)
     }
 }
 
 impl Quantity for Frequency {
     const EXAMPLE: &'static str = "\"170 Hz\" or \"30 /s\"";
+    const UNITS: &'static str = "Hz, kHz, /s, /min";
     fn parse(text: &str) -> Option<Self> {
-        quantity(text, FREQUENCY).map(Self)
+        quantity(text, frequency).map(Self)
     }
 }
 
 impl Quantity for Limit {
     const EXAMPLE: &'static str = "\"200 packets\" or \"100 kB\"";
+    const UNITS: &'static str = "packets, B, kB, MB, GB, KiB, MiB, GiB";
     fn parse(text: &str) -> Option<Self> {
-        if let Some(packets) = quantity(text, PACKETS) {
+        if let Some(packets) = quantity(text, packets) {
             return u32::try_from(exact(packets)?).ok().map(Self::Packets);
         }
         Bytes::parse(text).map(|bytes| Self::Bytes(bytes.0))
@@ -323,7 +410,7 @@ impl fmt::Display for Span {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&written(self.bits(), &RATE[..4]))
+        f.write_str(&written(self.bits(), RATE))
     }
 }
 

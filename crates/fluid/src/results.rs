@@ -53,6 +53,8 @@ impl Fluid {
             links: BTreeMap::from([(name, link)]),
             lanes: BTreeMap::new(),
             distributions,
+            // The model has no other link.
+            elsewhere: None,
             engine: Engine {
                 packets: whole(sums.sent),
                 events: self.steps(),

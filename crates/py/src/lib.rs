@@ -188,8 +188,14 @@ impl Scenario {
 
     #[getter]
     fn aqm(&self) -> PyResult<String> {
+        Ok(self.checked()?.discipline.clone())
+    }
+
+    /// The limit of the observed queue.
+    #[getter]
+    fn buffer(&self) -> PyResult<String> {
         let checked = self.checked()?;
-        Ok(checked.links[checked.observed].aqm.as_ref().map_or("droptail", |aqm| aqm.name()).to_owned())
+        Ok(checked.links[checked.observed].buffer.to_string())
     }
 
     #[getter]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `metrics` | each metric and distribution, declared once with its name, type, unit and definition |
 //! | [`results`] | the summary of a run, of which JSON and Python have the same form |
+//! | `elsewhere` | whether another link kept the queue under study from filling |
 //! | `violations` | the checks of a summary that hold for every run |
 //! | `glance` | the observed link of a run under way |
 //! | `column` | a named column of a series |
@@ -11,6 +12,7 @@
 //! | `watch` | the question whether to continue, asked at intervals of work |
 
 mod column;
+mod elsewhere;
 mod glance;
 mod metrics;
 pub mod results;

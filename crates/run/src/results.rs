@@ -1,5 +1,6 @@
 //! The summary of a run: its metrics and distributions, and the cost of the run.
 
+pub use crate::elsewhere::Elsewhere;
 pub use crate::metrics::{
     ClassDistributions, ClassMetrics, FlowMetrics, LaneMetrics, LinkDistributions, LinkMetrics, Metrics,
     TrafficMetrics,
@@ -22,6 +23,9 @@ pub struct Results {
     pub lanes: BTreeMap<String, LaneMetrics>,
     /// Whole distributions, of each traffic entry and of each measured link.
     pub distributions: Distributions,
+    /// The link that was the bottleneck in place of the observed one, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// The cost of the run.
     pub engine: Engine,
 }

@@ -1,6 +1,7 @@
 //! Compiles the tables of a document into a [`Scenario`], checks that they fit together, and writes the effective
 //! scenario.
 
+mod buffers;
 mod check;
 mod network;
 mod resolved;

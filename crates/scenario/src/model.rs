@@ -1,5 +1,6 @@
 //! The scenario as engines see it: checked and typed, independent of the forms in which a file may write it.
 
+mod buffer;
 pub(crate) mod distribution;
 pub(crate) mod estimate;
 mod header;
@@ -11,6 +12,7 @@ mod traffic;
 use aqm::params::Range;
 use aqm::unit::Span;
 use aqm::{choice, params};
+pub use buffer::Buffer;
 pub use distribution::{Distribution, Drawn};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
@@ -38,6 +40,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,
+    /// The name of its queue discipline as the file writes it: `fq_codel`, where the algorithm is `fq`.
+    pub discipline: String,
     /// The traffic, in the order of the file.
     pub traffic: Vec<Traffic>,
 }

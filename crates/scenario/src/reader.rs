@@ -9,6 +9,13 @@ use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
 
+/// An algorithm with its name as the file writes it: `fq_codel` is `fq` with certain parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Algorithm {
+    pub(crate) name: String,
+    pub(crate) params: AnyParams,
+}
+
 /// Collects the problems of a document.
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a Document,
@@ -163,6 +170,14 @@ impl<'a> Reader<'a> {
             return None;
         }
         Some(Box::new(params))
+    }
+
+    /// The algorithm in `node`, which is at `key` of the table at `path`.
+    pub(crate) fn named(&mut self, node: &Node, path: &str, key: &str) -> Option<Algorithm> {
+        let params = self.algorithm(node, &below(path, key), None)?;
+        let table = node.expanded(key);
+        let name = table.as_ref().and_then(|table| table.text("name")).unwrap_or_else(|| params.name());
+        Some(Algorithm { name: name.to_owned(), params })
     }
 
     /// The algorithm in `node`; without a name, `so_far` with the new values.

@@ -8,9 +8,9 @@ pub(crate) mod traffic;
 
 use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
 use crate::model::{General, Loss, Record, Response};
-use crate::reader::Reader;
+use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Table, labels};
-use aqm::aqm::AnyParams;
+pub(crate) use link::BUFFERS;
 pub(crate) use link::LinkEntry;
 pub use link::{Admission, Dumbbell, LinkTable};
 pub use sweep::{Method, Sweep};
@@ -26,7 +26,7 @@ pub(crate) struct Tables {
     pub(crate) observe: Option<String>,
     pub(crate) dumbbell: Option<Dumbbell>,
     /// Those of the bottleneck, in the two directions.
-    pub(crate) aqms: [Option<AnyParams>; 2],
+    pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the bottleneck, in the two directions.
     pub(crate) losses: [Option<Loss>; 2],
     pub(crate) links: Vec<LinkEntry>,
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
             record: self.params(root.get("record"), "record"),
             observe: None,
             dumbbell,
-            aqms: ALGORITHMS.map(|key| self.algorithm(root.get(key)?, key, None)),
+            aqms: ALGORITHMS.map(|key| self.named(root.get(key)?, "", key)),
             losses,
             links: Vec::new(),
             traffic: Vec::new(),

@@ -101,11 +101,11 @@ fn every_broken_file_gets_its_message() {
         (with("beta", "beta = { x = 1 }"), "x.toml:7: aqm.beta: must be in (0, 10], per packet, not a table"),
         (
             with("duration", "duration = 10"),
-            "x.toml:1: duration = 10: must be a quantity like \"2.5 ms\" in (0, 1e7], s",
+            "x.toml:1: duration = 10: must be a quantity like \"2.5 ms\" in (0, 1e7], s; units: s, ms, us, ns, min, h",
         ),
         (
             with("duration", "duration = \"-5 s\""),
-            "x.toml:1: duration = \"-5 s\": must be a quantity like \"2.5 ms\" in (0, 1e7], s",
+            "x.toml:1: duration = \"-5 s\": must be a quantity like \"2.5 ms\" in (0, 1e7], s; units: s, ms, us, ns, min, h",
         ),
         (
             with("rate", "rate = \"1 bit/s\""),
@@ -122,7 +122,7 @@ fn every_broken_file_gets_its_message() {
         (
             and("start = \"uniform(2 s, 1 s)\"\n"),
             "x.toml:11: traffic.long.start = \"uniform(2 s, 1 s)\": must be a quantity like \"1 s\", \
-             \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s",
+             \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s; units: s, ms, us, ns, min, h",
         ),
         (
             with("kind", "kind = \"http\""),
@@ -130,7 +130,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
-            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 3600], s",
+            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 3600], s; units: s, ms, us, ns, min, h",
         ),
         // Keys.
         (with("rate", "buffr = 1"), "x.toml:4: dumbbell.buffr: unknown key; did you mean \"buffer\"?"),
@@ -210,7 +210,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = \"reno:min_rto=1\"\n"),
-            "x.toml:11: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in [0.001, 60], s",
+            "x.toml:11: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in [0.001, 60], s; units: s, ms, us, ns, min, h",
         ),
         (
             and("tcp = 3\n"),
@@ -348,7 +348,7 @@ fn every_broken_file_gets_its_message() {
         (
             with("kind", "kind = \"on-off\"\noff = \"pareto(1 s, 1)\""),
             "x.toml:11: traffic.long.off = \"pareto(1 s, 1)\": must be a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \
-             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s",
+             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s; units: s, ms, us, ns, min, h",
         ),
         (
             with("duration", "duration = \"1000 s\"").replace("\"ftp\"", "\"fgn\"\nstep = \"10 us\""),
@@ -422,7 +422,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges = \"1 Mbit/s at 5 s\""),
-            "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\")",
+            "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\"); units: bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),
@@ -476,7 +476,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("duration", "duration = \"1e7 s\"")
-                .replace("10 Mbit/s", "1 Gbit/s")
+                .replace("10 Mbit/s", "1 Gbit/s\"\naccess_rate = \"100 Mbit/s")
                 .replace("kind", "count = 10\ntcp = \"rfc5681\"\nkind"),
             "x.toml: too much work: about 3.8e11 packets would pass the links, at most 4e9 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)",
         ),
@@ -547,12 +547,12 @@ fn every_broken_file_gets_its_message() {
 #[test]
 fn all_problems_are_reported_at_once_in_the_order_of_the_file() {
     let text =
-        and("count = -1\n").replace("beta = 0.001", "beta = 11\nq1 = 3").replace("10 Mbit/s", "10 Mbit");
+        and("count = -1\n").replace("beta = 0.001", "beta = 11\nq1 = 3").replace("10 Mbit/s", "10 MBPS");
     let found = messages(&text);
     let places: Vec<_> =
         found.lines().map(|line| line.splitn(3, ": ").take(2).collect::<Vec<_>>().join(" ")).collect();
     let expected = [
-        "x.toml:4 dumbbell.rate = \"10 Mbit\"",
+        "x.toml:4 dumbbell.rate = \"10 MBPS\"",
         "x.toml:7 aqm.beta = 11",
         "x.toml:8 aqm.q1",
         "x.toml:12 traffic.long.count = -1",

@@ -369,7 +369,7 @@ fn problems_of_the_command_line_name_it() {
     );
     assert_eq!(
         problems(EXP1, &[("traffic.long.tcp.min_rto", "1")]),
-        "--set traffic.long.tcp.min_rto=1: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in [0.001, 60], s"
+        "--set traffic.long.tcp.min_rto=1: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in [0.001, 60], s; units: s, ms, us, ns, min, h"
     );
     let mut document = parse(EXP1);
     document.set("aqm.beta", Value::Float(f64::NAN)).unwrap();

@@ -58,6 +58,17 @@ def _summary(scenario: Scenario) -> str:
 
         sweep = f"; its sweep has {asked_for(scenario)} runs"
     return (
-        f"{scenario.aqm}, {scenario.duration:g} s, about {scenario.packets:.2g} packets and "
+        f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario.packets:.2g} packets and "
         f"{scenario.memory / 1e6:.2g} MB{sweep}"
     )
+
+
+def _buffer(scenario: Scenario) -> str:
+    """Name the observed queue's limit if the scenario says a time or bandwidth-delay products instead."""
+    from aqmlab import _core
+
+    resolved = scenario.resolved
+    tables = {table["name"]: table for table in resolved.get("link", ())} | {"bottleneck": resolved.get("dumbbell", {})}
+    written = str(tables.get(resolved["observe"], {}).get("buffer", ""))
+    found = _core.in_base_unit(written)
+    return f", a buffer of {scenario.buffer} ({written})" if found and found[1] in ("s", "BDP") else ""

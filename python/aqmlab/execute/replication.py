@@ -17,7 +17,7 @@ from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.execute.variants import labelled, with_discipline
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, PACKET, Result, Run
-from aqmlab.scenario import Scenario, Settings, disciplines
+from aqmlab.scenario import Scenario, Settings, by_algorithm, disciplines
 
 Progress = Callable[[float], None]
 
@@ -265,7 +265,7 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
     seen: dict[tuple[str, str], str] = {}
     for label, scenario in scenarios.items():
         words = " ".join(label.removeprefix(KERNEL).split()) if label.startswith(KERNEL) else ""
-        first = seen.setdefault((words, json.dumps(scenario.resolved, sort_keys=True)), label)
+        first = seen.setdefault((words, json.dumps(by_algorithm(scenario.resolved), sort_keys=True)), label)
         if first != label:
             return first, label
     return None

@@ -16,7 +16,7 @@ from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
 from aqmlab.results.series import Recording
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, by_algorithm
 
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
@@ -95,7 +95,7 @@ def digest(scenario: Scenario) -> str:
     Return the SHA-256, in hexadecimal, of its canonical JSON with every default filled in. A trace counts by the
     packets that were read, not by its path or present content. Raise ScenarioError if the scenario is not valid.
     """
-    resolved = scenario.resolved
+    resolved = by_algorithm(scenario.resolved)
     for name in ("title", "seed"):
         resolved.pop(name, None)
     for table, names in _NOT_IN_RESULTS.items():

@@ -51,7 +51,9 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
 | `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
-| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine`; if \
+another link was the bottleneck and the observed queue never filled, also `elsewhere` with its name, `link`, and its \
+`utilisation` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
 on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
 the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
@@ -110,8 +112,10 @@ count = 20
 start = "uniform(0 s, 1 s)"
 ```
 
-* **Quantities** are texts with a unit: `"2.5 ms"`, `"10 Mbit/s"`, `"500 B"`, `"30 /s"`; buffers are `"200 packets"` or
-  `"160 kB"`. Numbers without a unit are plain: `q_ref = 50`.
+* **Quantities** are texts with a unit: `"2.5 ms"`, `"10 Mbit/s"`, `"500 B"`, `"30 /s"`. [Units](#units) lists the
+  spellings. Numbers without a unit are plain: `q_ref = 50`.
+* **Buffers** are `"200 packets"`, `"160 kB"`, a time at the link's rate (`"100 ms"`) or `"2 BDP"`; see
+  [Buffers](#buffers).
 * **Laws**, where a time or a size may be drawn: `"1 s"`, `"uniform(0 s, 1 s)"`, `"exponential(1 s)"` (its mean) or
   `"pareto(1 s, 1.5)"` (its mean and its shape, above 1).
 * A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
@@ -120,6 +124,56 @@ start = "uniform(0 s, 1 s)"
 * A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
 * **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
   discipline.
+
+## Units
+
+| quantity | units |
+| --- | --- |
+| rate | `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`; bytes per second are `kB/s`, `MB/s`, `GB/s` |
+| time | `s`, `ms`, `us` (or `µs`), `ns`, `min`, `h` |
+| size | `B`, `kB`, `MB`, `GB`; of 1024 bytes `KiB`, `MiB`, `GiB` |
+| frequency | `Hz`, `kHz`, `/s`, `/min` |
+| buffer | `packets`, or the units of a size or a time, or `BDP` |
+
+The space before a unit is optional. A rate may be written in other ways that are in use: `Mb/s`, `Mbps`, `Mbits/s`,
+and as tc and ns-2 do, `5mbit` and `10Mb`. Everywhere `b` is a bit and `B` a byte: `MB/s` and `MBps` are bytes per
+second. tc reads `mbps` as bytes per second; here it is Mbit/s, as almost everyone writes it. A unit that leaves open
+which is meant is refused: `MBPS`, `mB/s`, a rate of `10 MB`, a size of `10 Mb`. `k`, `M` and `G` are powers of 1000. A
+time is also written `sec`, `msec`, `usec`, or as a word: `5 seconds`.
+
+## Buffers
+
+A time means the bytes that the link sends in it at its `rate`, whatever `changes` says: `"100 ms"` at 10 Mbit/s is
+125 kB. The buffer then is one in bytes, and packets take their size with the `overhead` of the link.
+
+`BDP` is the bandwidth-delay product: the link's `rate`, times the base round-trip time of the flows that cross it. This
+is the time from a sender to its receiver and back without transmission and queueing: the sum of the delays of all links
+on both ways. Of a delay that is drawn, the mean counts. If the flows that cross the link, with their data or their
+acknowledgements, have different round-trip times, the longest counts. So the size does not depend on how many flows of
+each kind there are. The buffer of a reverse direction has that direction's rate. `aqmlab validate` prints the buffer of
+the observed link in bytes.
+
+<!-- file: long.toml -->
+```toml
+[dumbbell]
+rate = "50Mbps"
+buffer = "2 BDP"
+
+[[traffic]]
+```
+
+```console
+$ aqmlab validate long.toml
+long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1e+06 packets and 10 MB
+```
+
+## Access links
+
+By default, `access_rate` is ten times the bottleneck's highest rate, and at least 100 Mbit/s, so that a faster
+bottleneck remains the bottleneck. Table and report say if it was not: they name another link on the paths of the
+observed link's flows, and the key to raise, if three things hold. The observed queue dropped and marked nothing. It
+was empty for at least 10 % of the time. The other link was in use for at least 90 % of the time, and no less than the
+observed link, to within 1 %.
 
 ## `extends`
 

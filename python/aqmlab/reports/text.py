@@ -11,6 +11,7 @@ from aqmlab.results.differences import Difference, differences
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
+from aqmlab.scenario import ACCESS_RATE
 from aqmlab.text import columns, printable, wrapped
 
 if TYPE_CHECKING:
@@ -175,6 +176,10 @@ def notes(results: Mapping[str, Result]) -> list[str]:
     """List remarks that a reader of the metrics needs, one sentence each; in most cases there are none."""
     first = next(iter(results.values()))
     remarks = []
+    for label, result in results.items():
+        if result.elsewhere:
+            queue = f"{printable(label)}: the queue" if len(results) > 1 else "The queue"
+            remarks.append(f"{queue} under study never filled: {bottleneck(result)}")
     if len(first.links) > 1:
         remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():
@@ -189,6 +194,16 @@ def notes(results: Mapping[str, Result]) -> list[str]:
         whose = "Not" if len(of) == len(models) else f"{'; '.join(of)}: not"
         remarks.append(f"{whose} modelled: {printable(part)}.")
     return remarks
+
+
+def bottleneck(result: Result) -> str:
+    """Name the links that were the bottleneck in place of the observed one, and what to set."""
+    (link, used), *others = sorted(result.elsewhere.items(), key=lambda one: -one[1])
+    key = result.scenario.rate_key(link)
+    access = key == ACCESS_RATE
+    kind, remedy = ("access link", "") if access else ("link", f', or study that link: observe = "{link}"')
+    more = f" (in other runs {', '.join(name for name, _ in others)})" if others else ""
+    return f"the bottleneck is {kind} {printable(link)}{more}, in use for {used:.1%} of the time. Raise {key}{remedy}."
 
 
 def interval(metric: Metric, summary: Summary, runs: int) -> str:

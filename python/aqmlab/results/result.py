@@ -57,6 +57,9 @@ class Run:
         and ``_max`` in s.
     lanes : dict
         Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
+    elsewhere : dict or None
+        If the observed queue never filled because another link on the same paths was the bottleneck, the name of that
+        ``link`` and its ``utilisation``.
     """
 
     seed: int
@@ -66,6 +69,7 @@ class Run:
     lanes: dict[str, Metrics] = field(kw_only=True)
     distributions: Distributions
     engine: Metrics
+    elsewhere: dict[str, Any] | None = field(default=None, kw_only=True)
 
     def document(self) -> dict[str, Any]:
         """Return the run as a dictionary for JSON.
@@ -73,9 +77,11 @@ class Run:
         Returns
         -------
         dict
-            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``.
+            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, and ``elsewhere``
+            unless it is None.
         """
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        document = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in document.items() if name != "elsewhere" or value is not None}
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,6 +152,20 @@ class Result:
     def lanes(self) -> dict[str, Metrics]:
         """The metrics of each queue that its discipline names, by ``LINK.LANE``, averaged over the seeds."""
         return _means([run.lanes for run in self.runs])
+
+    @cached_property
+    def elsewhere(self) -> dict[str, float]:
+        """The links that were the bottleneck in place of the observed one, each with its mean utilisation.
+
+        It is empty if the observed queue filled in some run, or nothing else limited the flows.
+        """
+        found = [run.elsewhere for run in self.runs]
+        shares: dict[str, list[float]] = {}
+        for one in found:
+            if one is None:
+                return {}
+            shares.setdefault(one["link"], []).append(one["utilisation"])
+        return {link: sum(share) / len(share) for link, share in shares.items()}
 
     @cached_property
     def distributions(self) -> Distributions:

@@ -2,12 +2,14 @@
 
 use super::spec::{Kind, Range};
 use super::value::Value;
-use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
+use crate::unit::{Bytes, Frequency, Quantity, Rate, Span};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
     /// The kind of value that it reads.
     const KIND: Kind;
+    /// The units of its numbers, for messages; empty if they have none.
+    const UNITS: &'static str = "";
     /// Whether it reads a list.
     const LIST: bool = false;
     /// Whether it may be `"auto"`.
@@ -96,6 +98,7 @@ macro_rules! quantities {
     ($($ty:ty: $magnitude:expr),* $(,)?) => {$(
         impl Field for $ty {
             const KIND: Kind = Kind::Quantity(<$ty as Quantity>::EXAMPLE);
+            const UNITS: &'static str = <$ty as Quantity>::UNITS;
             fn read(value: &Value) -> Option<Self> {
                 match value {
                     Value::Text(text) => Self::parse(text),
@@ -117,11 +120,11 @@ quantities! {
     Rate: |x| x.bits(),
     Bytes: |x| x.0 as f64,
     Frequency: |x| x.0,
-    Limit: |x| match *x { Limit::Packets(n) => f64::from(n), Limit::Bytes(n) | Limit::BytesBefore(n) => n as f64 },
 }
 
 impl<T: Field> Field for Option<T> {
     const KIND: Kind = T::KIND;
+    const UNITS: &'static str = T::UNITS;
     const LIST: bool = T::LIST;
     const OPTIONAL: bool = true;
     fn read(value: &Value) -> Option<Self> {
@@ -141,6 +144,7 @@ impl<T: Field> Field for Option<T> {
 /// A list; a single value is read as a list of one.
 impl<T: Field> Field for Vec<T> {
     const KIND: Kind = T::KIND;
+    const UNITS: &'static str = T::UNITS;
     const LIST: bool = true;
     const OPTIONAL: bool = T::OPTIONAL;
     fn read(value: &Value) -> Option<Self> {

@@ -91,6 +91,8 @@ pub struct Spec {
     pub default: Value,
     /// The kind of its value.
     pub kind: Kind,
+    /// The units in which a quantity may be written, in words; empty if there are none.
+    pub units: &'static str,
     /// Whether its value is a list.
     pub list: bool,
     /// Whether its value, or an entry of the list, may be `"auto"`.
@@ -134,6 +136,13 @@ impl Spec {
             text += " (or \"auto\")";
         }
         text
+    }
+
+    /// The allowed values, in words, for a value that could not be read: with the units.
+    #[must_use]
+    pub fn readable(&self) -> String {
+        let units = if self.units.is_empty() { String::new() } else { format!("; units: {}", self.units) };
+        self.allowed() + &units
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) struct Link {
     waiting_bytes: u64,
     /// The transmitter of a plain link on the double clock.
     pub(crate) ns2: Ns2Transmitter,
+    /// Bytes that a plain link has taken in and sends, sooner or later.
+    bytes: u64,
+    /// Bits that it had sent when the warm-up ended.
+    sent_at_warmup: f64,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
     /// The place on the event list of the first of these.
@@ -117,6 +121,8 @@ impl Link {
             waiting: Ring::new(),
             waiting_bytes: 0,
             ns2: Ns2Transmitter::new(),
+            bytes: 0,
+            sent_at_warmup: 0.0,
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
@@ -149,8 +155,10 @@ impl Link {
     #[inline(always)]
     pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
         if self.free <= at {
-            self.waiting.clear();
-            self.waiting_bytes = 0;
+            if self.waiting_bytes > 0 {
+                self.waiting.clear();
+                self.waiting_bytes = 0;
+            }
             self.free = at;
         } else {
             while let Some(&(start, size)) = self.waiting.front()
@@ -166,9 +174,36 @@ impl Link {
             self.waiting.push_back((self.free, framed));
             self.waiting_bytes += u64::from(framed);
         }
-        let Transmission { sent, arrival } = self.wire.send(self.free, u32::from(size));
+        let Transmission { sent, arrival } = self.send_plain(self.free, size);
         self.free = sent;
         Some(arrival)
+    }
+
+    /// A plain link sends a packet, whose transmission starts at `start`.
+    #[inline(always)]
+    pub(super) fn send_plain(&mut self, start: Instant, size: u16) -> Transmission {
+        self.bytes += u64::from(u32::from(size) + self.wire.overhead);
+        self.wire.send(start, u32::from(size))
+    }
+
+    /// The warm-up of a plain link ends.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        self.sent_at_warmup = self.bits_sent(now);
+    }
+
+    /// Bits that a plain link has sent by `now`. Where it has taken packets over before their time, idle gaps between
+    /// them count as used: the error is less than the time for which the engine works ahead.
+    fn bits_sent(&self, now: Time) -> f64 {
+        let clock = self.wire.clock;
+        // Each clock has its own transmitter; that of the other is never busy.
+        let free = clock.time(self.free).max(clock.time(instant(self.ns2.ready)));
+        (self.bytes as f64 * 8.0 - self.wire.rate.bits() * free.since(now).secs()).max(0.0)
+    }
+
+    /// Bits that a plain link has sent / bits that it could have sent in the measurement window, which ends at `end`
+    /// after `seconds`.
+    pub(crate) fn plain_utilisation(&self, end: Time, seconds: f64) -> f64 {
+        ((self.bits_sent(end) - self.sent_at_warmup) / (self.wire.rate.bits() * seconds)).clamp(0.0, 1.0)
     }
 
     /// Whether packets wait at `end`, and no transmission is under way that they could wait for.

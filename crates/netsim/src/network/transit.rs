@@ -137,6 +137,23 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// Whether each link is on the path, or the path back, of packets that cross the link `observed` there or back.
+    pub(crate) fn shares_paths_with(&self, observed: usize) -> Vec<bool> {
+        let links = |start: u32| {
+            let rest = &self.hops[start as usize..];
+            rest.iter().take_while(|hop| !hop.is_end()).map(|hop| hop.link())
+        };
+        let mut shares = vec![false; self.links.len()];
+        for (&(from, to), &start) in &self.starts {
+            let back = self.starts.get(&(to, from)).copied();
+            let both = || links(start).chain(back.into_iter().flat_map(links));
+            if both().any(|link| link == observed) {
+                both().for_each(|link| shares[link] = true);
+            }
+        }
+        shares
+    }
+
     /// Whether the path from this hop on ends where packets are delivered before their time.
     pub(crate) fn ends_early(&self, hop: u32) -> bool {
         self.hops[hop as usize..].iter().find(|hop| hop.is_end()).is_some_and(|hop| hop.is_early_end())
@@ -312,7 +329,7 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn send_as_ns2(&mut self, i: usize, next: Next, packet: &Packet) {
         let now = self.events.instant();
-        let Transmission { sent, arrival } = self.links[i].wire.send(now, u32::from(packet.size));
+        let Transmission { sent, arrival } = self.links[i].send_plain(now, packet.size);
         self.launch(i, Passage { sent: now, arrival }, next, packet);
         self.links[i].ns2.ready = self.events.key(sent, now);
     }

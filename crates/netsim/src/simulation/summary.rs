@@ -9,8 +9,8 @@ use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
 use run::results::{
-    ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
-    LinkMetrics, Metrics, Results, TrafficMetrics,
+    ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
+    LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
 };
 use std::collections::BTreeMap;
 
@@ -103,6 +103,7 @@ impl<P: Probe> Simulation<P> {
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
         let classes = names().map(|(i, name)| (name, self.class_metrics(i, aqm_queue, &runs[i], seconds)));
         let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
+        let elsewhere = Elsewhere::of(&link, self.others(&links, seconds));
         Results {
             seed: self.seed,
             metrics: Metrics {
@@ -118,6 +119,7 @@ impl<P: Probe> Simulation<P> {
                 classes: class_distributions.collect(),
                 links: link_distributions,
             },
+            elsewhere,
             engine: Engine {
                 packets: sum(aqm_queue.queue.counts()).departures,
                 events: self.events,
@@ -125,6 +127,22 @@ impl<P: Probe> Simulation<P> {
                 timing: None,
             },
         }
+    }
+
+    /// The other links on the paths of the flows that cross the observed one, each with its utilisation in the
+    /// measurement window; `measured` has the metrics of the measured ones.
+    fn others<'a>(
+        &'a self,
+        measured: &BTreeMap<String, LinkMetrics>,
+        seconds: f64,
+    ) -> impl Iterator<Item = (&'a str, f64)> {
+        let observed = self.scenario.observed;
+        let shares = self.network.shares_paths_with(observed);
+        let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
+        links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, said))| {
+            let plain = || link.plain_utilisation(self.end, seconds);
+            (&*said.name, measured.get(&said.name).map_or_else(plain, |metrics| metrics.utilisation))
+        })
     }
 
     /// The counters of the flows of one class, or of all.

@@ -1,16 +1,16 @@
 //! Checks that values which are each allowed also fit together, and that the run is feasible.
 
 use crate::keys::{BOTTLENECK, below};
-use crate::model::Distribution;
 use crate::model::estimate::Estimate;
-use crate::model::{Change, Clock, Flavour, Kind, Scenario, Tcp, Udp};
+use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Kind, Scenario, Tcp, Udp};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
-use crate::tables::{KindName, LinkEntry, Tables, TrafficEntry};
+use crate::tables::{BUFFERS, KindName, LinkEntry, Tables, TrafficEntry};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
+use std::collections::HashMap;
 
 /// Most packets or updates in a run: half an hour or more, and segments are numbered with 32 bits.
 const MOST_WORK: f64 = 4e9;
@@ -200,34 +200,56 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     if !reader.fine(&["traffic"]) {
         return;
     }
-    let mut links = Vec::new();
-    if let Some(dumbbell) = &tables.dumbbell {
-        let own = [("buffer", Some(dumbbell.buffer)), ("reverse_buffer", dumbbell.reverse_buffer)];
-        links.push(("dumbbell", dumbbell.overhead, own.to_vec()));
-        links.push(("dumbbell", Bytes(0), vec![("access_buffer", Some(dumbbell.access_buffer))]));
-    }
-    for LinkEntry { path, table, .. } in &tables.links {
-        let own = [("buffer", Some(table.buffer)), ("reverse_buffer", table.reverse_buffer)];
-        links.push((path, table.overhead, own.to_vec()));
-    }
-    for (path, overhead, buffers) in links {
+    let dumbbell = tables.dumbbell.iter().map(|dumbbell| ("dumbbell", dumbbell.overhead));
+    let links = tables.links.iter().map(|LinkEntry { path, table, .. }| (&**path, table.overhead));
+    for (path, overhead) in dumbbell.chain(links) {
         let at = below(path, "overhead");
-        let largest = Bytes(packet + overhead.0);
-        if largest.0 > LARGEST && overhead.0 > 0 && reader.fine(&[&at]) {
+        if packet + overhead.0 > LARGEST && overhead.0 > 0 && reader.fine(&[&at]) {
             let message = format!("must leave the largest packet, {packet} B, with at most {LARGEST} B");
             reader.refuse(&at, Some(shown(&overhead)), message);
         }
-        for (key, buffer) in buffers {
-            let path = below(path, key);
-            if let Some(Limit::Bytes(bytes)) = buffer
-                && bytes < largest.0
-                && reader.fine(&[&path])
-            {
-                let message = format!("must hold the largest packet, {}", shown(&largest));
-                reader.refuse(&path, buffer.as_ref().map(shown), message);
-            }
+    }
+    let entries = tables.links.iter().map(|entry| (&*entry.table.name, entry)).collect();
+    for link in &scenario.links {
+        let (Limit::Bytes(bytes) | Limit::BytesBefore(bytes)) = link.buffer else { continue };
+        let (path, buffer) = said(&link.name, tables, &entries);
+        if !reader.fine(&[&path]) {
+            continue;
+        }
+        // The reader has checked the size of what the file says in bytes.
+        let amount = match buffer {
+            Buffer::Limit(_) => String::new(),
+            Buffer::Time(_) | Buffer::Bdp(_) => format!("; here it is {}", shown(&Bytes(bytes))),
+        };
+        if bytes < link.packet.0 {
+            let message = format!("must hold the largest packet, {}{amount}", shown(&link.packet));
+            reader.refuse(&path, Some(shown(&buffer)), message);
+        } else if !BUFFERS.contains(bytes as f64) {
+            let message = format!("must be at most {:e} bytes{amount}", BUFFERS.high);
+            reader.refuse(&path, Some(shown(&buffer)), message);
         }
     }
+}
+
+/// What the file says about the buffer of a link, and where.
+fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (String, Buffer) {
+    let cable = link.trim_end_matches(":reverse");
+    let (path, buffer, reverse) = match (entries.get(cable), &tables.dumbbell) {
+        (Some(LinkEntry { path, table, .. }), _) => (&**path, ("buffer", table.buffer), table.reverse_buffer),
+        (None, Some(table)) if link == BOTTLENECK => ("dumbbell", ("buffer", table.buffer), None),
+        (None, Some(table)) if cable == BOTTLENECK => {
+            let auto = match tables.aqms[1] {
+                Some(_) => ("buffer", table.buffer),
+                None => ("access_buffer", table.access_buffer),
+            };
+            ("dumbbell", auto, table.reverse_buffer)
+        }
+        (None, Some(table)) => ("dumbbell", ("access_buffer", table.access_buffer), None),
+        (None, None) => unreachable!("a link is of a dumbbell or of its own table"),
+    };
+    let (key, buffer) =
+        reverse.filter(|_| link != cable).map_or(buffer, |reverse| ("reverse_buffer", reverse));
+    (below(path, key), buffer)
 }
 
 /// Records a problem if an otherwise correct scenario takes too much work.

@@ -1,9 +1,9 @@
 //! The nodes, links and traffic that the tables describe, without abbreviations.
 
+use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
-use crate::model::Distribution;
-use crate::model::{Change, Clock, General, Link, Loss, Scenario, Traffic};
-use crate::reader::Reader;
+use crate::model::{Buffer, Change, Clock, Distribution, General, Link, Loss, Scenario, Traffic};
+use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
 use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Tables, TrafficEntry};
@@ -28,7 +28,7 @@ struct Cable<'a> {
     /// The changes of the first of the rates, which repeat.
     changes: Vec<Change>,
     changes_period: Option<Span>,
-    buffers: [Limit; 2],
+    buffers: [Buffer; 2],
     admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
@@ -40,6 +40,8 @@ struct Network {
     nodes: Vec<String>,
     numbers: HashMap<String, usize>,
     links: Vec<Link>,
+    /// What the file says about the buffer of each link.
+    buffers: Vec<Said>,
     packet: Bytes,
     /// Whether the TCP of some flows is a preset of ns-2.
     of_ns2: bool,
@@ -65,10 +67,7 @@ impl Network {
                 Some(aqm) if self.of_ns2 && asks_before(aqm) => Admission::SticksOut,
                 _ => Admission::Fits,
             });
-            let buffer = match (cable.buffers[i], admission) {
-                (Limit::Bytes(bytes), Admission::SticksOut) => Limit::BytesBefore(bytes),
-                (buffer, _) => buffer,
-            };
+            self.buffers.push(Said { buffer: cable.buffers[i], admission });
             // Only a measured link can change its rate: a link without an algorithm computes in advance when packets
             // leave.
             let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !changes.is_empty()));
@@ -81,7 +80,8 @@ impl Network {
                 changes_period: cable.changes_period,
                 delay: cable.delay,
                 loss,
-                buffer,
+                // Set when the flows that share it are known.
+                buffer: Limit::Packets(1),
                 aqm,
                 overhead: cable.overhead,
                 packet: Bytes(self.packet.0 + cable.overhead.0),
@@ -91,7 +91,7 @@ impl Network {
 
     /// A dumbbell of `hosts` senders and receivers.
     fn dumbbell(&mut self, dumbbell: &Dumbbell, hosts: usize, tables: &Tables) {
-        let [aqm, reverse_aqm] = tables.aqms.clone();
+        let [aqm, reverse_aqm] = params(&tables.aqms);
         let reverse_buffer = if reverse_aqm.is_some() { dumbbell.buffer } else { dumbbell.access_buffer };
         self.connect(Cable {
             name: BOTTLENECK.to_owned(),
@@ -114,7 +114,7 @@ impl Network {
                 ends,
                 delay: delays[i % delays.len()],
                 overhead: Bytes(0),
-                rates: [dumbbell.access_rate; 2],
+                rates: [dumbbell.access_rate(); 2],
                 changes: Vec::new(),
                 changes_period: None,
                 buffers: [dumbbell.access_buffer; 2],
@@ -140,7 +140,7 @@ impl Network {
             changes_period: table.changes_period,
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
             admission: table.buffer_admission,
-            aqms: entry.aqms.clone(),
+            aqms: params(&entry.aqms),
             losses: entry.losses.clone(),
         });
     }
@@ -163,8 +163,12 @@ impl Network {
     }
 }
 
+fn params(said: &[Option<Algorithm>; 2]) -> [Option<AnyParams>; 2] {
+    said.each_ref().map(|algorithm| algorithm.as_ref().map(|algorithm| algorithm.params.clone()))
+}
+
 /// The number of pairs after which two lists of these lengths, assigned in turn, start over together.
-const fn least_common_multiple(a: usize, b: usize) -> usize {
+pub(super) const fn least_common_multiple(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
         (divisor, rest) = (rest, divisor % rest);
@@ -220,9 +224,10 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let islands = network.islands();
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
+    let discipline = discipline(tables, network.links.get(observed));
     // A user who selects ns-2's TCP expects ns-2's results.
     let clock = tables.general.clock.unwrap_or(if of_ns2 { Clock::Double } else { Clock::Integer });
-    Scenario {
+    let mut scenario = Scenario {
         general: General { clock: Some(clock), ..tables.general.clone() },
         clock,
         response: tables.response.clone(),
@@ -230,8 +235,24 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         nodes: network.nodes,
         links: network.links,
         observed,
+        discipline,
         traffic,
-    }
+    };
+    buffers::limit(&mut scenario, &network.buffers);
+    scenario
+}
+
+/// The name of the observed link's discipline, as the file writes it.
+fn discipline(tables: &Tables, observed: Option<&Link>) -> String {
+    let name = observed.map_or("", |link| &link.name);
+    let cable = name.trim_end_matches(":reverse");
+    let entry = tables.links.iter().find(|entry| entry.table.name == cable);
+    let said = match entry {
+        Some(entry) => &entry.aqms,
+        None if cable == BOTTLENECK => &tables.aqms,
+        None => &[None, None],
+    };
+    said[usize::from(cable != name)].as_ref().map_or("droptail", |aqm| &aqm.name).to_owned()
 }
 
 /// Whether the TCP of an entry is a preset of ns-2.

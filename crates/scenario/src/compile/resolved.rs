@@ -13,8 +13,8 @@ fn parameters(params: &impl Params) -> Map<String, Json> {
     object(params.values())
 }
 
-fn algorithm(params: &AnyParams) -> Json {
-    let mut map = Map::from_iter([("name".to_owned(), json!(params.name()))]);
+fn algorithm(name: &str, params: &AnyParams) -> Json {
+    let mut map = Map::from_iter([("name".to_owned(), json!(name))]);
     map.extend(object(params.values()));
     Json::Object(map)
 }
@@ -23,7 +23,7 @@ fn link(entry: &LinkEntry) -> Json {
     let mut map = parameters(&entry.table);
     for (key, aqm) in ALGORITHMS.into_iter().zip(&entry.aqms) {
         if let Some(aqm) = aqm {
-            map.insert(key.to_owned(), algorithm(aqm));
+            map.insert(key.to_owned(), algorithm(&aqm.name, &aqm.params));
         }
     }
     losses(&mut map, &entry.losses);
@@ -64,11 +64,12 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
         losses(&mut table, &tables.losses);
         map.insert("dumbbell".to_owned(), Json::Object(table));
         let bottleneck = scenario.links.iter().find(|link| link.name == BOTTLENECK);
-        if let Some(aqm) = bottleneck.and_then(|link| link.aqm.as_ref()) {
-            map.insert("aqm".to_owned(), algorithm(aqm));
+        if let Some(params) = bottleneck.and_then(|link| link.aqm.as_ref()) {
+            let name = tables.aqms[0].as_ref().map_or_else(|| params.name(), |aqm| &aqm.name);
+            map.insert("aqm".to_owned(), algorithm(name, params));
         }
         if let Some(aqm) = &tables.aqms[1] {
-            map.insert("reverse_aqm".to_owned(), algorithm(aqm));
+            map.insert("reverse_aqm".to_owned(), algorithm(&aqm.name, &aqm.params));
         }
     }
     if !tables.links.is_empty() {

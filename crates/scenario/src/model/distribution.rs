@@ -96,6 +96,7 @@ fn arguments<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
 
 impl<T: Drawn> Field for Distribution<T> {
     const KIND: Kind = Kind::Quantity(T::FORMS);
+    const UNITS: &'static str = <T as Quantity>::UNITS;
 
     fn read(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };

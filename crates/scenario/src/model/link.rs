@@ -4,7 +4,7 @@ use super::distribution::Distribution;
 use aqm::aqm::AnyParams;
 use aqm::params;
 use aqm::params::{Field, Kind, Range, Value};
-use aqm::unit::{Bytes, Limit, Quantity as _, Rate, Span};
+use aqm::unit::{Bytes, Limit, Quantity, Rate, Span};
 use std::fmt;
 
 /// A directed link and the queue in front of it.
@@ -77,6 +77,7 @@ pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 
 impl Field for Change {
     const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
+    const UNITS: &'static str = <Rate as Quantity>::UNITS;
 
     fn read(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };

@@ -1,16 +1,15 @@
 //! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
 use crate::keys::{ALGORITHMS, LOSSES, below, is_name};
-use crate::model::{Change, Distribution, Gilbert, Loss, RATES};
-use crate::reader::Reader;
+use crate::model::{Buffer, Change, Distribution, Gilbert, Loss, RATES};
+use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
-use aqm::aqm::AnyParams;
 use aqm::params::{Field, Params as _, Range};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use aqm::{choice, params};
 
 const DELAYS: Range = Range::new(0.0, 3600.0);
-const BUFFERS: Range = Range::new(1.0, 4e9);
+pub(crate) const BUFFERS: Range = Range::new(1.0, 4e9);
 const OVERHEADS: Range = Range::new(0.0, 256.0);
 
 choice! {
@@ -32,8 +31,8 @@ params! {
         /// The bottleneck's one-way delay. Like every delay of a link, it is a time, or a distribution from which one
         /// is drawn for each run: `uniform(5 ms, 20 ms)`.
         delay: Distribution<Span> = Distribution::Fixed(Span::us(2500)), "s", DELAYS;
-        /// The bottleneck's buffer.
-        buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// The bottleneck's buffer: packets, bytes, a time at `rate`, or bandwidth-delay products (`2 BDP`).
+        buffer: Buffer = Buffer::Limit(Limit::Packets(200)), "packets or bytes", BUFFERS;
         /// The packets that the bottleneck's buffer accepts in both directions, if it is in bytes: `fits`, those that
         /// fit as a whole; `sticks-out`, those before which less than `buffer` waits, so that the last one may stick
         /// out. Auto is `sticks-out` where ns-2 has this rule: for `red`, `ared` and `pi` in bytes, if the TCP of some
@@ -52,14 +51,15 @@ params! {
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
         /// Buffer of the bottleneck's reverse direction; auto is `buffer` if there is a `reverse_aqm`, otherwise
         /// `access_buffer`.
-        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+        reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
         /// Hosts on each side; flows are assigned to them in turn. Auto is the number that pairs the senders' and the
         /// receivers' delays evenly.
         hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
-        /// Rate of every link between a host and its router.
-        access_rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
+        /// Rate of every link between a host and its router. Auto is ten times the bottleneck's highest rate, including
+        /// `changes` and `reverse_rate`, within 100 Mbit/s and 100 Gbit/s.
+        access_rate: Option<Rate> = None, "bit/s", RATES;
         /// Buffer of every other link.
-        access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        access_buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// One-way delays of the senders' links, assigned to the hosts in turn; from a distribution, each host draws
         /// its own.
         sender_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::us(2500))], "s", DELAYS;
@@ -90,12 +90,26 @@ params! {
         changes: Option<Vec<Change>> = None, "";
         /// Time after which `changes` start over, from `rate`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
-        /// The buffer in front of it.
-        buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        /// The buffer in front of it, as `dumbbell.buffer`.
+        buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// Rate of the reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
         /// Buffer of the reverse direction; auto is `buffer`.
-        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+        reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
+    }
+}
+
+impl Dumbbell {
+    /// The rate of every link between a host and its router.
+    pub(crate) fn access_rate(&self) -> Rate {
+        // The least of them was the default before it depended on the bottleneck.
+        const FASTER: f64 = 10.0;
+        const LEAST: Rate = Rate::mbit_per_s(100);
+        self.access_rate.unwrap_or_else(|| {
+            let changed = self.changes.iter().flatten().map(|change| change.rate);
+            let fastest = changed.chain(self.reverse_rate).fold(self.rate, Rate::max);
+            Rate::bit_per_s((FASTER * fastest.bits()).min(RATES.high) as u64).max(LEAST)
+        })
     }
 }
 
@@ -105,7 +119,7 @@ pub(crate) struct LinkEntry {
     pub(crate) path: String,
     pub(crate) table: LinkTable,
     /// Those of the two directions.
-    pub(crate) aqms: [Option<AnyParams>; 2],
+    pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the two directions.
     pub(crate) losses: [Option<Loss>; 2],
 }
@@ -127,7 +141,7 @@ impl Reader<'_> {
                 self.refuse(&at, found, "must be made of letters, digits, \"-\" and \"_\"");
             }
         }
-        let aqms = ALGORITHMS.map(|key| self.algorithm(table.get(key)?, &below(&path, key), None));
+        let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
         let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
         LinkEntry { path, table: read, aqms, losses }
     }

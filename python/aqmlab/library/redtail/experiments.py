@@ -138,7 +138,11 @@ EXPERIMENTS = (
         "random-loss",
         "FTP and web over a fast link that loses at random",
         {ALONE: "droptail"},
-        settings={"dumbbell.rate": "1 Gbit/s", "dumbbell.buffer": "10000 packets"},
+        settings={
+            "dumbbell.rate": "1 Gbit/s",
+            "dumbbell.access_rate": "100 Mbit/s",
+            "dumbbell.buffer": "10000 packets",
+        },
         vary={PD: [0.01, 0.04]},
     ),
     web(
