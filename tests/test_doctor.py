@@ -388,7 +388,7 @@ CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
         written("/proc/stat", "cpu  100 0 100 700 50 0 50 50 0 0"),
         *(REAL, "steal", DELAYS, "4.8%", "--engine linux"),
     ),
-    "a busy machine": (written("/proc/loadavg", "3.5 1 1 1/9 9"), REAL, "load", DELAYS, "3.5", "ps -eo"),
+    "a busy machine": (written("/proc/loadavg", "3.5 1 1 5/9 9"), REAL, "load", DELAYS, "3.5", "ps -eo"),
     "no tc, virtual": (lambda m: m.answers.pop("tc -V"), VIRTUAL, "tc", MISSING, "not there", "apt install iproute2"),
     "no tc, real": (lambda m: m.answers.pop("tc -V"), REAL, "tc", MISSING, "not there", "apt install iproute2"),
     "a device with a second queue": (
@@ -481,7 +481,7 @@ def test_fifos_are_always_there_and_need_only_the_link(machine: Fake, name: str)
 
 
 def test_a_run_is_refused_what_falsifies_it_and_told_what_delays_it(machine: Fake) -> None:
-    machine.write("/proc/loadavg", "3.5 1 1 1/9 9")
+    machine.write("/proc/loadavg", "3.5 1 1 5/9 9")
     assert [one.state for one in findings("linux:clock=real", machine=machine)] == [DELAYS]
     assert findings("linux:clock=virtual", machine=machine) == []
     assert verdict(REAL, examine(machine)).ready
@@ -525,7 +525,7 @@ def test_without_linux_only_its_absence_is_reported(machine: Fake) -> None:
 
 def test_the_text_ends_with_a_line_for_each_engine(machine: Fake) -> None:
     machine.remove(KERNEL)
-    machine.write("/proc/loadavg", "3.5 1 1 1/9 9")
+    machine.write("/proc/loadavg", "3.5 1 1 5/9 9")
     found = examine(machine)
     lines = preflight.text(found, [verdict(group, found) for group in GROUPS[:3]]).splitlines()
     assert lines[-3:] == [

@@ -48,7 +48,7 @@ def test_a_finding_that_falsifies_results_refuses_the_run(find: Find, tiny: Scen
     with pytest.raises(EngineUnavailable) as refused:
         aqmlab.run(tiny, engine=REAL)
     head, *lines = str(refused.value).splitlines()
-    assert head == "the linux engine cannot run here (aqmlab doctor has all):"
+    assert head == "the linux engine cannot run here (aqmlab doctor lists all):"
     assert lines == ["timers: 4e+06 ns; Packets would leave at ticks. sudo update-grub"]
 
 
@@ -58,7 +58,7 @@ def test_a_finding_that_delays_packets_is_a_warning(find: Find, tiny: Scenario, 
         aqmlab.run(tiny, engine=REAL)
     (one,) = given
     head, line = str(one.message).splitlines()
-    assert head.startswith("packets may be late on this machine, and a run whose packets were is refused")
+    assert head.startswith("packets may be late here; a run is refused at its end if too many were")
     assert line == "load: 3.5 in the last minute, 2 cores; fix: ps -eo pcpu"
     assert len(fake) == 1
 
@@ -73,7 +73,7 @@ def test_a_command_prints_a_warning_once(find: Find, cli_of: Cli, command: str) 
     }
     done = cli_of(command, *more[command])
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("warning: packets may be late on this machine") == 1
+    assert done.stderr.count("warning: packets may be late here") == 1
     assert done.stderr.count("load: 3.5 in the last minute, 2 cores; fix: ps -eo pcpu\n") == 1
 
 

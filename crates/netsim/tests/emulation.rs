@@ -204,7 +204,8 @@ impl Outside {
     fn go_on(&mut self, emulation: &mut Emulation<Series>, now: Time) {
         emulation.advance(now);
         self.send(emulation, now);
-        for number in emulation.handed_over().collect::<Vec<_>>() {
+        for (number, came) in emulation.handed_over().collect::<Vec<_>>() {
+            assert_eq!(came, now);
             let size = self.sizes[number as usize];
             if self.bytes + size > 60_000 {
                 emulation.dropped(now, number, true);

@@ -34,17 +34,65 @@ impl Clock {
 }
 
 impl Clock {
-    /// A function from the clock of the day, in ns and as it is set now, to the time of the run.
-    #[must_use]
-    pub fn of_day(self) -> impl Fn(u64) -> Time {
-        let zero = (nanos(ClockId::Realtime) + self.zero).saturating_sub(monotonic());
-        move |day| Time::from_nanos(day.saturating_sub(zero))
-    }
-
     /// Whether the run has begun.
     #[must_use]
     pub fn has_started(self) -> bool {
         monotonic() >= self.zero
+    }
+}
+
+/// The clock of the day, by which the kernel notes when packets come, beside that of a run.
+#[derive(Debug)]
+pub struct Day {
+    clock: Clock,
+    /// By how much it is ahead of the monotonic clock, in ns.
+    ahead: u64,
+}
+
+impl Day {
+    /// In ns: the two clocks are read at one time if no more passes between.
+    const CLOSE: u64 = 1_000;
+    /// In ns: a greater change was somebody's.
+    const STEP: u64 = 1_000_000;
+
+    /// The clock of the day beside `clock`.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, ahead: Self::ahead() }
+    }
+
+    /// Compares the two clocks anew.
+    ///
+    /// # Errors
+    /// If the clock of the day was set.
+    pub fn look(&mut self) -> io::Result<()> {
+        let before = std::mem::replace(&mut self.ahead, Self::ahead());
+        if before.abs_diff(self.ahead) <= Self::STEP {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "the clock of the day was set during the run, by which the kernel notes when packets come: stop what sets it \
+             (chrony, ntpd), or use clock=virtual",
+        ))
+    }
+
+    /// The time of the run at a time of the day in ns.
+    #[must_use]
+    pub fn time(&self, day: u64) -> Time {
+        Time::from_nanos(day.saturating_sub(self.ahead).saturating_sub(self.clock.zero))
+    }
+
+    fn ahead() -> u64 {
+        let mut closest = (u64::MAX, 0);
+        // An interrupt between the readings would shift all packets.
+        for _ in 0..10 {
+            let (before, day) = (monotonic(), nanos(ClockId::Realtime));
+            closest = closest.min((monotonic() - before, day.saturating_sub(before)));
+            if closest.0 <= Self::CLOSE {
+                break;
+            }
+        }
+        closest.1
     }
 }
 

@@ -6,6 +6,7 @@
 //! what finds no room in the device, or meets a stopped one (byte queue limits, flow control), is dropped at once and
 //! counted as `tx_dropped`, which [`crate::losses`] reads. So no limit of the kernel can hold packets back unseen.
 
+use crate::entries::Entries;
 use crate::namespace::{become_privileged, context, tool};
 use crate::sys::{self, Offload};
 use std::io;
@@ -31,6 +32,14 @@ pub fn make_transparent(device: &str) -> io::Result<()> {
             return Err(opaque(device, format!("{name} stays on")));
         }
     }
+    check(device)
+}
+
+/// Checks that a device of the calling thread's namespace has no second queue.
+///
+/// # Errors
+/// The setting that has changed.
+pub fn check(device: &str) -> io::Result<()> {
     verify(&tool("ip", &format!("link show dev {device}"))?).map_err(|found| opaque(device, found))
 }
 
@@ -43,6 +52,7 @@ pub fn attempt() -> io::Result<()> {
     become_privileged()?;
     sys::unshare_network(false).map_err(context("a network namespace"))?;
     let _device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+    Entries::new(sys::device_number(DEVICE)?)?;
     make_transparent(DEVICE)
 }
 

@@ -1,6 +1,7 @@
 //! When packets come to a device, by the kernel (packet(7), `PACKET_RX_RING`), however late they are read.
 #![allow(unsafe_code, reason = "memory shared with the kernel")]
 
+use crate::namespace::context;
 use crate::ring::{self, Ring, Use, set};
 use std::io;
 use std::sync::atomic::Ordering;
@@ -28,7 +29,9 @@ impl Entries {
     /// # Errors
     /// If the system refuses.
     pub fn new(device: u32) -> io::Result<Self> {
-        let socket = ring::socket()?;
+        const REMEDY: &str = "a packet socket, which notes when packets come (it needs CAP_NET_RAW and a kernel with CONFIG_PACKET, \
+                              or use clock=virtual)";
+        let socket = ring::socket().map_err(context(REMEDY))?;
         // Of the packets that hosts send one byte, of those that they receive nothing.
         let instruction = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
         let kind = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
@@ -53,7 +56,10 @@ impl Entries {
             let place = (self.next + near) % PLACES;
             let state = self.ring.state(place).load(Ordering::Acquire);
             if state & libc::TP_STATUS_LOSING != 0 {
-                break;
+                return Err(io::Error::other(format!(
+                    "more than {PLACES} packets waited for the router: use a slower link, a machine with less to do (aqmlab \
+                     doctor), or clock=virtual"
+                )));
             }
             // SAFETY: the place is aligned for its header, which the caller may read once the state says so.
             let header = || unsafe { self.ring.start(place).cast::<libc::tpacket2_hdr>().read() };
@@ -64,10 +70,9 @@ impl Entries {
                 return Ok(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec));
             }
         }
-        Err(io::Error::other(format!(
-            "the times at which hosts sent packets are not known: of {PLACES} packets or more that waited for the router, \
-             some were not noted; use a slower link, a machine with less to do (aqmlab doctor), or clock=virtual"
-        )))
+        Err(io::Error::other(
+            "the kernel's notes of when packets came do not match the packets: use clock=virtual, or report this",
+        ))
     }
 
     /// Gives the first places back to the kernel that are done with.

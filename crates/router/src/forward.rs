@@ -1,6 +1,6 @@
 //! The router: packets from the hosts into the emulated network, and from there to their hosts.
 
-use crate::clock::{Clock, Poll, Timer};
+use crate::clock::{Clock, Day, Poll, Timer};
 use crate::hosts::{Hosts, class_of};
 use crate::losses::Loss;
 use crate::namespace::Namespace;
@@ -33,6 +33,8 @@ pub struct Router {
     /// The discipline at the observed link, if that is the kernel's.
     qdisc: Option<Qdisc>,
     clock: Clock,
+    /// The clock of the kernel's notes, if packets are timed by them.
+    day: Option<Day>,
     poll: Poll,
     timer: Timer,
     /// The process of the senders, which must not end before the run.
@@ -79,7 +81,7 @@ pub struct Lateness {
 }
 
 impl Router {
-    /// A router between these namespaces for packets of at most `mtu` bytes.
+    /// A router between these namespaces; if it is `timed`, packets enter when the kernel notes that they came.
     ///
     /// # Errors
     /// If the system has no more descriptors.
@@ -89,6 +91,7 @@ impl Router {
         namespaces: Vec<Namespace>,
         qdisc: Option<Qdisc>,
         clock: Clock,
+        timed: bool,
     ) -> io::Result<Self> {
         let (poll, timer) = (Poll::new()?, Timer::new(clock)?);
         poll.add(&timer, TIMER, EventFlags::IN)?;
@@ -106,6 +109,7 @@ impl Router {
             namespaces,
             qdisc,
             clock,
+            day: timed.then(|| Day::new(clock)),
             poll,
             timer,
             senders: None,
@@ -179,8 +183,12 @@ impl Router {
                 return Err(io::Error::other(format!("the senders ended after {:.3} s", now.secs())));
             }
             reached = now;
+            if let Some(Err(error)) = self.day.as_mut().map(Day::look) {
+                self.untimed.get_or_insert(error);
+            }
             for namespace in 0..self.namespaces.len() {
-                if readable & 1 << namespace != 0
+                // One that became readable before `now` was taken may not be listed.
+                if (self.day.is_some() || readable & 1 << namespace != 0)
                     && let Some(last) = self.take_in(namespace, now, mtu)?
                 {
                     reached = reached.min(last);
@@ -193,8 +201,6 @@ impl Router {
     /// entered that was read.
     fn take_in(&mut self, namespace: usize, now: Time, mtu: usize) -> io::Result<Option<Time>> {
         let mut last = now;
-        // In a guest, where nothing is late, even a look at the clock would take time.
-        let of_day = self.namespaces[namespace].entries.is_some().then(|| self.clock.of_day());
         for _ in 0..BATCH {
             let number = self.free.pop().unwrap_or_else(|| {
                 let bytes = vec![0; mtu].into_boxed_slice();
@@ -202,26 +208,30 @@ impl Router {
                 (self.packets.len() - 1) as u32
             });
             let place = &mut self.packets[number as usize];
-            let Namespace { device, entries, .. } = &mut self.namespaces[namespace];
+            let Namespace { device, entries, entered, .. } = &mut self.namespaces[namespace];
             match device.read(&mut place.bytes) {
                 Ok(length) => {
-                    let sent = match entries
+                    let mut came = now;
+                    match entries
                         .as_mut()
-                        .zip(of_day.as_ref())
-                        .map(|(entries, of_day)| entries.next(length).map(of_day))
+                        .zip(self.day.as_ref())
+                        .map(|(entries, day)| (entries.next(length), day))
                     {
-                        None => now,
-                        Some(Ok(sent)) => sent,
-                        Some(Err(error)) => {
+                        None => {}
+                        Some((Ok(noted), day)) => came = day.time(noted),
+                        Some((Err(error), _)) => {
                             // Those of later packets would be those of others.
                             *entries = None;
                             self.untimed.get_or_insert(error);
-                            now
                         }
-                    };
-                    last = sent.max(self.emulation.now());
+                    }
+                    if came > now {
+                        came = came.min(self.clock.now());
+                    }
+                    last = came.max(self.emulation.now()).max(*entered);
+                    *entered = last;
                     place.length = length;
-                    place.late = last.since(sent);
+                    place.late = last.since(came);
                     if !self.enter(number, last) {
                         self.free.push(number);
                     }
@@ -274,15 +284,21 @@ impl Router {
     /// Passes the packets that have come to the kernel's discipline on to it, and carries out its decisions.
     fn consult_kernel(&mut self, now: Time) -> io::Result<()> {
         let Some(qdisc) = &mut self.qdisc else { return Ok(()) };
-        let bytes = |number: u32| {
+        let handed_over = self.day.is_some().then(|| self.clock.now());
+        for (number, came) in self.emulation.handed_over() {
+            let place = &mut self.packets[number as usize];
+            place.late = place.late + handed_over.map_or(Span::ZERO, |at| at.since(came));
+            qdisc.take(number, &place.bytes[..place.length])?;
+        }
+        qdisc.look(|number| {
             let place = &self.packets[number as usize];
             &place.bytes[..place.length]
-        };
-        for number in self.emulation.handed_over() {
-            qdisc.take(number, bytes(number))?;
-        }
-        qdisc.look(bytes)?;
-        for Decision { number, fate } in qdisc.decisions() {
+        })?;
+        for Decision { number, fate, noted } in qdisc.decisions() {
+            if let (Some(noted), Some(day)) = (noted, &self.day) {
+                let late = &mut self.packets[number as usize].late;
+                *late = *late + now.since(day.time(noted));
+            }
             match fate {
                 Fate::Sent { marked } => self.emulation.sent(now, number, marked),
                 Fate::Dropped { full } => self.emulation.dropped(now, number, full),

@@ -37,8 +37,8 @@ const TCP_MEMORY: &str = "the kernel had too little memory for TCP: use fewer fl
                           sudo sysctl net.ipv4.tcp_mem='262144 524288 1048576' net.ipv4.tcp_max_orphans=262144";
 const KERNEL_MEMORY: &str =
     "the kernel had no memory for packets: use fewer flows, or a machine with less to do (aqmlab doctor)";
-const INVALID: &str = "a host refused packets as invalid, or could not send or had to cut them: use another kernel (clock=virtual), \
-                       or report this with the scenario";
+const INVALID: &str = "a host rejected packets as invalid, could not send them, or fragmented them: use another kernel \
+                       (clock=virtual), or report this with the scenario";
 
 /// The counters: a file below `/proc/net`, the group in it that begins a line, the names, the remedy. They are those of
 /// packets that a host lost, cut or could not have; each is zero in a run that is well, whatever the network loses.

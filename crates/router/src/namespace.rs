@@ -1,11 +1,12 @@
 //! Network namespaces with a TUN device each. They have no names outside the process and vanish with it.
 
-use crate::device::make_transparent;
+use crate::device::{check, make_transparent};
 use crate::entries::Entries;
 use crate::hosts::{Hosts, Ip};
 use crate::losses::{Loss, losses};
 use crate::stack::{Cubic, Stack};
 use crate::sys;
+use aqm::unit::Time;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -28,6 +29,8 @@ pub struct Namespace {
     pub device: File,
     /// When the packets came that are read from the device, if that is asked for.
     pub entries: Option<Entries>,
+    /// When the last of them entered the network.
+    pub entered: Time,
 }
 
 impl Namespace {
@@ -51,14 +54,14 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
         sys::unshare_network(false).map_err(context("a network namespace"))?;
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
         // Before the device is up: the kernel itself may send a packet then.
-        let entries = || Entries::new(sys::device_number(DEVICE)?).map_err(context("a packet socket"));
-        let entries = timed.then(entries).transpose()?;
+        let entries = timed.then(|| Entries::new(sys::device_number(DEVICE)?)).transpose()?;
         make_transparent(DEVICE)?;
         set_up(number, stack, mtu, version)?;
+        check(DEVICE)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
         fcntl_setfd(&file, FdFlags::empty())?;
-        Ok(Namespace { file, device, entries })
+        Ok(Namespace { file, device, entries, entered: Time::ZERO })
     });
     made.collect()
 }
@@ -80,9 +83,12 @@ pub fn become_privileged() -> io::Result<()> {
 
 /// Lets the kernel itself send nothing over new devices of the calling thread's namespace: IPv6 sends router
 /// solicitations, and reports of multicast groups at random times.
-pub(crate) fn be_silent() {
-    // A kernel without IPv6 has nothing to send.
-    let _ = fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
+pub(crate) fn be_silent() -> io::Result<()> {
+    let path = "/proc/sys/net/ipv6/conf/all/disable_ipv6";
+    match fs::write(path, "1") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // a kernel without IPv6
+        done => done.map_err(context(path)),
+    }
 }
 
 pub(crate) fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
@@ -97,7 +103,7 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
     }
     let (addresses, all) = match version {
         Ip::V4 => {
-            be_silent();
+            be_silent()?;
             ("", "0.0.0.0/0")
         }
         Ip::V6 => {

@@ -11,6 +11,7 @@ use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
 use router::{device, namespace, sys, table};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use scenario::Scenario;
 use std::fs;
@@ -106,10 +107,12 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     namespace::become_privileged().map_err(failed)?;
     let mtu = scenario.traffic.iter().map(|entry| entry.packet_size.0).max().unwrap_or_default().max(1500);
     let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
-    let namespaces = namespace::make(&hosts, mtu as u32, ip, !arguments.guest).map_err(failed)?;
+    let timed = !arguments.guest;
+    let namespaces = namespace::make(&hosts, mtu as u32, ip, timed).map_err(failed)?;
     let observed = scenario.observed;
     let words = arguments.qdisc.as_deref();
-    let qdisc = words.map(|words| Qdisc::new(words, &scenario.links[observed], mtu as usize)).transpose();
+    let qdisc =
+        words.map(|words| Qdisc::new(words, &scenario.links[observed], mtu as usize, timed)).transpose();
     let qdisc = qdisc.map_err(failed)?;
     if qdisc.is_some() {
         scenario.links[observed].buffer = Limit::Packets(u32::MAX);
@@ -128,15 +131,18 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     let clock = Clock::starting_after(LEAD);
     let descriptors: Vec<String> =
         namespaces.iter().map(|namespace| namespace.file.as_raw_fd().to_string()).collect();
-    let mut router = Router::new(emulation, hosts, namespaces, qdisc, clock).map_err(failed)?;
+    let mut router = Router::new(emulation, hosts, namespaces, qdisc, clock, timed).map_err(failed)?;
     if let Some(record) = record {
         router.record(record);
     }
     let mut traffic = Traffic::start(arguments, clock, &descriptors)?;
     let senders = Pid::from_child(&traffic.0);
-    router
-        .watch(pidfd_open(senders, PidfdFlags::empty()).map_err(|error| error.to_string())?)
-        .map_err(failed)?;
+    match pidfd_open(senders, PidfdFlags::empty()) {
+        Ok(senders) => router.watch(senders).map_err(failed)?,
+        // Where it may not be asked for, the end of the senders is noticed at that of the run.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        Err(error) => return Err(error.to_string()),
+    }
     let end = Time::ZERO + scenario.general.duration;
     // If it is not allowed, the timing error says what that costs.
     let _ = sys::be_prompt();

@@ -4,6 +4,7 @@
 //! [`Inlet`], and come back when it sends them; a packet that the kernel has let go without sending it was dropped. The
 //! link's transmission and propagation remain those of the emulation.
 
+use crate::entries::Entries;
 use crate::inlet::Inlet;
 use crate::namespace::{be_silent, context, tool};
 use crate::sys;
@@ -25,6 +26,8 @@ pub struct Qdisc {
     /// Its device, which is readable when it has sent a packet.
     pub device: File,
     inlet: Inlet,
+    /// When packets are sent, if that is asked for.
+    departures: Option<Entries>,
     /// The packets whose fate is not known, in the order of their arrivals.
     waiting: Vec<Waiting>,
     decided: Vec<Decision>,
@@ -47,6 +50,8 @@ pub struct Decision {
     pub number: u32,
     /// What the discipline did.
     pub fate: Fate,
+    /// When it was sent, in ns of the clock of the day, if the kernel notes that.
+    pub noted: Option<u64>,
 }
 
 /// The fate of a packet.
@@ -65,16 +70,18 @@ pub enum Fate {
 }
 
 impl Qdisc {
-    /// The discipline that `words`, tc's, describe at a link for packets of at most `mtu` bytes. The calling thread is in
-    /// its namespace afterwards.
+    /// The discipline that `words`, tc's, describe at a link for packets of at most `mtu` bytes; if it is `timed`, the
+    /// kernel notes when it sends them. The calling thread is in its namespace afterwards.
     ///
     /// # Errors
     /// If the system refuses, or tc does not understand the words.
-    pub fn new(words: &str, link: &Link, mtu: usize) -> io::Result<Self> {
+    pub fn new(words: &str, link: &Link, mtu: usize, timed: bool) -> io::Result<Self> {
         sys::unshare_network(false).map_err(context("a network namespace"))?;
         // A packet of the kernel's own would take its turn, and its drop would be counted.
-        be_silent();
+        be_silent()?;
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+        let index = sys::device_number(DEVICE)?;
+        let departures = timed.then(|| Entries::new(index)).transpose()?;
         tool("ip", &format!("link set {DEVICE} up addrgenmode none mtu {mtu}"))?;
         let (rate, overhead) = (link.rate.bits(), link.overhead.0);
         let burst = BURST.max(mtu as u32 + 100);
@@ -87,11 +94,11 @@ impl Qdisc {
             ),
         )?;
         tool("tc", &format!("qdisc add dev {DEVICE} parent 1:1 handle {HANDLE} {words}"))?;
-        let index = sys::device_number(DEVICE)?;
         let name = words.split_whitespace().next().unwrap_or_default();
         Ok(Self {
             device,
             inlet: Inlet::new(index, mtu).map_err(context("a packet socket"))?,
+            departures,
             waiting: Vec::new(),
             decided: Vec::new(),
             packet: vec![0; mtu].into_boxed_slice(),
@@ -114,7 +121,7 @@ impl Qdisc {
 
     fn drop(&mut self, number: u32) {
         self.dropped += 1;
-        self.decided.push(Decision { number, fate: Fate::Dropped { full: self.fifo } });
+        self.decided.push(Decision { number, fate: Fate::Dropped { full: self.fifo }, noted: None });
     }
 
     /// Looks which packets it has sent or dropped; `packet` returns the bytes of one.
@@ -128,7 +135,11 @@ impl Qdisc {
         }
         loop {
             match self.device.read(&mut self.packet) {
-                Ok(length) => self.note_sent(length, &packet),
+                Ok(length) => {
+                    let noted =
+                        self.departures.as_mut().map(|departures| departures.next(length)).transpose()?;
+                    self.note_sent(length, noted, &packet);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
@@ -145,7 +156,7 @@ impl Qdisc {
     }
 
     /// Notes that the packet which was read was sent. If two are equal, the first was: packets of a flow keep their order.
-    fn note_sent<'a>(&mut self, length: usize, packet: impl Fn(u32) -> &'a [u8]) {
+    fn note_sent<'a>(&mut self, length: usize, noted: Option<u64>, packet: impl Fn(u32) -> &'a [u8]) {
         let sent = &self.packet[..length];
         let is_it =
             |waiting: &Waiting| self.inlet.is_free(waiting.place) && is_same(sent, packet(waiting.number));
@@ -153,7 +164,7 @@ impl Qdisc {
         let Some(i) = self.waiting.iter().position(is_it) else { return };
         let number = self.waiting.remove(i).number;
         let marked = ecn(sent) == 3 && ecn(packet(number)) != 3;
-        self.decided.push(Decision { number, fate: Fate::Sent { marked } });
+        self.decided.push(Decision { number, fate: Fate::Sent { marked }, noted });
     }
 
     /// Compares the number of dropped packets with the kernel's own count. The calling thread must be in its namespace.

@@ -122,9 +122,9 @@ def _require(options: Mapping[str, str], congestion: frozenset[str]) -> None:
     disciplines = tuple(words.split()[0] for words in _qdisc(options)[1:])
     found = _found(options["clock"], options["kernel"], congestion, disciplines, int(time.monotonic() // _FRESH))
     if refusing := [f"{_told(one)}; {one.spoils} {one.fix}" for one in found if one.state.refuses]:
-        raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor has all):", *refusing]))
+        raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor lists all):", *refusing]))
     if found:
-        head = "packets may be late on this machine, and a run whose packets were is refused (aqmlab doctor has all):"
+        head = "packets may be late here; a run is refused at its end if too many were (aqmlab doctor lists all):"
         text = "\n".join([head, *(f"{_told(one)}; fix: {one.fix}" for one in found)])
         warnings.warn(text, MachineWarning, stacklevel=2)
 

@@ -91,8 +91,8 @@ impl<P: Probe> Emulation<P> {
         self.onward = self.run.network.onward();
     }
 
-    /// The packets that have come to the queue outside since the last call, by their numbers.
-    pub fn handed_over(&mut self) -> impl Iterator<Item = u32> {
+    /// The packets that have come to the queue outside since the last call, by their numbers, and when they came.
+    pub fn handed_over(&mut self) -> impl Iterator<Item = (u32, Time)> {
         let observed = self.run.scenario.observed;
         self.run.network.links[observed].aqm_queue().outside.iter_mut().flat_map(|packets| packets.drain(..))
     }
@@ -122,7 +122,7 @@ impl<P: Probe> Emulation<P> {
         self.run.now()
     }
 
-    /// A packet enters the network at `at`, which is not in the past, before or after others that were offered. Returns whether it can: whether the scenario has
+    /// A packet enters the network at `at`, which is not in the past. Packets may be offered in any order. Returns whether it can: whether the scenario has
     /// traffic from its first node to its last, or answers to such.
     pub fn offer(&mut self, at: Time, packet: &Foreign) -> bool {
         let Foreign { number, from, to, class, flow, kind, size, ecn } = *packet;

@@ -43,7 +43,7 @@ impl<P: Probe> Network<P> {
         }
         let aqm_queue = link.aqm_queue();
         if let Some(outside) = &mut aqm_queue.outside {
-            outside.push(packet.number());
+            outside.push((packet.number(), now));
             observers.note_length(now, aqm_queue);
         } else if aqm_queue.busy {
             observers.note_length(now, aqm_queue);
