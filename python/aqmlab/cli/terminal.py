@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import typer
 
-BAD_USAGE, FAILED, LOST, INTERRUPTED = 2, 1, 3, 128 + signal.SIGINT
+BAD_USAGE, FAILED, LOST, UNREACHED, INTERRUPTED = 2, 1, 3, 4, 128 + signal.SIGINT
 """Exit statuses."""
 
 MOST_FAILURES = 20

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.execute import threads
+from aqmlab.execute.cases import chosen_workers
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.replication import chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
