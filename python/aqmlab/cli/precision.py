@@ -52,7 +52,10 @@ def reached(until: Until, results: Comparison) -> Iterator[str]:
         if result.seeded:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             length = f"a run of {result.scenario.duration:g} s" if until.long_run else f"{len(result.runs)} seeds"
-            yield f"{whose}reached with {length}: {'; '.join(map(str, precisions(until.asked, result)))}"
+            looks = precisions(until.asked, result)
+            yield f"{whose}reached with {length}: {'; '.join(map(str, looks))}"
+            if not until.long_run and any(one.summary.std == 0 for one in looks):
+                yield f"{whose}all seeds have the same value: nothing in this scenario that matters here is random"
 
 
 def remedy(stopped: object) -> str:

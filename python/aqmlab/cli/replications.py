@@ -79,6 +79,7 @@ def perform(
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.variants import labelled
     from aqmlab.execute.warmup import NotSettled
+    from aqmlab.results.precision import NoSuchMetric
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)
@@ -100,6 +101,8 @@ def perform(
             return simulated(scenarios, seeds, jobs, check, chosen, watched, fates, until, warmup)
         except NotSettled as error:
             raise typer.BadParameter(str(error), param_hint="--warmup") from None
+        except NoSuchMetric as error:
+            raise typer.BadParameter(str(error), param_hint="--until") from None
 
     report(cases, seeds or (until.least if until else None), simulate, json, out, single, check, until)
     if fates:

@@ -26,7 +26,7 @@ from aqmlab.execute.glance import Glance
 from aqmlab.execute.until import Looks, NotReached, Rule, reach
 from aqmlab.results.batch_means import SHORT
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.precision import Condition, conditions
+from aqmlab.results.precision import Condition, NoSuchMetric, conditions
 from aqmlab.results.result import Result
 from aqmlab.scenario import Scenario
 
@@ -116,6 +116,12 @@ def reached(
         raise ValueError(
             f"until: the {next(iter(combined.values()))[1]} engine has one run, without randomness: omit it"
         )
+    for one in until.asked:
+        group, _, rest = one.name.partition(".")
+        for scenario, _ in combined.values():
+            names = [entry["name"] for entry in scenario.resolved["traffic"]]
+            if group == "classes" and rest.rpartition(".")[0] not in names:
+                raise NoSuchMetric(f"{one.name}: there is no such [[traffic]]; known: {', '.join(names)}")
     if until.long_run:
         for _, engine in combined.values():
             if engine != PACKETS:

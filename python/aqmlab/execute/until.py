@@ -126,8 +126,9 @@ def _never(one: Precision) -> bool:
 
 def _next(rule: Rule, done: float, look: Sequence[Precision]) -> float:
     """Return the amount of the next stage."""
-    factor = max(one.excess for one in look if not one.holds)
     least, most = rule.growth
+    # An interval that is not there tells nothing of the amount that it needs.
+    factor = max(one.excess if math.isfinite(one.excess) else 2.0 for one in look if not one.holds)
     amount = min(done * min(max(factor, least), most), rule.most)
     return amount if rule.long else float(math.ceil(amount))
 
@@ -146,7 +147,9 @@ def _not_reached(rule: Rule, results: Comparison, work: _Work, over: bool = Fals
         return NotReached(f"not reached {limit}: no run has finished", results)
     after = rule.words(max(made.values()))
     if not math.isfinite(needed):
-        cure = "with one value, with correlated batches, or with a mean of 0 and a width in %, there is no interval"
+        cure = "a mean of 0 has no width in %"
+        if rule.long:
+            cure = f"{cure}, and batches that are correlated have no interval: is the warm-up too short?"
         return NotReached(f"not reached {limit}, after {after}: {'; '.join(parts)}: {cure}", results)
     needed = _rounded(needed)
     would = f"about {rule.words(needed)} would do"

@@ -5,10 +5,12 @@ batches are twice as long, batches ten times as long count as independent, and t
 interval with 39 degrees of freedom. Otherwise the run is too short.
 
 # Departures from the source
-The length of the next run follows from the width of the interval (see `aqmlab.execute.long_run`); in the source runs
-have 600, 800, 1200, 1600, … observations. A batch is a span of time in place of a number of observations. A mean over
-packets, such as that of their delays, is the ratio of two sums over the batch, and has the interval of ratios that is
-usual for regenerative cycles: z = sum - ratio * count takes the place of the batch's mean.
+A correlation counts as none if that of independent values exceeds it in one case of twenty; in the source it must not
+be above 0, so that half of all runs that are long enough have to be longer. The length of the next run follows from the
+width of the interval (see `aqmlab.execute.until`); in the source runs have 600, 800, 1200, 1600, … observations. A
+batch is a span of time in place of a number of observations. A mean over packets, such as that of their delays, is the
+ratio of two sums over the batch, and has the interval of ratios that is usual for regenerative cycles: z = sum - ratio
+* count takes the place of the batch's mean.
 
 # Sources
 Law and Carson, "A sequential procedure for determining the length of a steady-state simulation", Operations Research
@@ -34,6 +36,8 @@ SHORT, BATCHES = 400, 40
 
 _CORRELATED = 0.4
 """The correlation of neighbouring short batches from which on the run is too short."""
+_NOISE = 1.645 / math.sqrt(SHORT)
+"""The correlation that `SHORT` independent values exceed by chance in one case of twenty."""
 
 
 def correlation(values: NDArray[np.float64]) -> float:
@@ -51,7 +55,7 @@ def _lag1(values: NDArray[np.float64]) -> float:
 def independent(values: NDArray[np.float64]) -> bool:
     """Whether `BATCHES` means of the values, one for each short batch, count as independent."""
     short = correlation(values)
-    if short <= 0:
+    if short <= _NOISE:
         return True
     return short < _CORRELATED and correlation(values.reshape(-1, 2).mean(axis=1)) < short
 

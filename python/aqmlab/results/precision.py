@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 EXAMPLE = "goodput ±1 %, queue_delay_mean ±2 ms"
 
+
+class NoSuchMetric(ValueError):  # noqa: N818  the calling program may have it from its user
+    """Raised when a result has no metric of a condition's name."""
+
+
 _CONDITION = re.compile(r"\s*([^±,]+?)\s*(?:±|\+/-|\+-)\s*([^,]*?)\s*(?:,|$)")
 _GROUPS = ("classes", "links", "lanes")
 
@@ -125,10 +130,10 @@ class Precision:
         """A factor that is too small with near certainty, as far as the deviation seen so far tells."""
         if not math.isfinite(self.excess):
             return 0.0
-        from scipy.stats import chi2
+        from scipy.special import chdtri  # scipy.stats takes a second to import
 
         freedom = self.summary.n - 1
-        return self.excess * freedom / float(chi2.ppf(0.999, freedom))
+        return self.excess * freedom / float(chdtri(freedom, 0.001))
 
     def __str__(self) -> str:
         mean, half = self.summary.mean, self.summary.ci95
@@ -144,7 +149,7 @@ class Precision:
 
 
 def precisions(asked: Iterable[Condition], result: Result) -> list[Precision]:
-    """Return the estimate of each condition's metric; raise ValueError if the result has no metric of that name."""
+    """Return the estimate of each condition's metric; raise NoSuchMetric if the result has none of that name."""
     return [Precision(one, _summary(one.name, result)) for one in asked]
 
 
@@ -153,7 +158,7 @@ def _summary(name: str, result: Result) -> Summary:
         return result.summary[name]
     rows = [dict(frames.flat(run.document())) for run in result.runs]
     if name not in rows[0]:
-        raise ValueError(f"{name}: {_lacking(name, rows[0], result)}")
+        raise NoSuchMetric(f"{name}: {_lacking(name, rows[0], result)}")
     return Summary.of([row[name] for row in rows])
 
 
