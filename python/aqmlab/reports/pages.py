@@ -56,7 +56,7 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
 the greatest of the runs, and `failed_sockets`, the failed connections and the datagrams that were not sent |
 | `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
-| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run) only: `mean`, `std`, `ci95` and `n` by batch means, as in `summary` |
+| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run): the same as in `summary`, by batch means |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.
