@@ -341,16 +341,19 @@ def test_the_warm_up_is_found_in_the_series() -> None:
 
 
 def test_disciplines_have_the_warm_up_of_the_slowest(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = {"lred": 2.0, "droptail": 3.5}
-    monkeypatch.setattr(warmup, "_warmup", lambda label, result: ends[label])
+    ends = {"lred": 2.0, "droptail": 2.5}
+    monkeypatch.setattr(warmup, "warmups", lambda result: {"queue": ends[result.scenario.aqm]})
     together = aqmlab.compare(small, list(ends), warmup="auto")
-    assert [result.scenario.warmup for result in together.values()] == [3.5, 3.5]
+    assert [result.scenario.warmup for result in together.values()] == [2.5, 2.5]
 
 
 def test_a_run_that_does_not_settle_is_refused(small: Scenario) -> None:
     late = small.with_({"traffic.long.start": "4 s"})
-    with pytest.raises(aqmlab.NotSettled, match=r"does not settle in its first half, 2\.5 s; set a longer duration"):
+    with pytest.raises(aqmlab.NotSettled, match=r"does not settle in the first half, 2\.5 s; set a longer duration"):
         aqmlab.run(late, warmup="auto")
+    # Longer pilot runs tell when it does.
+    with pytest.raises(aqmlab.NotSettled, match=r"in the first half, 2\.5 s, but by 3\.\d+ s; set a longer duration"):
+        aqmlab.run(FILLING.with_(duration="5 s"), warmup="auto")
 
 
 def test_the_command_says_what_was_reached(small_file: Path, quick_cli: Cli) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from aqmlab.results.mser import BATCH, mser5
+from aqmlab.results.mser import mser5
 from aqmlab.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -37,9 +37,14 @@ class NotSettled(ValueError):  # noqa: N818  the runs are all right; they are to
         super().__init__(message)
 
 
-def pilot(scenario: Scenario) -> Scenario:
+_LENGTHS = (1, 2, 4)
+"""The lengths of the pilot runs, over that of the scenario: where no end is found, a longer run may tell."""
+
+
+def pilot(scenario: Scenario, length: int) -> Scenario:
     """Return the scenario of a pilot run: all of it is recorded."""
-    return scenario.with_({"record.series": True, "record.cwnd": "auto"}, warmup="0 s")
+    duration = f"{scenario.duration * length:.9f} s"
+    return scenario.with_({"record.series": True, "record.cwnd": "auto"}, warmup="0 s", duration=duration)
 
 
 def settled(
@@ -47,31 +52,33 @@ def settled(
 ) -> dict[str, Scenario]:
     """Return the scenarios with the warm-up that the slowest of them needs, given a function that performs pilot runs.
 
-    Raise `NotSettled` if a run is too short to find it.
+    Raise `NotSettled` if it does not end in the first half of the scenarios' duration.
     """
-    results = perform({label: pilot(scenario) for label, scenario in scenarios.items()})
-    longest = max(_warmup(label if len(results) > 1 else "", result) for label, result in results.items())
-    return {label: scenario.with_(warmup=f"{longest:.9f} s") for label, scenario in scenarios.items()}
+    half = min(scenario.duration for scenario in scenarios.values()) / 2
+    for length in _LENGTHS:
+        results = perform({label: pilot(scenario, length) for label, scenario in scenarios.items()})
+        ends = {(label, name): end for label, result in results.items() for name, end in warmups(result).items()}
+        known = [end for end in ends.values() if end is not None]
+        if len(known) == len(ends) and max(known) <= half:
+            return {label: scenario.with_(warmup=f"{max(known):.9f} s") for label, scenario in scenarios.items()}
+        if len(known) == len(ends):
+            break
+    label, name = max(ends, key=lambda which: math.inf if ends[which] is None else ends[which] or 0.0)
+    end = ends[label, name]
+    of = f"{label}: " if len(results) > 1 else ""
+    when = "" if end is None else f", but by {end:.3g} s"
+    raise NotSettled(
+        f"warmup = {AUTO!r}: {of}the {name} of the observed link does not settle in the first half, {half:g} s{when}; "
+        "set a longer duration, or the warm-up itself"
+    )
 
 
-def _warmup(label: str, result: Result) -> float:
-    """Return the end of the warm-up of a result's queue and throughput, in s."""
-    found = 0.0
+def warmups(result: Result) -> dict[str, float | None]:
+    """Return the end of the warm-up of a result's queue and throughput, in s; None where the series does not tell."""
     bins = result.series["t"].to_numpy()
     step = float(bins[1] - bins[0]) if len(bins) > 1 else math.inf
-    for name, values in _series(result).items():
-        cut = mser5(values)
-        if cut is None:
-            of = f"{label}: " if label else ""
-            half = f"its first half, {result.scenario.duration / 2:g} s"
-            if len(values) < 10 * BATCH:
-                half = f"a series of {len(values)} bins: set a shorter record.step"
-            raise NotSettled(
-                f"warmup = {AUTO!r}: {of}the {name} of the observed link does not settle in {half}; set a longer "
-                "duration, or the warm-up itself"
-            )
-        found = max(found, cut * step)
-    return found
+    cuts = {name: mser5(values) for name, values in _series(result).items()}
+    return {name: None if cut is None else cut * step for name, cut in cuts.items()}
 
 
 def _series(result: Result) -> dict[str, NDArray[np.float64]]:
