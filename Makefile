@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided digests lint format bench counts oracle kernel oracle-linux docs site reproduce lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format bench counts oracle kernel oracle-linux docs site reproduce lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ fuzz-guided: setup ## let coverage guide mutations of scenario texts (needs nigh
 	PYTHONPATH=tests $(BIN)/python -m fuzz.corpus
 	target/guided/x86_64-unknown-linux-gnu/release/guided out/guided/seeds -dict=out/guided/words -timeout=10 -max_len=4096 \
 	  -rss_limit_mb=2048 -artifact_prefix=out/guided/ -max_total_time=$(or $(SECONDS),600)
+
+# Some rows, fewer trials: ROWS='1 4' TRIALS=100
+coverage: setup ## count the intervals of --until that contain the true value, in 1000 trials: half an hour
+	PYTHONPATH=tests $(BIN)/python -m intervals $(if $(ROWS),--rows $(ROWS)) $(if $(TRIALS),--trials $(TRIALS))
 
 # Where results changed with a reason, RECORD=1 writes what a release build comes to.
 digests: setup ## check that builds for other processors come to the recorded results, bit for bit

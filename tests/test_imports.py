@@ -84,6 +84,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.fluid",
         "aqmlab.cli.list",
         "aqmlab.cli.options",
+        "aqmlab.cli.precision",
         "aqmlab.cli.replications",
         "aqmlab.cli.reproduce",
         "aqmlab.cli.run",

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.caution import MachineWarning
     from aqmlab.execute.dask import ClusterError
     from aqmlab.execute.engine import EngineUnavailable
     from aqmlab.execute.fluid import fluid
-    from aqmlab.execute.replication import Interrupted, RunFailed, compare, run
+    from aqmlab.execute.replication import compare, run
+    from aqmlab.execute.until import NotReached
+    from aqmlab.execute.warmup import NotSettled
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.results.result import Result, Run
@@ -39,6 +42,8 @@ __all__ = [
     "Interrupted",
     "MachineWarning",
     "Metric",
+    "NotReached",
+    "NotSettled",
     "Result",
     "Run",
     "RunFailed",
@@ -67,11 +72,13 @@ _HOME = {
     "MachineWarning": "execute.caution",
     "ClusterError": "execute.dask",
     "EngineUnavailable": "execute.engine",
-    "Interrupted": "execute.replication",
-    "RunFailed": "execute.replication",
+    "Interrupted": "execute.cases",
+    "RunFailed": "execute.cases",
     "compare": "execute.replication",
     "run": "execute.replication",
     "fluid": "execute.fluid",
+    "NotReached": "execute.until",
+    "NotSettled": "execute.warmup",
     "Comparison": "results.comparison",
     "DISTRIBUTIONS": "results.metrics",
     "Distribution": "results.metrics",

@@ -94,6 +94,10 @@ impl Run {
         whichever!(self, run => Some(run.glance()), None)
     }
 
+    fn delivered(&self) -> Option<u64> {
+        whichever!(self, run => Some(run.delivered()), None)
+    }
+
     fn results(&self) -> Option<Results> {
         whichever!(self, run => run.finished().then(|| run.results()), None)
     }
@@ -136,6 +140,11 @@ impl Simulation {
     fn glance(&self) -> PyResult<Option<String>> {
         let text = self.run.glance().map(|glance| serde_json::to_string(&glance)).transpose();
         text.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Payload bytes delivered so far by all flows; `None` before the set-up and after a stop.
+    fn delivered(&self) -> Option<u64> {
+        self.run.delivered()
     }
 
     fn results(&self, py: Python<'_>) -> PyResult<String> {

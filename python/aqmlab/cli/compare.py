@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options, replications
+from aqmlab.cli import options, precision, replications
 from aqmlab.cli.scenarios import seeded, with_settings
 from aqmlab.cli.terminal import warn
 
@@ -25,6 +25,11 @@ def compare(
     set_: options.Settings = None,
     seed: options.Seed = None,
     seeds: options.Seeds = None,
+    until: options.Until = None,
+    most_seeds: options.MostSeeds = None,
+    within: options.Within = None,
+    long_run: options.LongRun = False,
+    warmup: options.Warmup = None,
     jobs: options.Jobs = None,
     json: options.Json = False,
     out: options.Out = None,
@@ -38,6 +43,8 @@ def compare(
 
     A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
     aqm.KEY=VALUE applies to every discipline that has KEY.
+
+    With --until each discipline stops when its own intervals are narrow; all have the same seeds as far as they go.
     """
     from aqmlab.execute.engine import listed
     from aqmlab.execute.replication import repeated, spelled_out
@@ -46,6 +53,7 @@ def compare(
     for setting in set_ or ():
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
             raise typer.BadParameter(f"{setting}: select queue disciplines with --aqm", param_hint="--set")
+    asked = precision.asked(until, seeds, most_seeds, within, long_run)
     chosen_engines = listed(engines)
     if not aqm and len(chosen_engines) == 1:
         raise typer.BadParameter("nothing to compare: give --aqm, or several --engines", param_hint="--aqm")
@@ -65,7 +73,7 @@ def compare(
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
     able = _able(chosen_engines, chosen) if len(chosen_engines) > 1 else chosen_engines
-    replications.perform(chosen, able, seeds, jobs, check, json, out, single=False)
+    replications.perform(chosen, able, seeds, jobs, check, json, out, single=False, until=asked, warmup=warmup)
 
 
 def _able(engines: Sequence[str], scenarios: Mapping[str, Scenario]) -> list[str]:

@@ -42,7 +42,7 @@ def store(help: str) -> Any:
 def _at_most(count: int | None) -> int | None:
     """Refuse more seeds than a call may have."""
     if count is not None:
-        from aqmlab.execute.replication import MOST_SEEDS
+        from aqmlab.execute.cases import MOST_SEEDS
 
         if count > MOST_SEEDS:
             raise typer.BadParameter(f"{count}: must be at most {MOST_SEEDS}")
@@ -69,6 +69,25 @@ def _engines(text: str) -> str:
         different(listed(text))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def _time(text: str | None) -> str | None:
+    """Refuse anything but a time."""
+    if text is not None:
+        from aqmlab.execute.stages import seconds
+
+        try:
+            seconds(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def _auto(text: str | None) -> str | None:
+    """Refuse anything but auto."""
+    if text not in (None, "auto"):
+        raise typer.BadParameter(f"{text}: must be auto; set a time with --set warmup={text!r}")
     return text
 
 
@@ -128,6 +147,39 @@ Cluster = Annotated[
         "--cluster",
         metavar="ADDRESS",
         help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or the file that the scheduler wrote.",
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        metavar="CONDITIONS",
+        help="Run until 95 % intervals are this narrow: 'goodput ±1 %, queue_delay_mean ±2 ms', also with +- or +/-, "
+        "and with classes.NAME.goodput and the like. --seeds is then the least number of runs; default: 20.",
+    ),
+]
+MostSeeds = Annotated[
+    int | None,
+    seeds(
+        "With --until, run at most N times; default: 1000. With --long-run, at most N times as long as in the file.",
+        "--most-seeds",
+    ),
+]
+Within = Annotated[
+    str | None,
+    typer.Option("--within", metavar="TIME", callback=_time, help="With --until, run for at most this time: 2min."),
+]
+LongRun = Annotated[
+    bool,
+    typer.Option("--long-run", help="With --until, make one long run in place of many; intervals are by batch means."),
+]
+Warmup = Annotated[
+    str | None,
+    typer.Option(
+        "--warmup",
+        metavar="auto",
+        callback=_auto,
+        help="Leave out the warm-up that MSER-5 finds in five pilot runs, in place of the scenario's.",
     ),
 ]
 Check = Annotated[

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 import typer
 
 from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
-from aqmlab.cli.terminal import FAILED, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.cli.precision import Bar, reached, remedy, require_engines
+from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
+    from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.engine import Engine
-    from aqmlab.execute.replication import Interrupted, RunFailed
+    from aqmlab.execute.stages import Until
+    from aqmlab.execute.until import NotReached
     from aqmlab.results.comparison import Comparison
     from aqmlab.scenario import Scenario
 
-    Simulated = tuple[Comparison, Interrupted | RunFailed | None]
+    Simulated = tuple[Comparison, Interrupted | RunFailed | NotReached | None]
 
 
 def simulated(
@@ -30,21 +33,30 @@ def simulated(
     engines: Sequence[Engine] | None = None,
     watched: Watched | None = None,
     fates: Path | None = None,
+    until: Until | None = None,
+    warmup: str | None = None,
 ) -> Simulated:
-    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error.
+    """Simulate scenarios; after Ctrl-C, a failure or a limit, return the finished runs together with the error.
 
     ``watched`` shows the first run while it is under way, instead of a progress bar; ``fates`` is the file for
     the fates of its packets.
     """
     from aqmlab.cli.live import live
+    from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.engine import PACKETS
-    from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
+    from aqmlab.execute.replication import compare_scenarios
+    from aqmlab.execute.until import NotReached
 
     see = watched.see if watched else None
+    bar = Bar()
+    chosen = engines or [PACKETS]
     try:
-        with live(watched) if watched else progress_bar() as progress:
-            return compare_scenarios(scenarios, seeds, jobs, progress, check, engines or [PACKETS], see, fates), None
-    except (Interrupted, RunFailed) as error:
+        with live(watched) if watched else progress_bar(bar.text) as progress:
+            return (
+                compare_scenarios(scenarios, seeds, jobs, progress, check, chosen, see, fates, until, warmup, bar.look),
+                None,
+            )
+    except (Interrupted, RunFailed, NotReached) as error:
         return error.finished, error
 
 
@@ -59,10 +71,14 @@ def perform(
     single: bool,
     watched: Watched | None = None,
     fates: Path | None = None,
+    until: Until | None = None,
+    warmup: str | None = None,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.variants import labelled
+    from aqmlab.execute.warmup import NotSettled
+    from aqmlab.results.precision import NoSuchMetric
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)
@@ -72,15 +88,22 @@ def perform(
         cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--engine" if single else "--engines") from None
+    if until:
+        require_engines(until, chosen)
     if fates and (unable := next((engine for engine in chosen if engine.name != "linux"), None)):
         raise typer.BadParameter(f"the {unable} engine does not write it: use --engine linux", param_hint="--pcapng")
     if fates and not os.access(fates.parent, os.W_OK):
         raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
 
     def simulate() -> Simulated:
-        return simulated(scenarios, seeds, jobs, check, chosen, watched, fates)
+        try:
+            return simulated(scenarios, seeds, jobs, check, chosen, watched, fates, until, warmup)
+        except NotSettled as error:
+            raise typer.BadParameter(str(error), param_hint="--warmup") from None
+        except NoSuchMetric as error:
+            raise typer.BadParameter(str(error), param_hint="--until") from None
 
-    report(cases, seeds, simulate, json, out, single, check)
+    report(cases, seeds or (until.least if until else None), simulate, json, out, single, check, until)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -93,13 +116,15 @@ def report(
     out: Path | None,
     single: bool,
     checked: bool = False,
+    until: Until | None = None,
 ) -> None:
-    """Call ``simulate``, print and save; after Ctrl-C or a failure, do so with the finished runs and exit.
+    """Call ``simulate``, print and save; after Ctrl-C, a failure or a limit, do so with the finished runs and exit.
 
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
     otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for.
     """
-    from aqmlab.execute.replication import Interrupted, chosen_seeds
+    from aqmlab.execute.cases import Interrupted, chosen_seeds
+    from aqmlab.execute.until import NotReached
     from aqmlab.results.comparison import files
 
     if out:
@@ -116,10 +141,14 @@ def report(
                 return [f"{'result' if single else 'comparison'}.json", *draw(results, folder)]
 
             deliver(shown, json, out, save)
+    if results and until and not stopped:
+        for line in reached(until, results):
+            typer.echo(line, err=json)
     if results and checked:
         count = sum(len(result.runs) for result in results.values())
         runs = "the run" if count == 1 else f"each of the {count} runs"
         typer.echo(f"checked: every packet of {runs} is accounted for", err=json)
     if stopped:
         kept = f"; the finished runs are reported{f' and saved in {out}' if out else ''}" if results else ""
-        stop(interrupted_status() if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
+        status = {Interrupted: interrupted_status(), NotReached: UNREACHED}.get(type(stopped), FAILED)
+        stop(status, f"{stopped}{remedy(stopped)}{kept}")

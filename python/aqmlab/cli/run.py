@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli import options, replications, scenarios
+from aqmlab.cli import options, precision, replications, scenarios
 from aqmlab.cli.terminal import warn
 
 
@@ -17,6 +17,11 @@ def run(
     set_: options.Settings = None,
     seed: options.Seed = None,
     seeds: options.Seeds = None,
+    until: options.Until = None,
+    most_seeds: options.MostSeeds = None,
+    within: options.Within = None,
+    long_run: options.LongRun = False,
+    warmup: options.Warmup = None,
     jobs: options.Jobs = None,
     json: options.Json = False,
     out: options.Out = None,
@@ -48,10 +53,26 @@ def run(
 
     base = scenarios.seeded(scenario, seed, seeds)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
+    asked = precision.asked(until, seeds, most_seeds, within, long_run)
+    if watch and long_run:
+        raise typer.BadParameter("not allowed with --long-run: omit one of them", param_hint="--watch")
     watched = None
     if watch and (reason := live.obstacle()):
         warn([f"{reason}: the run is not shown"])
     elif watch:
         watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
     variants = {aqm if aqm and aqm.startswith(KERNEL) else chosen.aqm: chosen}
-    replications.perform(variants, [engine], seeds, jobs, check, json, out, single=True, watched=watched, fates=pcapng)
+    replications.perform(
+        variants,
+        [engine],
+        seeds,
+        jobs,
+        check,
+        json,
+        out,
+        single=True,
+        watched=watched,
+        fates=pcapng,
+        until=asked,
+        warmup=warmup,
+    )

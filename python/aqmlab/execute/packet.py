@@ -33,7 +33,10 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
     scenario = scenario_of(task)
     simulation = _core.Simulation(scenario, task.seed, task.check)
-    if task.on_glance:
+    batches: list[tuple[Glance, int]] = []
+    if task.batches:
+        going = _advance_in_batches(simulation, scenario, task.batches, watch, batches)
+    elif task.on_glance:
         going = _advance_in_steps(simulation, scenario.duration, watch, task.on_glance)
     else:
         going = advance(simulation, scenario.duration, watch)
@@ -47,7 +50,29 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         packed(task, simulation.results()),
         series=as_parquet(simulation.series()) if task.series else b"",
         recording=Recording(simulation.series(), simulation.cwnd()) if task.recording else None,
+        batches=tuple(batches),
     )
+
+
+def _advance_in_batches(
+    simulation: _core.Simulation,
+    scenario: _core.Scenario,
+    count: int,
+    watch: Callable[[float], bool],
+    batches: list[tuple[Glance, int]],
+) -> bool:
+    """Simulate as `advance` does, and note the state at the ends of the warm-up and of each batch."""
+    duration, warmup = scenario.duration, scenario.warmup
+    for batch in range(count + 1):
+        # The last is the duration itself, without rounding.
+        until = duration if batch == count else warmup + (duration - warmup) * batch / count
+        if not simulation.advance(until, lambda now: watch(now / duration)):
+            return False
+        text, delivered = simulation.glance(), simulation.delivered()
+        if text is None or delivered is None:
+            return False
+        batches.append((Glance.read(text), delivered))
+    return watch(1.0)
 
 
 _STEP = 0.1

@@ -4,60 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
 from pathlib import Path
 
-from aqmlab import _core
-from aqmlab.execute import threads
+from aqmlab.execute.cases import Case, Interrupted, Progress, performed, seeds_on
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
-from aqmlab.execute.room import Runs, at_a_time, chosen_workers, memory, refuse_too_much_memory, whole
-from aqmlab.execute.task import Outcome, Task, opened
+from aqmlab.execute.stages import Until, reached
+from aqmlab.execute.until import Looks
 from aqmlab.execute.variants import labelled, with_discipline
+from aqmlab.execute.warmup import AUTO, PILOTS, settled
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.result import KERNEL, PACKET, Result, Run
-from aqmlab.scenario import Scenario, Settings, by_algorithm, disciplines
-
-Progress = Callable[[float], None]
-
-MOST_SEEDS = 100_000
-"""The most replications of a scenario in one call."""
-
-_UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
-
-
-class Interrupted(KeyboardInterrupt):
-    """Raised when the user stops the runs.
-
-    Parameters
-    ----------
-    finished : Comparison
-        The replications that had finished.
-    wanted : int
-        The number of replications requested.
-    """
-
-    def __init__(self, finished: Comparison, wanted: int) -> None:
-        self.finished = finished
-        count = sum(len(result.runs) for result in finished.values())
-        super().__init__(f"interrupted: {count} of {wanted} runs finished")
-
-
-class RunFailed(RuntimeError):  # noqa: N818  the run failed; the calling program has no error
-    """Raised when a run aborts.
-
-    Parameters
-    ----------
-    message : str
-        The run, and the reason.
-    finished : Comparison
-        The replications that had finished.
-    """
-
-    def __init__(self, message: str, finished: Comparison) -> None:
-        self.finished = finished
-        super().__init__(message)
+from aqmlab.results.result import KERNEL, PACKET, Result
+from aqmlab.scenario import Scenario, by_algorithm, disciplines
 
 
 def run(
@@ -67,6 +25,11 @@ def run(
     progress: Progress | None = None,
     check: bool = False,
     engine: str = PACKET,
+    until: str | None = None,
+    most_seeds: int | None = None,
+    within: str | float | None = None,
+    long_run: bool = False,
+    warmup: str | None = None,
 ) -> Result:
     """Simulate a scenario, or let another engine perform it.
 
@@ -87,6 +50,18 @@ def run(
     engine : str
         The engine: ``packet``, ``fluid`` (one run, whatever the seeds) or ``linux``, with options as in
         ``linux:clock=real``.
+    until : str
+        Run until 95 % intervals are this narrow: ``goodput ±1 %, queue_delay_mean ±2 ms``, with ``+-`` or ``+/-`` in
+        place of ``±`` if you like, and names as in `aqmlab.METRICS` or ``classes.NAME.METRIC`` and the like. `seeds` is
+        then the least number of runs, 20 by default; their series are kept, and no others.
+    most_seeds : int
+        With `until`, the most runs, 1000 by default; for a long run, the most times the scenario's measured time.
+    within : str or float
+        With `until`, a limit on the time that the runs take: ``2 min``, or a number of seconds.
+    long_run : bool
+        With `until`, make one long run in place of many, and take its intervals from batch means.
+    warmup : str
+        ``auto`` for the warm-up that MSER-5 finds in five pilot runs; by default that of the scenario.
 
     Returns
     -------
@@ -105,12 +80,20 @@ def run(
         If the runs would need more memory than is free.
     RunFailed
         If a run aborts.
+    NotReached
+        If a limit is reached before the intervals are as narrow as `until` asks; it carries the finished runs.
+    NotSettled
+        If a run is too short to find the end of its warm-up.
     Interrupted
         If the user presses Ctrl-C; it carries the finished runs.
     """
     require_scenario(scenario)
     label = scenario.aqm
-    return compare_scenarios({label: scenario}, seeds, jobs, progress, check, [Engine.parse(engine)])[label]
+    asked = Until.of(until, seeds, most_seeds, within, long_run)
+    engines = [Engine.parse(engine)]
+    return compare_scenarios({label: scenario}, seeds, jobs, progress, check, engines, until=asked, warmup=warmup)[
+        label
+    ]
 
 
 def compare(
@@ -121,6 +104,11 @@ def compare(
     progress: Progress | None = None,
     check: bool = False,
     engines: Sequence[str] = (PACKET,),
+    until: str | None = None,
+    most_seeds: int | None = None,
+    within: str | float | None = None,
+    long_run: bool = False,
+    warmup: str | None = None,
 ) -> Comparison:
     """Simulate a scenario with several queue disciplines, on one engine or several.
 
@@ -144,6 +132,16 @@ def compare(
     engines : sequence of str
         The engines, each as for `run`. If there are several, they follow the disciplines in the labels, as in
         ``lred, fluid``, and `Comparison.differences` compares them.
+    until : str
+        As for `run`; each discipline stops when its own intervals are narrow.
+    most_seeds : int
+        As for `run`, for each discipline.
+    within : str or float
+        As for `run`, for all disciplines together.
+    long_run : bool
+        As for `run`, one for each discipline.
+    warmup : str
+        As for `run`; the longest of all disciplines and engines is the warm-up of all.
 
     Returns
     -------
@@ -162,6 +160,10 @@ def compare(
         If the runs would need more memory than is free.
     RunFailed
         If a run aborts.
+    NotReached
+        If a limit is reached before the intervals are as narrow as `until` asks; it carries the finished runs.
+    NotSettled
+        If a run is too short to find the end of its warm-up.
     Interrupted
         If the user presses Ctrl-C; it carries the finished runs.
     """
@@ -171,7 +173,8 @@ def compare(
         raise ValueError("nothing to compare: give aqms, or several engines")
     specs = None if aqms is None else spelled_out(aqms)
     variants = {scenario.aqm: scenario} if specs is None else {spec: with_discipline(scenario, spec) for spec in specs}
-    return compare_scenarios(variants, seeds, jobs, progress, check, chosen)
+    asked = Until.of(until, seeds, most_seeds, within, long_run)
+    return compare_scenarios(variants, seeds, jobs, progress, check, chosen, until=asked, warmup=warmup)
 
 
 def spelled_out(aqms: Iterable[str]) -> list[str]:
@@ -188,27 +191,6 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(every))
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A scenario, the engine that performs it, and the seeds of its runs."""
-
-    scenario: Scenario
-    engine: Engine
-    seeds: list[int]
-
-    def tasks(self, label: str, check: bool) -> Iterable[Task]:
-        """Yield a task for each run."""
-        cost = self.engine.work(self.scenario)
-        for seed in self.seeds:
-            yield Task(self.scenario.core, seed, b"", label, cost, recording=True, check=check, engine=self.engine)
-
-    def memory(self, at_a_time: int) -> Runs:
-        """Return the memory of its runs, of which so many are under way at a time; the series of all are kept."""
-        bare = self.scenario.with_(_UNRECORDED)
-        during = memory(self.engine, bare)
-        return Runs(len(self.seeds), at_a_time, during, memory(self.engine, self.scenario) - during)
-
-
 def compare_scenarios(
     scenarios: Mapping[str, Scenario],
     seeds: int | Iterable[int] | None = None,
@@ -218,12 +200,14 @@ def compare_scenarios(
     engines: Sequence[Engine] = (PACKETS,),
     on_glance: Callable[[Glance], None] | None = None,
     fates: Path | None = None,
+    until: Until | None = None,
+    warmup: str | None = None,
+    on_look: Callable[[Looks], None] | None = None,
 ) -> Comparison:
     """Simulate several scenarios, by label, on several engines as `labelled` combines them.
 
-    The other arguments are those of `run`.
-    `on_glance` is called with the state of the first run while it is under way, and `fates` is the file for the fate
-    of its packets (see `Task`).
+    The other arguments are those of `run`; `until` has those of its name. `on_glance` and `fates` are those of
+    `performed`, and `on_look` is that of `aqmlab.execute.until.reach`.
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
@@ -237,27 +221,41 @@ def compare_scenarios(
         raise ValueError(f"{same[0]} and {same[1]} are the same")
     if isinstance(seeds, Iterable):
         seeds = list(seeds)  # each scenario iterates over them
-    cases = {
-        label: _Case(scenario, engine, seeds_on(engine, scenario, seeds))
-        for label, (scenario, engine) in combined.items()
-    }
-    # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
-    rows = zip_longest(*(case.tasks(label, check) for label, case in cases.items()))
-    tasks = [task for row in rows for task in row if task]
-    tasks[0] = replace(tasks[0], on_glance=on_glance, fates=fates)
-    workers = chosen_workers(jobs, len(tasks))
-    limits = _limits(cases.values(), workers)
-    refuse_too_much_memory(case.memory(limits[case.engine]) for case in cases.values())
-    outcomes: dict[Task, Outcome] = {}
-    try:
-        _perform(tasks, outcomes, limits, progress)
-    except KeyboardInterrupt:
-        raise Interrupted(_finished(cases, tasks, outcomes), len(tasks)) from None
-    finished = _finished(cases, tasks, outcomes)
-    for task in tasks:
-        if error := outcomes[task].error:
-            raise RunFailed(f"run failed: {task.label}, seed {task.seed}: {error}", finished) from outcomes[task].cause
+    if warmup is not None:
+        combined = labelled(_settled(scenarios, engines, jobs, warmup), engines)
+    if until:
+        finished, stopped = reached(until, combined, jobs, progress, check, on_glance, fates, on_look)
+    else:
+        cases = {
+            label: Case(scenario, engine, seeds_on(engine, scenario, seeds))
+            for label, (scenario, engine) in combined.items()
+        }
+        finished, stopped = performed(cases, jobs, progress, check, on_glance, fates)
+    if stopped:
+        raise stopped
     return finished
+
+
+def _settled(
+    scenarios: Mapping[str, Scenario], engines: Sequence[Engine], jobs: int | None, warmup: str
+) -> dict[str, Scenario]:
+    """Return the scenarios with the warm-up that the slowest of them needs on the slowest engine."""
+    if warmup != AUTO:
+        raise ValueError(f"warmup = {warmup!r}: must be {AUTO!r}; a time is a key of the scenario")
+
+    def perform(pilots: Mapping[str, Scenario]) -> Comparison:
+        cases = {
+            label: Case(scenario, engine, seeds_on(engine, scenario, PILOTS))
+            for label, (scenario, engine) in labelled(pilots, engines).items()
+        }
+        finished, stopped = performed(cases, jobs)
+        if isinstance(stopped, Interrupted):
+            raise Interrupted(Comparison({}), sum(len(case.seeds) for case in cases.values()))
+        if stopped:
+            raise stopped
+        return finished
+
+    return settled(scenarios, perform)
 
 
 def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
@@ -271,96 +269,8 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
     return None
 
 
-def _limits(cases: Iterable[_Case], workers: int) -> dict[Engine, int]:
-    """Return the number of each engine's runs at a time, at most `workers`."""
-    largest: dict[Engine, int] = {}
-    for case in cases:
-        largest[case.engine] = max(largest.get(case.engine, 0), memory(case.engine, case.scenario))
-    return {engine: at_a_time(engine, workers, size) for engine, size in largest.items()}
-
-
-def _perform(
-    tasks: Sequence[Task], outcomes: dict[Task, Outcome], limits: Mapping[Engine, int], progress: Progress | None
-) -> None:
-    """Perform tasks in parallel, starting them in order, and collect their outcomes.
-
-    Those of an engine that limits the number of runs at a time come last, with no other run beside them.
-    """
-    total = sum(task.cost for task in tasks)
-    finished = reached = 0.0
-
-    def on_done(task: Task, outcome: Outcome) -> None:
-        nonlocal finished
-        outcomes[task] = outcome
-        finished += task.cost
-
-    def watch(under_way: float) -> None:
-        nonlocal reached
-        if progress:
-            # A task that ends at this moment may be counted twice, or not at all.
-            reached = max(reached, min((finished + under_way) / total, 1.0))
-            progress(reached)
-
-    def limit(task: Task) -> int:
-        return limits[task.engine]
-
-    # The sort is stable: it keeps the order of tasks with the same limit.
-    for jobs, group in groupby(sorted(tasks, key=limit, reverse=True), limit):
-        threads.executor(jobs)(group, on_done, watch)
-    if progress:
-        progress(1.0)
-
-
-def _finished(cases: Mapping[str, _Case], tasks: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> Comparison:
-    """Collect the finished runs in the order of the tasks."""
-    finished: dict[str, list[tuple[Task, Outcome]]] = {label: [] for label in cases}
-    for task in tasks:
-        outcome = outcomes.get(task)
-        if outcome and outcome.recording:
-            finished[task.label].append((task, outcome))
-    results = {}
-    for label, pairs in finished.items():
-        if pairs:
-            results[label] = Result(
-                scenario=cases[label].scenario,
-                # Parsed here: in the threads, parsing would hold up the other runs.
-                runs=[Run(**opened(outcome.payload, len(task.key))[1]) for task, outcome in pairs],
-                recordings={task.seed: outcome.recording for task, outcome in pairs if outcome.recording},
-                version=_core.__version__,
-                not_modelled=pairs[0][1].not_modelled,
-                engine_name=str(cases[label].engine),
-            )
-    return Comparison(results)
-
-
 def require_scenario(scenario: object) -> None:
     """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
     if not isinstance(scenario, Scenario):
         cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
         raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")
-
-
-def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
-    """Return the seeds to run, all different; `seeds` is as for `run`, and a number counts from the scenario's seed."""
-    if seeds is None:
-        return [scenario.seed]
-    if not isinstance(seeds, Iterable):
-        count = whole("seeds", seeds)
-        if not 1 <= count <= MOST_SEEDS:
-            raise ValueError(f"seeds = {count}: must be in [1, {MOST_SEEDS}]")
-        chosen = list(range(scenario.seed, scenario.seed + count))
-    else:
-        chosen = [whole("seeds", seed) for seed in seeds]
-        if not 1 <= len(chosen) <= MOST_SEEDS:
-            raise ValueError(f"seeds: {len(chosen)} given; their number must be in [1, {MOST_SEEDS}]")
-        if len(set(chosen)) < len(chosen):
-            raise ValueError(f"seeds = {chosen}: must all be different")
-    for extreme in (min(chosen), max(chosen)):
-        scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
-    return chosen
-
-
-def seeds_on(engine: Engine, scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
-    """Return the seeds of an engine's runs: those of `chosen_seeds`, or one if its runs do not depend on them."""
-    chosen = chosen_seeds(scenario, seeds)
-    return chosen if engine.seeded else [scenario.seed]

@@ -41,6 +41,9 @@ class Task:
     second and at least a hundred times in all. Such a task cannot be sent to another process.
 
     `fates`, if set, is a file to which the linux engine writes the fate of every packet, as pcapng.
+
+    `batches`, if not 0, is the number of equal spans of time after the warm-up at whose ends the packet engine takes
+    glances, for batch means.
     """
 
     scenario: str | _core.Scenario
@@ -54,6 +57,7 @@ class Task:
     engine: Engine = PACKETS
     on_glance: Callable[[Glance], None] | None = field(default=None, compare=False)
     fates: Path | None = field(default=None, compare=False)
+    batches: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,8 @@ class Outcome:
     `payload` has the key and the compressed results, as the store keeps them; it is empty if the run failed. `error` is
     the reason of a failure, otherwise empty. `series` has queues and signals over time as a Parquet file (see
     `Result.series_of`) and `recording` all recorded series, each if the task asks for it. A recording cannot be sent to
-    another process. `not_modelled` is that of `Result`.
+    another process. `not_modelled` is that of `Result`. `batches` has a glance at the end of the warm-up and at that of
+    each batch, and the payload bytes delivered by then.
     """
 
     payload: bytes = b""
@@ -71,11 +76,12 @@ class Outcome:
     series: bytes = b""
     recording: Recording | None = None
     not_modelled: tuple[str, ...] | None = None
+    batches: tuple[tuple[Glance, int], ...] = ()
     cause: BaseException | None = field(default=None, compare=False)
 
     def __getstate__(self) -> tuple[object, ...]:
         # The fields in their order, without the cause: not every exception can go to another process.
-        return self.payload, self.error, self.series, self.recording, self.not_modelled, None
+        return self.payload, self.error, self.series, self.recording, self.not_modelled, self.batches, None
 
 
 Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]

@@ -58,6 +58,7 @@ another link was the bottleneck and the observed queue never filled, also `elsew
 on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
 the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
 | `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
+| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run): the same as in `summary`, by batch means |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.

@@ -12,7 +12,7 @@ from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
 from aqmlab.scenario import ACCESS_RATE
-from aqmlab.text import columns, printable, wrapped
+from aqmlab.text import columns, printable, span, wrapped
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -22,6 +22,9 @@ SHOWN = ("queue_mean", "queue_mad", "queue_delay_mean", "queue_delay_p99", "loss
 
 WIDTH = 120
 """The terminal columns that the table may fill before long labels are broken."""
+
+_LISTED = 10
+"""The most seeds that are listed one by one even if they are consecutive."""
 
 _SHORTEST = 16
 """The smallest width to which labels are broken."""
@@ -168,7 +171,8 @@ def seeds(results: Mapping[str, Result]) -> str:
         return "fluid model"
     every = list(dict.fromkeys(seed for seeds in drawn for seed in seeds))
     lacking = any(len(seeds) < len(every) for seeds in drawn)
-    named = f"seed{'s' if len(every) > 1 else ''} {', '.join(map(str, every))}"
+    listed = ", ".join(map(str, every)) if len(every) <= _LISTED else span(tuple(every))
+    named = f"seed{'s' if len(every) > 1 else ''} {listed}"
     return f"{named}, not all in every row" if lacking else named
 
 

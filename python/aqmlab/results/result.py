@@ -103,6 +103,9 @@ class Result:
         simulated.
     engine_name : str
         The engine that performed the runs, as for `aqmlab.run`: ``packet``, ``fluid``, ``linux:clock=real``.
+    batches : mapping
+        Of one long run, the statistics of the metrics that have an interval by batch means: `Summary.n` is the number
+        of batches.
     """
 
     scenario: Scenario
@@ -111,6 +114,7 @@ class Result:
     version: str
     not_modelled: Sequence[str] | None = None
     engine_name: str = PACKET
+    batches: Mapping[str, Summary] = field(default_factory=dict)
 
     @property
     def discipline(self) -> str:
@@ -130,8 +134,8 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Summary]:
-        """Mean, standard deviation and 95 % confidence interval of every metric over the seeds."""
-        return _summaries([run.metrics for run in self.runs])
+        """Mean, standard deviation and 95 % confidence interval of every metric over the seeds, or by batch means."""
+        return {**_summaries([run.metrics for run in self.runs]), **self.batches}
 
     @property
     def metrics(self) -> Metrics:
@@ -263,9 +267,11 @@ class Result:
         dict
             ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``,
             ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it
-            is from the fluid model.
+            is from the fluid model, and ``batches`` of one long run.
         """
-        not_modelled = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
+        more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
+        if self.batches:
+            more["batches"] = {name: summary.document() for name, summary in self.batches.items()}
         return {
             "version": self.version,
             "engine_name": self.engine_name,
@@ -279,7 +285,7 @@ class Result:
             "engine": self.engine,
             "summary": {name: summary.document() for name, summary in self.summary.items()},
             "runs": [run.document() for run in self.runs],
-            **not_modelled,
+            **more,
         }
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -388,6 +394,7 @@ class Result:
         try:
             runs = [Run(**run) for run in saved.document["runs"]]
             version = saved.document["version"]
+            batches = {name: Summary(**one) for name, one in saved.document.get("batches", {}).items()}
         except (KeyError, TypeError) as error:
             raise saved.unusable(str(error)) from error
         not_modelled = saved.document.get("not_modelled")
@@ -398,6 +405,7 @@ class Result:
             version=version,
             not_modelled=None if not_modelled is None else tuple(not_modelled),
             engine_name=saved.document.get("engine_name", PACKET if not_modelled is None else "fluid"),
+            batches=batches,
         )
 
     def __repr__(self) -> str:

@@ -11,8 +11,9 @@ from functools import cache, cached_property
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.execute.cases import seeds_on
 from aqmlab.execute.engine import PACKETS, Engine
-from aqmlab.execute.replication import require_scenario, seeds_on, spelled_out
+from aqmlab.execute.replication import require_scenario, spelled_out
 from aqmlab.execute.room import memory
 from aqmlab.execute.task import Task, digest, key
 from aqmlab.execute.variants import performing, with_discipline

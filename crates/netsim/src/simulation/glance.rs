@@ -30,4 +30,14 @@ impl<P: Probe> Simulation<P> {
             waited: aqm_queue.delays.iter().map(Delays::total_ns).sum::<u128>() as f64 * 1e-9,
         }
     }
+
+    /// Payload bytes that all flows have delivered in order since the start of the run, warm-up included. Working ahead may
+    /// count a delivery before its time, by less than a round trip.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        let endpoints = &self.endpoints;
+        let persistent = (0..endpoints.persistent).map(|flow| endpoints.snapshot(flow).delivered);
+        let transient = (0..endpoints.classes.len()).map(|class| endpoints.transient(class as u16).delivered);
+        persistent.chain(transient).chain(endpoints.sources.iter().map(|source| source.delivered)).sum()
+    }
 }

@@ -1,0 +1,178 @@
+"""The precision that is asked of a result: ``goodput ±1 %, queue_delay_mean ±2 ms``."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aqmlab import _core
+from aqmlab.results import frames
+from aqmlab.results.metrics import METRICS
+from aqmlab.results.summary import Summary
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+EXAMPLE = "goodput ±1 %, queue_delay_mean ±2 ms"
+
+
+class NoSuchMetric(ValueError):  # noqa: N818  the calling program may have it from its user
+    """Raised when a result has no metric of a condition's name."""
+
+
+_CONDITION = re.compile(r"\s*([^±,]+?)\s*(?:±|\+/-|\+-)\s*([^,]*?)\s*(?:,|$)")
+_GROUPS = ("classes", "links", "lanes")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A metric, and the half width that its 95 % interval may have.
+
+    `name` is that of `frames.flat`: ``goodput``, ``classes.long.goodput``. `width` is in the metric's unit or, if
+    `relative`, a fraction of the true mean. `asked` is the width as it was written.
+    """
+
+    name: str
+    width: float
+    relative: bool
+    asked: str
+
+    def allowed(self, mean: float) -> float:
+        """Return the half width allowed for this mean.
+
+        A relative width w allows w / (1 + w) of the estimate: an interval so narrow that contains the true mean has the
+        estimate within w of it (Law, Simulation Modeling and Analysis, section 9.4.1).
+        """
+        return self.width / (1 + self.width) * abs(mean) if self.relative else self.width
+
+
+def conditions(text: str) -> list[Condition]:
+    """Parse conditions, separated by commas; raise TypeError for anything but a text, ValueError for a wrong one."""
+    if not isinstance(text, str):
+        raise TypeError(f"until = {text!r}: must be a text such as '{EXAMPLE}'")
+    found, at = [], 0
+    while at < len(text.rstrip()):
+        match = _CONDITION.match(text, at)
+        if not match:
+            raise ValueError(f"{text[at:].strip()!r}: must be METRIC ±WIDTH, as in '{EXAMPLE}'")
+        found.append(_condition(match[1], match[2]))
+        at = match.end()
+    if not found:
+        raise ValueError(f"{text!r}: must be METRIC ±WIDTH, as in '{EXAMPLE}'")
+    names = [one.name for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"{twice} is given twice: give one width for it")
+    return found
+
+
+def _condition(name: str, width: str) -> Condition:
+    group, dot, rest = name.partition(".")
+    if dot and (group not in _GROUPS or "." not in rest):
+        raise ValueError(f"{name}: must be METRIC, classes.NAME.METRIC, links.NAME.METRIC or lanes.LINK.LANE.METRIC")
+    metric = METRICS.get(name.rpartition(".")[2])
+    if metric is None:
+        near = difflib.get_close_matches(name.rpartition(".")[2], METRICS, n=1)
+        raise ValueError(f"{name}: there is no such metric" + (f"; did you mean {near[0]!r}?" if near else ""))
+    relative = width.endswith("%")
+    number = _number(width[:-1]) if relative else _quantity(width, metric.unit)
+    unit = metric.unit or "1"
+    if number is None or not 0 < number < math.inf:
+        example = {"s": "±2 ms", "bit/s": "±0.1 Mbit/s", "fraction": "±0.001"}.get(unit, "±0.5")
+        raise ValueError(
+            f"{name} ±{width}: the width must be above 0, in % of the mean, as in ±1 %, or as in {example}"
+        )
+    return Condition(name, number / 100 if relative else number, relative, f"±{width}")
+
+
+def _quantity(text: str, unit: str) -> float | None:
+    number = _number(text.removesuffix(unit) if unit else text)
+    if number is not None:
+        return number
+    converted = _core.in_base_unit(text)
+    return converted[0] if converted and converted[1] == unit else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The estimate of a condition's metric in a result."""
+
+    condition: Condition
+    summary: Summary
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval is as narrow as asked; a mean of 0 has no relative width."""
+        mean, half = self.summary.mean, self.summary.ci95
+        if mean is None or half is None or (self.condition.relative and mean == 0):
+            return False
+        return half <= self.condition.allowed(mean)
+
+    @property
+    def excess(self) -> float:
+        """The factor of runs, or of a long run's length, that would do if the deviation stays; infinite if unknown."""
+        mean, half = self.summary.mean, self.summary.ci95
+        allowed = 0.0 if mean is None else self.condition.allowed(mean)
+        return math.inf if half is None or allowed == 0 else (half / allowed) ** 2
+
+    @property
+    def least_excess(self) -> float:
+        """A factor that is too small with near certainty, as far as the deviation seen so far tells."""
+        if not math.isfinite(self.excess):
+            return 0.0
+        from scipy.special import chdtri  # scipy.stats takes a second to import
+
+        freedom = self.summary.n - 1
+        return self.excess * freedom / float(chdtri(freedom, 0.001))
+
+    def __str__(self) -> str:
+        mean, half = self.summary.mean, self.summary.ci95
+        name, asked = self.condition.name, f"asked: {self.condition.asked}"
+        metric = METRICS[name.rpartition(".")[2]]
+        if mean is None:
+            return f"{name} has no value ({asked})"
+        scaled = [f"{value * metric.scale:.4g}" for value in (mean, *([] if half is None else [half]))]
+        unit = metric.shown or metric.unit
+        shown = f"{name} {' ± '.join(scaled)} {unit if unit != '1' else ''}".rstrip()
+        width = f", ±{100 * half / abs(mean):.2g} %" if half and mean and self.condition.relative else ""
+        return f"{shown}{width} ({asked})"
+
+
+def precisions(asked: Iterable[Condition], result: Result) -> list[Precision]:
+    """Return the estimate of each condition's metric; raise NoSuchMetric if the result has none of that name."""
+    return [Precision(one, _summary(one.name, result)) for one in asked]
+
+
+def _summary(name: str, result: Result) -> Summary:
+    if name in result.summary:
+        return result.summary[name]
+    rows = [dict(frames.flat(run.document())) for run in result.runs]
+    if name not in rows[0]:
+        raise NoSuchMetric(f"{name}: {_lacking(name, rows[0], result)}")
+    return Summary.of([row[name] for row in rows])
+
+
+def _lacking(name: str, row: Mapping[str, float | None], result: Result) -> str:
+    """Explain why a result has no metric of this name."""
+    names = [one for one in row if not one.startswith("engine.")]
+    owner, _, metric = name.rpartition(".")
+    having = [one for one in names if one.endswith(f".{metric}")]
+    if any(one.startswith(f"{owner}.") for one in names):
+        return f"{owner} has no {metric}" + (f": {_listed(having)} has" if having else "")
+    group = owner.partition(".")[0]
+    there: Sequence[str] = list(dict.fromkeys(one.rpartition(".")[0] for one in names if one.startswith(f"{group}.")))
+    return f"there is no {owner}; known: {', '.join(there) or 'none'}" if owner else f"{result.discipline} has none"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")

@@ -1,0 +1,1 @@
+"""How many of the intervals of `--until` contain the true value."""
