@@ -76,7 +76,7 @@ def draw(results: Comparison | Sweep, folder: Path) -> list[str]:
         from aqmlab.reports import html
 
         matplotlib.save(runs.comparison(results), folder)
-        html.save(results, folder / REPORT, command_line())
+        html.save(results, folder / REPORT, command_line(), results.baseline)
         return [*FIGURES, REPORT]
     from aqmlab.figures import matplotlib, sweep
     from aqmlab.reports import sweep_html

@@ -60,10 +60,15 @@ def perform(
     single: bool,
     watched: Watched | None = None,
     fates: Path | None = None,
+    baseline: str | None = None,
 ) -> None:
-    """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
+    """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`.
+
+    ``baseline`` is the label of the discipline that the others are compared with, by default the first.
+    """
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.variants import labelled
+    from aqmlab.results.cases import disciplines
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)
@@ -79,7 +84,9 @@ def perform(
         raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
 
     def simulate() -> Simulated:
-        return simulated(scenarios, seeds, jobs, check, chosen, watched, fates)
+        results, stopped = simulated(scenarios, seeds, jobs, check, chosen, watched, fates)
+        # After an interrupt no run of the baseline may have finished.
+        return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
     report(cases, seeds, simulate, json, out, single, check)
     if fates:

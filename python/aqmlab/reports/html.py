@@ -23,7 +23,7 @@ from aqmlab.figures.runs import (
 from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
-from aqmlab.reports.text import Table, compared, interval, made, notes
+from aqmlab.reports.text import EACH_FOR_ITSELF, Table, compared, interval, made, notes
 from aqmlab.results.distribution import panels
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
 
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 
-def save(results: Mapping[str, Result], file: Path, command: str) -> None:
-    """Write the report of results by label to ``file``; ``command`` is the command line to repeat them."""
+def save(results: Mapping[str, Result], file: Path, command: str, baseline: str | None = None) -> None:
+    """Write the report of results by label to ``file``.
+
+    ``command`` is the command line to repeat them, ``baseline`` the discipline that the others are compared with, by
+    default the first.
+    """
     first = next(iter(results.values()))
     scenario = first.scenario
     text = rendered(
@@ -46,7 +50,8 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
         replicated=any(len(result.seeds) > 1 for result in results.values()),
         metrics=_metrics(results),
         many=len(results) > MANY,
-        differences=[(heading, _lines(table)) for heading, table in compared(results)],
+        differences=[(heading, _lines(table)) for heading, table in compared(results, baseline)],
+        each_for_itself=EACH_FOR_ITSELF,
         notes=notes(results),
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )

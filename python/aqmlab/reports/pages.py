@@ -66,9 +66,12 @@ and says how to make it anew. `--out DIR` and `Result.save` put the new files in
 result, of which none is left; other files in the folder stay.
 
 `aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
-followed by its engine if there are several: `lred, fluid`. With several engines the document also has the key
-`differences`, `{{LABEL: {{"to": LABEL, "metrics": {{METRIC: …}}}}}}`: for each result of another engine its difference
-from the packet engine's, with the `mean`, `std`, `ci95` and `n` of every metric.
+followed by its engine if there are several: `lred, fluid`. With several results the document also has the keys
+`baseline` and `differences`. The latter is `{{LABEL: {{LABEL: {{METRIC: …}}}}}}`: the first result minus the second,
+seed by seed, with the `mean`, `std`, `ci95` and `n` of every metric. A result of another engine is compared with the
+packet engine's, and one of another discipline with that of the `baseline` (`--baseline NAME`, by default the first
+`--aqm`) on the same engine. Each interval is for itself: of 20 differences that are really 0, about one has an interval
+that excludes 0.
 
 ## Series
 
