@@ -36,6 +36,8 @@ def compare(
             "--baseline", metavar="NAME", help="The discipline that the others are compared with; default: the first."
         ),
     ] = None,
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Simulate a scenario with several disciplines or engines.
 
@@ -55,6 +57,7 @@ def compare(
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
             raise typer.BadParameter(f"{setting}: select queue disciplines with --aqm", param_hint="--set")
     chosen_engines = listed(engines)
+    formats = options.chosen_formats(figure_format, out)
     if not aqm and len(chosen_engines) == 1:
         raise typer.BadParameter("nothing to compare: give --aqm, or several --engines", param_hint="--aqm")
     base = seeded(scenario, seed, seeds)
@@ -75,7 +78,9 @@ def compare(
     if baseline is not None:
         baseline = _baseline(baseline, list(chosen))
     able = _able(chosen_engines, chosen) if len(chosen_engines) > 1 else chosen_engines
-    replications.perform(chosen, able, seeds, jobs, check, json, out, single=False, baseline=baseline)
+    replications.perform(
+        chosen, able, seeds, jobs, check, json, out, single=False, baseline=baseline, csv=csv, formats=formats
+    )
 
 
 def _baseline(name: str, labels: Sequence[str]) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
+from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
+from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
@@ -61,6 +62,8 @@ def perform(
     watched: Watched | None = None,
     fates: Path | None = None,
     baseline: str | None = None,
+    csv: Path | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`.
 
@@ -88,7 +91,7 @@ def perform(
         # After an interrupt no run of the baseline may have finished.
         return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
-    report(cases, seeds, simulate, json, out, single, check)
+    report(cases, seeds, simulate, json, out, single, check, csv, formats)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -101,18 +104,24 @@ def report(
     out: Path | None,
     single: bool,
     checked: bool = False,
+    csv: Path | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> None:
     """Call ``simulate``, print and save; after Ctrl-C or a failure, do so with the finished runs and exit.
 
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
-    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for.
+    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for, ``csv``
+    is the file for the metrics of all runs, ``formats`` are those of the figures.
     """
     from aqmlab.execute.replication import Interrupted, chosen_seeds
     from aqmlab.results.comparison import files
 
     if out:
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
-        require_writable_folder(out, [*files(scenarios, chosen, single), *FIGURES, REPORT])
+        figures = figure_files(FIGURES[:1] if len(scenarios) == 1 else FIGURES, formats)
+        require_writable_folder(out, [*files(scenarios, chosen, single), *figures, REPORT])
+    if csv:
+        require_writable_file(csv, "--csv")
     with one_interrupt():
         results, stopped = simulate()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
@@ -121,9 +130,9 @@ def report(
 
             def save(folder: Path) -> list[str]:
                 shown.save(folder)
-                return [f"{'result' if single else 'comparison'}.json", *draw(results, folder)]
+                return [f"{'result' if single else 'comparison'}.json", *draw(results, folder, formats)]
 
-            deliver(shown, json, out, save)
+            deliver(shown, json, out, save, (csv, shown.frame) if csv else None)
     if results and checked:
         count = sum(len(result.runs) for result in results.values())
         runs = "the run" if count == 1 else f"each of the {count} runs"

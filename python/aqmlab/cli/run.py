@@ -40,12 +40,15 @@ def run(
             "run. Only the linux engine can.",
         ),
     ] = None,
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Simulate a scenario."""
     from aqmlab.cli import live
     from aqmlab.execute.variants import with_discipline
     from aqmlab.results.result import KERNEL
 
+    formats = options.chosen_formats(figure_format, out)
     base = scenarios.seeded(scenario, seed, seeds)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     watched = None
@@ -54,4 +57,17 @@ def run(
     elif watch:
         watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
     variants = {aqm if aqm and aqm.startswith(KERNEL) else chosen.aqm: chosen}
-    replications.perform(variants, [engine], seeds, jobs, check, json, out, single=True, watched=watched, fates=pcapng)
+    replications.perform(
+        variants,
+        [engine],
+        seeds,
+        jobs,
+        check,
+        json,
+        out,
+        single=True,
+        watched=watched,
+        fates=pcapng,
+        csv=csv,
+        formats=formats,
+    )

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from aqmlab.figures import engines
+from aqmlab.figures import engines, tradeoff
 from aqmlab.figures.model import Figure
 from aqmlab.figures.runs import (
-    EXPLAINED,
     MANY,
-    curves,
     distribution,
+    explained,
     main_metrics,
     over_time,
     recorded,
@@ -69,7 +68,7 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
             drawn = Figure(title="", rows=[[grid]], legend=True)
             found.append((heading, f"{_capitalised(engines.EXPLAINED)}.", embedded(drawn, heading.lower())))
     elif timed:
-        explanation = f"{curves(timed)}{EXPLAINED}, which the metrics leave out."
+        explanation = f"{explained(timed)}, which the metrics leave out."
         queue = embedded(over_time(results, "queue", engines.QUEUE), "queue")
         found.append(("Queue", _capitalised(explanation), queue))
     if not beside and with_quantity(results, "p"):
@@ -77,6 +76,9 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
         found.append(("Drop probability", "", embedded(probability, "probability")))
     order = ", sorted by the mean queue" if many and not engines.several(results) else ""
     found.append((f"Main metrics{order}", "", embedded(main_metrics(results, across=2), "bars")))
+    if len(results) > 1 and tradeoff.is_drawn(results):
+        grid = tradeoff.tradeoff(results).grids[0]
+        found.append(("Goodput and delay", f"{_capitalised(tradeoff.explained(results))}.", embedded(grid, "tradeoff")))
     for name, metric in DISTRIBUTIONS.items():
         if panels(results, name):
             found.append((metric.label, metric.definition, embedded(distribution(results, name), name)))

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import read_json
+from aqmlab.files import figure_files, read_json
 from aqmlab.results import frames
-from aqmlab.results.cases import disciplines
+from aqmlab.results.cases import discipline, disciplines, engine
 from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
 from aqmlab.results.result import FILES, Result
 from aqmlab.sealed import Saved, Saving
@@ -134,24 +134,37 @@ class Comparison(Mapping[str, Result]):
             **({"baseline": self.baseline, "differences": compared} if compared else {}),
         }
 
+    @property
+    def frame(self) -> polars.DataFrame:
+        """The metrics of all runs of all results as a polars frame, a row for each run.
+
+        ``label``, ``aqm`` (the label without the engine), ``engine``, and the columns of `Result.frame`.
+        """
+        import polars
+
+        runs = [(label, result, run.document()) for label, result in self.items() for run in result.runs]
+        heads = {
+            "label": [label for label, _, _ in runs],
+            "aqm": [discipline(label, result) for label, result, _ in runs],
+            "engine": [engine(label, result) for label, result, _ in runs],
+        }
+        frame = polars.DataFrame(heads, schema=dict.fromkeys(heads, polars.String))
+        return polars.concat([frame, frames.of_runs([run for _, _, run in runs])], how="horizontal")
+
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the metrics of all runs of all results as a pandas frame.
+        """Return `frame` as a pandas frame.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each run: ``label``, and the columns of `Result.to_pandas`.
+            A row for each run; a metric that is not defined is NaN.
 
         Raises
         ------
         ImportError
             If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
         """
-        import polars
-
-        runs = [(label, run.document()) for label, result in self.items() for run in result.runs]
-        labels = polars.DataFrame({"label": [label for label, _ in runs]}, schema={"label": polars.String})
-        return frames.to_pandas(polars.concat([labels, frames.of_runs([run for _, run in runs])], how="horizontal"))
+        return frames.to_pandas(self.frame)
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queues over time and the main metrics of all results.
@@ -169,6 +182,29 @@ class Comparison(Mapping[str, Result]):
         from aqmlab.figures import matplotlib, runs
 
         return matplotlib.draw(runs.comparison(self), figure)
+
+    def plot_tradeoff(self, figure: Figure | None = None) -> Figure:
+        """Draw the goodput over the queueing delay, its mean and its 95th percentile, with a point for each result.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new pyplot figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure. Better is up and to the right: the delay axis is reversed. Each seed has a mark, and the mean
+            bars for its 95 % confidence intervals.
+
+        Raises
+        ------
+        LookupError
+            If no result has both metrics.
+        """
+        from aqmlab.figures import matplotlib, tradeoff
+
+        return matplotlib.draw(tradeoff.tradeoff(self), figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it, with a curve for each result.
@@ -276,7 +312,7 @@ _LONGEST = 100
 
 def folders(labels: Iterable[str]) -> list[str]:
     """Return a folder name for each label, in the same order: all are different and valid in any file system."""
-    names: dict[str, str] = dict.fromkeys(("comparison.json", "figure.png", "figure.svg", "report.html"), "")
+    names: dict[str, str] = dict.fromkeys(("comparison.json", "report.html", *figure_files()), "")
     for label in labels:
         stem = re.sub(r"[^\w.=,-]+", "_", label)
         stem = stem if stem.strip(".") else f"_{stem}"  # neither the folder itself nor its parent
