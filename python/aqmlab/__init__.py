@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.diffs.diff import Diff, diff
     from aqmlab.execute.dask import ClusterError
     from aqmlab.execute.engine import EngineUnavailable
     from aqmlab.execute.fluid import fluid
@@ -33,6 +34,7 @@ __all__ = [
     "Analysis",
     "ClusterError",
     "Comparison",
+    "Diff",
     "Distribution",
     "EngineUnavailable",
     "Interrupted",
@@ -49,6 +51,7 @@ __all__ = [
     "analyse",
     "catalogue",
     "compare",
+    "diff",
     "disciplines",
     "fluid",
     "run",
@@ -62,6 +65,8 @@ _HOME = {
     "__version__": "_core",
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
+    "Diff": "diffs.diff",
+    "diff": "diffs.diff",
     "ClusterError": "execute.dask",
     "EngineUnavailable": "execute.engine",
     "Interrupted": "execute.replication",

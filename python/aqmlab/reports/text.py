@@ -66,13 +66,14 @@ def text(results: Mapping[str, Result], baseline: str | None = None) -> str:
 
     The differences of several engines and of several disciplines follow; see `compared`.
     """
-    lines = [f"{title(results)} {origin(results)}", "", _laid_out(table(results))]
+    lines = [f"{title(results)} {origin(results)}", "", laid_out(table(results))]
     for heading, differing in compared(results, baseline):
-        lines += ["", f"{heading}:", "", _laid_out(differing)]
+        lines += ["", f"{heading}:", "", laid_out(differing)]
     return "\n".join([*lines, *notes(results)])
 
 
-def _laid_out(shown: Table) -> str:
+def laid_out(shown: Table) -> str:
+    """Lay out a table and its remark as plain text, long labels broken."""
     numbers = max(map(len, columns([row[1:] for row in shown.heads()] + list(shown.rows)).splitlines()))
     body = []
     for label, row in zip(shown.labels, shown.rows, strict=True):
@@ -132,7 +133,7 @@ def compared(results: Mapping[str, Result], baseline: str | None = None) -> list
 def differing(found: Sequence[Difference]) -> Table:
     """Return differences in the main metrics as a table, with a row for each."""
     cells = [
-        _aligned([signed(METRICS[name], one.metrics[name].mean, one.metrics[name].ci95) for one in found])
+        aligned([signed(METRICS[name], one.metrics[name].mean, one.metrics[name].ci95) for one in found])
         for name in SHOWN
     ]
     rows = list(zip(*cells, strict=True))
@@ -172,10 +173,11 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
     cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
-    return _aligned(cells)
+    return aligned(cells)
 
 
-def _aligned(cells: Sequence[str]) -> list[str]:
+def aligned(cells: Sequence[str]) -> list[str]:
+    """Align the ± signs of a column that is flush right."""
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
     padded = zip(cells, spreads, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,14 +59,24 @@ def between_disciplines(results: Mapping[str, Result], baseline: str | None = No
 
 
 def _subtracted(result: Result, other: Result) -> dict[str, Summary]:
-    """Return the differences of two results' metrics, paired by seed where both have seeds."""
+    """Return the differences of two results' metrics; see `subtracted`."""
     own, others = ({run.seed: run.metrics for run in one.runs} for one in (result, other))
-    if not other.seeded:
-        others = dict.fromkeys(own, other.runs[0].metrics)
-    elif not result.seeded:
-        own = dict.fromkeys(others, result.runs[0].metrics)
-    pairs = [(own[seed], others[seed]) for seed in own if seed in others]
     names = dict.fromkeys([*result.runs[0].metrics, *other.runs[0].metrics])
+    return subtracted(own, others, result.seeded, other.seeded, names)
+
+
+def subtracted(
+    own: Mapping[int, Metrics], others: Mapping[int, Metrics], seeded: bool, others_seeded: bool, names: Iterable[str]
+) -> dict[str, Summary]:
+    """Return the differences of the metrics of some runs from those of others, paired by seed where both have seeds.
+
+    A single run without a seed is compared with each of the others.
+    """
+    if not others_seeded:
+        others = dict.fromkeys(own, next(iter(others.values())))
+    elif not seeded:
+        own = dict.fromkeys(others, next(iter(own.values())))
+    pairs = [(own[seed], others[seed]) for seed in own if seed in others]
     return {name: Summary.of([_less(mine, theirs, name) for mine, theirs in pairs]) for name in names}
 
 
