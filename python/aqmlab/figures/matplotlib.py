@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
-from matplotlib.ticker import FixedFormatter, LogLocator, MaxNLocator, MultipleLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
 from aqmlab.figures.model import GREY, Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
 from aqmlab.files import DEFAULT_FORMATS, replacing
@@ -169,7 +169,7 @@ def _pgf(canvas: Canvas) -> bytes:
     try:
         with mpl.rc_context({"pgf.texsystem": tex}):
             return _saved(canvas, "pgf")
-    except (LatexError, RuntimeError) as error:
+    except (LatexError, OSError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise TexError(f"pgf: {tex} does not measure texts ({reason}): {remedy}") from error
 
@@ -177,14 +177,15 @@ def _pgf(canvas: Canvas) -> bytes:
 def _escape(canvas: Canvas) -> None:
     """Escape the texts that are shown as they are; numbers at axes are TeX already."""
     escape = str.maketrans(_TEX_CHARACTERS)
+    categories = set()
+    for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
+        labels = axis.get_ticklabels()
+        if labels and not labels[0].get_parse_math():
+            axis.set_ticklabels([label.get_text().translate(escape) for label in labels])
+            categories.update(labels)
     for text in canvas.findobj(Text):
-        if not text.get_parse_math():
+        if text not in categories and not text.get_parse_math():
             text.set_text(text.get_text().translate(escape))
-    for axes in canvas.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            shown = axis.get_major_formatter()
-            if isinstance(shown, FixedFormatter):
-                shown.seq = [text.translate(escape) for text in shown.seq]
 
 
 def _draw(figure: Figure, canvas: Canvas) -> None:

@@ -24,8 +24,7 @@ WIDTH = 120
 """The terminal columns that the table may fill before long labels are broken."""
 
 EACH_FOR_ITSELF = (
-    "A star: the 95 % interval excludes 0. Each interval is for itself: of 20 differences that are really 0, about one "
-    "has a star."
+    "A star: the 95 % interval excludes 0. Each interval is for itself: of 20 differences of 0, about one has a star."
 )
 """How to read many intervals; nothing is corrected for their number."""
 
