@@ -113,6 +113,8 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         "figure.png",
         "figure.svg",
         "report.html",
+        "tradeoff.png",
+        "tradeoff.svg",
         *(f"{one}/{name}" for one in ("lred", "pi_q_ref=9") for name in ("result.json", "scenario.toml")),
         *(f"{one}/series-7.parquet" for one in ("lred", "pi_q_ref=9")),
     }

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -172,14 +173,19 @@ def test_the_default_figure_is_pyplots(comparison: Comparison) -> None:
     pyplot.close(figure)
 
 
-def test_figure_and_report_say_whose_curves_they_show(comparison: Comparison, tmp_path: Path) -> None:
-    told = "urves: seed 7, the first of 2; "
-    assert f"c{told}" in runs.curves(comparison)
+def test_curves_are_of_all_seeds_and_figure_and_report_say_so(comparison: Comparison, tmp_path: Path) -> None:
+    result = comparison["droptail"]
+    first, second = (result.series_of(seed) for seed in result.seeds)
+    both = runs.band(result)
+    for key, of in (("min", np.minimum), ("max", np.maximum), ("mean", lambda a, b: (a + b) / 2)):
+        column = f"bottleneck.queue.{key}"
+        assert both[key] == pytest.approx(of(first[column].to_numpy(), second[column].to_numpy()))
+    told = "ine and band: mean, least and greatest value of each bin, over 2 runs; "
     html.save(comparison, tmp_path / "report.html", "aqmlab compare")
-    assert f"C{told}" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"c{told}" in comparison.plot(Figure()).get_supxlabel()
+    assert f"L{told}" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"l{told}" in comparison.plot(Figure()).get_supxlabel()
     alone = {"lred": replace(comparison["lred:q0=20"], runs=comparison["lred:q0=20"].runs[:1])}
-    assert runs.curves(alone) == ""
+    assert "runs" not in runs.explained(alone)
 
 
 def test_texts_are_shown_as_they_are(small: Scenario, tmp_path: Path) -> None:

@@ -80,6 +80,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.compare",
         "aqmlab.cli.delivery",
         "aqmlab.cli.design",
+        "aqmlab.cli.diff",
         "aqmlab.cli.doctor",
         "aqmlab.cli.fluid",
         "aqmlab.cli.list",
@@ -94,6 +95,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.sweep",
         "aqmlab.cli.terminal",
         "aqmlab.cli.validate",
+        "aqmlab.files",
     }
 
 

@@ -40,7 +40,7 @@ def test_a_comparison_has_the_rows_of_its_results(tiny: Scenario) -> None:
 
 
 def test_an_empty_comparison_has_no_row() -> None:
-    assert aqmlab.Comparison({}).to_pandas().columns.tolist() == ["label", "seed"]
+    assert aqmlab.Comparison({}).to_pandas().columns.tolist() == ["label", "aqm", "engine", "seed"]
 
 
 def test_a_sweep_has_the_rows_of_its_frame(swept: Sweep) -> None:

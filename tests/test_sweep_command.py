@@ -17,7 +17,7 @@ def test_the_command_prints_and_writes(cli: Cli, small_file: Path, tmp_path: Pat
     options = ["--vary", "aqm.q0=10,20", "--aqm", "lred", "--aqm", "pi", "--seeds", "2", "--out", "deep/out"]
     done = cli("sweep", small_file, *options)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Differences to lred" in done.stdout
+    assert "Differences from lred" in done.stdout
     assert "8 runs simulated now" in done.stdout
     names = {file.name for file in (tmp_path / "deep/out").iterdir()}
     assert names == {"figure.png", "figure.svg", "report.html", "results", "scenario.toml", "store", "sweep.json"}

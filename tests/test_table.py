@@ -14,8 +14,13 @@ def result(small: Scenario) -> Result:
     return aqmlab.run(small, seeds=2)
 
 
+def means(text: str) -> str:
+    """Leave out the differences."""
+    return text.partition("\n\nDifferences")[0]
+
+
 def cells(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines()]
+    return [line.split() for line in means(text).splitlines()]
 
 
 def test_targets_are_shown(small: Scenario) -> None:
@@ -59,7 +64,7 @@ def test_of_several_managed_links_the_observed_one_is_named() -> None:
 def test_a_long_label_is_broken_only_where_the_table_would_be_too_wide(result: Result) -> None:
     long = "red:min_th=20,max_th=60"
     assert f"\n{long} " in table.text({long: replace(result, runs=result.runs[:1])})
-    lines = table.text({"lred": result, long: result}).splitlines()
+    lines = means(table.text({"lred": result, long: result})).splitlines()
     assert max(map(len, lines)) <= table.WIDTH
     broken = [line.strip() for line in lines[5:]]
     assert broken[0].startswith("red:")
@@ -67,7 +72,7 @@ def test_a_long_label_is_broken_only_where_the_table_would_be_too_wide(result: R
 
 
 def test_signs_of_a_column_are_beneath_each_other(small: Scenario) -> None:
-    lines = repr(aqmlab.compare(small, ["lred", "droptail", "red"], seeds=2)).splitlines()[4:]
+    lines = means(repr(aqmlab.compare(small, ["lred", "droptail", "red"], seeds=2))).splitlines()[4:]
     places = [[i for i, character in enumerate(line) if character == "±"] for line in lines]
     assert len(places[0]) == len(table.SHOWN)
     assert places[0] == places[1] == places[2]

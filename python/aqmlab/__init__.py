@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.diffs.diff import Diff, diff
     from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.caution import MachineWarning
     from aqmlab.execute.dask import ClusterError
@@ -37,6 +38,7 @@ __all__ = [
     "Analysis",
     "ClusterError",
     "Comparison",
+    "Diff",
     "Distribution",
     "EngineUnavailable",
     "Interrupted",
@@ -56,6 +58,7 @@ __all__ = [
     "analyse",
     "catalogue",
     "compare",
+    "diff",
     "disciplines",
     "fluid",
     "run",
@@ -70,6 +73,8 @@ _HOME = {
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
     "MachineWarning": "execute.caution",
+    "Diff": "diffs.diff",
+    "diff": "diffs.diff",
     "ClusterError": "execute.dask",
     "EngineUnavailable": "execute.engine",
     "Interrupted": "execute.cases",

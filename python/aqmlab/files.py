@@ -11,7 +11,7 @@ import stat
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,22 @@ def read_whole(path: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "must be a regular file", os.fspath(path))
         return file.read()
+
+
+FIGURES = ("figure", "tradeoff")
+"""The names of the files of figures, without their formats."""
+
+FIGURE_FORMATS = ("png", "svg", "pdf", "pgf")
+"""The formats of figures, which are the endings of their files."""
+
+DEFAULT_FORMATS = FIGURE_FORMATS[:2]
+"""The formats in which figures are written if none is chosen."""
+
+
+def figure_files(names: Iterable[str] = FIGURES, formats: Iterable[str] = FIGURE_FORMATS) -> list[str]:
+    """List the files of figures."""
+    chosen = list(formats)
+    return [f"{name}.{form}" for name in names for form in chosen]
 
 
 UNFINISHED = ".unfinished"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.analysis.operating_point import OperatingPoint, operating_point
-from aqmlab.files import json_text, write_text
+from aqmlab.files import DEFAULT_FORMATS, json_text, write_text
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
@@ -147,18 +147,20 @@ class Analysis:
 
         return matplotlib.draw(loop.analysis(self), figure)
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write analysis.json, and the figure as figure.png and figure.svg.
+    def save(self, folder: str | os.PathLike[str], formats: Sequence[str] = DEFAULT_FORMATS) -> None:
+        """Write analysis.json and the figure.
 
         Parameters
         ----------
         folder : str or PathLike
             The folder to write to; files of these names are replaced.
+        formats : sequence of str
+            The formats of the figure: some of ``png``, ``svg``, ``pdf`` and ``pgf``.
         """
         from aqmlab.figures import loop, matplotlib
 
         write_text(Path(folder) / "analysis.json", json_text(self.document()))
-        matplotlib.save(loop.analysis(self), Path(folder))
+        matplotlib.save(loop.analysis(self), Path(folder), formats)
 
     @cached_property
     def _text(self) -> str:

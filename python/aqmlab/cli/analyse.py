@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from aqmlab.cli import options
-from aqmlab.cli.delivery import FIGURES, deliver, require_writable_folder
+from aqmlab.cli.delivery import deliver, require_writable_folder
 from aqmlab.cli.scenarios import changed, loaded
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
+from aqmlab.files import FIGURES, figure_files
 
 
 def analyse(
@@ -27,6 +28,7 @@ def analyse(
     ] = None,
     json: options.Json = False,
     out: Annotated[Path | None, options.out(help="Write the analysis and its figure to this folder.")] = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Linearise the control loop of a scenario.
 
@@ -37,10 +39,12 @@ def analyse(
     from aqmlab import ScenarioError
 
     moment = None if at is None else _seconds(at)
+    formats = options.chosen_formats(figure_format, out)
+    figures = figure_files(FIGURES[:1], formats)
     chosen = changed(loaded(scenario), aqm, set_)
     chosen.check()
     if out:
-        require_writable_folder(out, ["analysis.json", *FIGURES])
+        require_writable_folder(out, ["analysis.json", *figures])
     from aqmlab.analysis import loop  # imports numpy and scipy; bad arguments are refused before that
 
     try:
@@ -51,8 +55,8 @@ def analyse(
         stop(BAD_USAGE, str(error))
 
     def save(folder: Path) -> list[str]:
-        found.save(folder)
-        return ["analysis.json", *FIGURES]
+        found.save(folder, formats)
+        return ["analysis.json", *figures]
 
     deliver(found, json, out, save)
     if json:

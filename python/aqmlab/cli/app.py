@@ -15,6 +15,7 @@ from aqmlab.cli.analyse import analyse
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
 from aqmlab.cli.design import design
+from aqmlab.cli.diff import diff
 from aqmlab.cli.doctor import doctor
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
@@ -83,6 +84,7 @@ app.command()(run)
 app.command()(compare)
 app.command()(fluid)
 app.command()(sweep)
+app.command()(diff)
 app.command()(reproduce)
 app.command()(analyse)
 app.add_typer(design)

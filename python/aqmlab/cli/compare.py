@@ -35,6 +35,14 @@ def compare(
     out: options.Out = None,
     check: options.Check = False,
     engines: options.Engines = "packet",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="NAME", help="The discipline that the others are compared with; default: the first."
+        ),
+    ] = None,
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Simulate a scenario with several disciplines or engines.
 
@@ -43,6 +51,8 @@ def compare(
 
     A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
     aqm.KEY=VALUE applies to every discipline that has KEY.
+
+    The differences between the disciplines are taken seed by seed, with 95 % intervals if there are several seeds.
 
     With --until each discipline stops when its own intervals are narrow; all have the same seeds as far as they go.
     """
@@ -55,6 +65,7 @@ def compare(
             raise typer.BadParameter(f"{setting}: select queue disciplines with --aqm", param_hint="--set")
     asked = precision.asked(until, seeds, most_seeds, within, long_run)
     chosen_engines = listed(engines)
+    formats = options.chosen_formats(figure_format, out)
     if not aqm and len(chosen_engines) == 1:
         raise typer.BadParameter("nothing to compare: give --aqm, or several --engines", param_hint="--aqm")
     base = seeded(scenario, seed, seeds)
@@ -72,8 +83,35 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
+    if baseline is not None:
+        baseline = _baseline(baseline, list(chosen))
     able = _able(chosen_engines, chosen) if len(chosen_engines) > 1 else chosen_engines
-    replications.perform(chosen, able, seeds, jobs, check, json, out, single=False, until=asked, warmup=warmup)
+    replications.perform(
+        chosen,
+        able,
+        seeds,
+        jobs,
+        check,
+        json,
+        out,
+        single=False,
+        until=asked,
+        warmup=warmup,
+        baseline=baseline,
+        csv=csv,
+        formats=formats,
+    )
+
+
+def _baseline(name: str, labels: Sequence[str]) -> str:
+    """Return the label that is ``name`` or, if there is one only, the label of that discipline with parameters."""
+    found = [label for label in labels if label == name] or [one for one in labels if one.partition(":")[0] == name]
+    if len(labels) < 2:
+        raise typer.BadParameter(f"{name}: there is one discipline; give several with --aqm", param_hint="--baseline")
+    if len(found) != 1:
+        among = ", ".join(found or labels)
+        raise typer.BadParameter(f"{name}: must be one of {among}", param_hint="--baseline")
+    return found[0]
 
 
 def _able(engines: Sequence[str], scenarios: Mapping[str, Scenario]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,11 +12,11 @@ import typer
 from aqmlab.cli.terminal import command_line
 
 if TYPE_CHECKING:
+    import polars
+
+    from aqmlab.figures.model import Figure
     from aqmlab.results.comparison import Comparison
     from aqmlab.sweeps.result import Sweep
-
-FIGURES = ("figure.png", "figure.svg")
-"""The files of a figure."""
 
 REPORT = "report.html"
 
@@ -27,6 +27,16 @@ class Deliverable(Protocol):
     def document(self) -> dict[str, Any]:
         """Return the result as a dictionary for JSON."""
         ...
+
+
+def require_writable_file(file: Path, option: str) -> None:
+    """Check before the simulation that a file can be written; ``option`` names it."""
+    from aqmlab.files import prove
+
+    try:
+        prove(file)
+    except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+        raise typer.BadParameter(f"{file}: {error.strerror}: {error.filename}", param_hint=option) from None
 
 
 def require_writable_folder(out: Path, names: Iterable[str]) -> None:
@@ -52,9 +62,18 @@ def require_writable_folder(out: Path, names: Iterable[str]) -> None:
             raise typer.BadParameter(problem, param_hint="--out") from None
 
 
-def deliver(result: Deliverable, json: bool, out: Path | None, save: Callable[[Path], Sequence[str]]) -> None:
-    """Print a result; if there is a folder, write the files with ``save(out)`` and print the names that it returns."""
-    from aqmlab.files import json_text
+def deliver(
+    result: Deliverable,
+    json: bool,
+    out: Path | None,
+    save: Callable[[Path], Sequence[str]],
+    csv: tuple[Path, polars.DataFrame] | None = None,
+) -> None:
+    """Print a result; if there is a folder, write the files with ``save(out)`` and print the names that it returns.
+
+    ``csv`` is a file and the table to write to it.
+    """
+    from aqmlab.files import json_text, write_text
 
     files: Sequence[str] = ()
     try:
@@ -62,26 +81,54 @@ def deliver(result: Deliverable, json: bool, out: Path | None, save: Callable[[P
     finally:  # save even if the reader closes the pipe early
         if out:
             files = save(out)
-    if files:
-        written = f"written to {out}: {', '.join(files)}"
-        typer.echo(written if json else f"\n{written}", err=json)
+        if csv:
+            file, frame = csv
+            write_text(file, frame.write_csv())
+    written = [f"written to {out}: {', '.join(files)}"] if files else []
+    written += [f"written to {csv[0]}: the metrics of every run"] if csv else []
+    if written:
+        typer.echo("\n".join(written if json else ["", *written]), err=json)
 
 
-def draw(results: Comparison | Sweep, folder: Path) -> list[str]:
-    """Write the figure and the report of results that have runs; return the names of the files."""
+def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> list[str]:
+    """Write the figures and the report of results that have runs; return the names of the files.
+
+    Figures that were written there before, under other names, are removed.
+    """
+    from aqmlab.files import figure_files
+    from aqmlab.results.comparison import Comparison
+
+    figures = dict(_figures(results))
+    files = figure_files(figures, formats)
+    for name in set(figure_files()).difference(files):
+        (folder / name).unlink(missing_ok=True)
+    if figures:
+        from aqmlab.figures import matplotlib
+
+        for name, figure in figures.items():
+            matplotlib.save(figure, folder, formats, name)
+    if isinstance(results, Comparison):
+        from aqmlab.reports import html
+
+        html.save(results, folder / REPORT, command_line(), results.baseline)
+    else:
+        from aqmlab.reports import sweep_html
+
+        sweep_html.save(results, folder / REPORT, command_line())
+    return [*files, REPORT]
+
+
+def _figures(results: Comparison | Sweep) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of results, by name."""
     from aqmlab.results.comparison import Comparison
 
     if isinstance(results, Comparison):
-        from aqmlab.figures import matplotlib, runs
-        from aqmlab.reports import html
+        from aqmlab.figures import runs, tradeoff
 
-        matplotlib.save(runs.comparison(results), folder)
-        html.save(results, folder / REPORT, command_line())
-        return [*FIGURES, REPORT]
-    from aqmlab.figures import matplotlib, sweep
-    from aqmlab.reports import sweep_html
+        yield "figure", runs.comparison(results)
+        if len(results) > 1 and tradeoff.is_drawn(results):
+            yield "tradeoff", tradeoff.tradeoff(results)
+    elif results.parameters:
+        from aqmlab.figures import sweep
 
-    if results.parameters:
-        matplotlib.save(sweep.sweep(results), folder)
-    sweep_html.save(results, folder / REPORT, command_line())
-    return [*(FIGURES if results.parameters else ()), REPORT]
+        yield "figure", sweep.sweep(results)

@@ -32,6 +32,7 @@ def fluid(
     jobs: options.Jobs = None,
     json: options.Json = False,
     out: options.Out = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Integrate the fluid model of a scenario.
 
@@ -39,6 +40,7 @@ def fluid(
     """
     if jobs is not None and packet_seeds is None:
         raise typer.BadParameter("applies only with --packet-seeds", param_hint="--jobs")
+    formats = options.chosen_formats(figure_format, out)
     chosen = scenarios.changed(scenarios.loaded(scenario), aqm, set_)
 
     def simulate() -> Simulated:
@@ -53,7 +55,8 @@ def fluid(
         return Comparison({"fluid": model, **packets}), stopped
 
     labels = ["fluid"] if packet_seeds is None else ["fluid", "packet"]
-    replications.report(dict.fromkeys(labels, chosen), packet_seeds, simulate, json, out, single=packet_seeds is None)
+    cases = dict.fromkeys(labels, chosen)
+    replications.report(cases, packet_seeds, simulate, json, out, single=packet_seeds is None, formats=formats)
 
 
 @contextmanager

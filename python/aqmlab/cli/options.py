@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from aqmlab.files import DEFAULT_FORMATS, FIGURE_FORMATS
+
 PACKET = "packet"
 """The default engine."""
 
@@ -88,6 +90,17 @@ def _auto(text: str | None) -> str | None:
     """Refuse anything but auto."""
     if text not in (None, "auto"):
         raise typer.BadParameter(f"{text}: must be auto; set a time with --set warmup={text!r}")
+    return text
+
+
+def _formats(text: str | None) -> str | None:
+    """Refuse a list with a format that there is not, or with one twice."""
+    formats = [] if text is None else text.split(",")
+    for place, form in enumerate(formats):
+        if form not in FIGURE_FORMATS:
+            raise typer.BadParameter(f"{text}: {form!r}: must be one of {', '.join(FIGURE_FORMATS)}")
+        if form in formats[:place]:
+            raise typer.BadParameter(f"{text}: {form} is given twice; give it once")
     return text
 
 
@@ -186,8 +199,43 @@ Check = Annotated[
     bool,
     typer.Option("--check", help="Account for every packet, and fail if the accounts do not balance. Takes longer."),
 ]
+Csv = Annotated[
+    Path | None,
+    typer.Option(
+        "--csv",
+        metavar="FILE",
+        dir_okay=False,
+        help="Write the metrics of every run to this file as CSV, in s, bit/s, bytes, packets and fractions.",
+    ),
+]
+FigureFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--figure-format",
+        metavar="FORMATS",
+        callback=_formats,
+        help="The formats of the figures in --out: some of png, svg, pdf, pgf, as in pdf,svg; default: png,svg.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Out = Annotated[Path | None, out(help="Write the results, series, figure and report to this folder.")]
+
+
+def chosen_formats(text: str | None, out: Path | None) -> tuple[str, ...]:
+    """Return the chosen formats of figures; refuse those that this machine cannot write, or for no folder."""
+    if text is None:
+        return DEFAULT_FORMATS
+    if out is None:
+        raise typer.BadParameter("applies only with --out", param_hint="--figure-format")
+    formats = tuple(text.split(","))
+    if "pgf" in formats:
+        from aqmlab.figures import matplotlib
+
+        try:
+            matplotlib.require_tex()
+        except matplotlib.TexError as error:
+            raise typer.BadParameter(str(error), param_hint="--figure-format") from None
+    return formats
 
 
 def require_jobs_or_cluster(jobs: int | None, cluster: str | None) -> None:

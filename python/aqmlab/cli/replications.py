@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
+from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.precision import Bar, reached, remedy, require_engines
 from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
@@ -73,11 +74,18 @@ def perform(
     fates: Path | None = None,
     until: Until | None = None,
     warmup: str | None = None,
+    baseline: str | None = None,
+    csv: Path | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> None:
-    """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`."""
+    """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`.
+
+    ``baseline`` is the label of the discipline that the others are compared with, by default the first.
+    """
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.variants import labelled
     from aqmlab.execute.warmup import NotSettled
+    from aqmlab.results.cases import disciplines
     from aqmlab.results.precision import NoSuchMetric
 
     chosen = [Engine.parse(engine) for engine in engines]
@@ -97,13 +105,15 @@ def perform(
 
     def simulate() -> Simulated:
         try:
-            return simulated(scenarios, seeds, jobs, check, chosen, watched, fates, until, warmup)
+            results, stopped = simulated(scenarios, seeds, jobs, check, chosen, watched, fates, until, warmup)
         except NotSettled as error:
             raise typer.BadParameter(str(error), param_hint="--warmup") from None
         except NoSuchMetric as error:
             raise typer.BadParameter(str(error), param_hint="--until") from None
+        # After an interrupt no run of the baseline may have finished.
+        return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
-    report(cases, seeds or (until.least if until else None), simulate, json, out, single, check, until)
+    report(cases, seeds or (until.least if until else None), simulate, json, out, single, check, until, csv, formats)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -117,11 +127,14 @@ def report(
     single: bool,
     checked: bool = False,
     until: Until | None = None,
+    csv: Path | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> None:
     """Call ``simulate``, print and save; after Ctrl-C, a failure or a limit, do so with the finished runs and exit.
 
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
-    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for.
+    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for, ``csv``
+    is the file for the metrics of all runs, ``formats`` are those of the figures.
     """
     from aqmlab.execute.cases import Interrupted, chosen_seeds
     from aqmlab.execute.until import NotReached
@@ -129,7 +142,10 @@ def report(
 
     if out:
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
-        require_writable_folder(out, [*files(scenarios, chosen, single), *FIGURES, REPORT])
+        figures = figure_files(FIGURES[:1] if len(scenarios) == 1 else FIGURES, formats)
+        require_writable_folder(out, [*files(scenarios, chosen, single), *figures, REPORT])
+    if csv:
+        require_writable_file(csv, "--csv")
     with one_interrupt() as ignore_interrupts:
         results, stopped = simulate()
         ignore_interrupts()  # keep the finished runs
@@ -138,9 +154,9 @@ def report(
 
             def save(folder: Path) -> list[str]:
                 shown.save(folder)
-                return [f"{'result' if single else 'comparison'}.json", *draw(results, folder)]
+                return [f"{'result' if single else 'comparison'}.json", *draw(results, folder, formats)]
 
-            deliver(shown, json, out, save)
+            deliver(shown, json, out, save, (csv, shown.frame) if csv else None)
     if results and until and not stopped:
         for line in reached(until, results):
             typer.echo(line, err=json)

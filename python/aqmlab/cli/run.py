@@ -45,12 +45,15 @@ def run(
             "run. Only the linux engine can.",
         ),
     ] = None,
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Simulate a scenario."""
     from aqmlab.cli import live
     from aqmlab.execute.variants import with_discipline
     from aqmlab.results.result import KERNEL
 
+    formats = options.chosen_formats(figure_format, out)
     base = scenarios.seeded(scenario, seed, seeds)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     asked = precision.asked(until, seeds, most_seeds, within, long_run)
@@ -75,4 +78,6 @@ def run(
         fates=pcapng,
         until=asked,
         warmup=warmup,
+        csv=csv,
+        formats=formats,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import options
-from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
+from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.files import FIGURES, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -66,6 +67,8 @@ def sweep(
         options.store(help="Keep finished runs in this folder, which sweeps may share; default: store in --out."),
     ] = None,
     engine: options.Engine = "packet",
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
 ) -> None:
     """Simulate a scenario at many points.
 
@@ -80,7 +83,11 @@ def sweep(
     options.require_jobs_or_cluster(jobs, cluster)
     base = _with_settings(loaded(scenario), aqm, set_)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
-    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, REPORT])
+    formats = options.chosen_formats(figure_format, folder)
+    figures = figure_files(FIGURES[:1], formats)
+    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *figures, REPORT])
+    if csv:
+        require_writable_file(csv, "--csv")
     interrupted = False
     with one_interrupt() as ignore_interrupts:
         try:
@@ -107,7 +114,8 @@ def sweep(
                 raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
         ignore_interrupts()  # keep the finished runs
-        deliver(result, json, folder, lambda folder: _save(result, folder))
+        table = (csv, result.frame) if csv else None
+        deliver(result, json, folder, lambda folder: _save(result, folder, formats), table)
         _list_damage(result)
     if interrupted:
         counts = f"{result.done} of {result.wanted} runs are finished"
@@ -150,17 +158,18 @@ class _Bar:
         return progress
 
 
-def _save(result: Sweep, folder: Path) -> list[str]:
+def _save(result: Sweep, folder: Path, formats: Sequence[str]) -> list[str]:
     """Write all files unless they are up to date, and return their names."""
-    names = [*(FIGURES if result.parameters else ()), REPORT] if result.done else []
+    figures = figure_files(FIGURES[:1] if result.parameters else (), formats)
+    names = [*figures, REPORT] if result.done else []
     complete = all((folder / name).is_file() for name in (*names, REPORT))
     if not (complete and result.is_saved_in(folder)):
         (folder / REPORT).unlink(missing_ok=True)  # written last: it marks the others as complete
-        for name in set(FIGURES).difference(names):
+        for name in set(figure_files()).difference(names):
             (folder / name).unlink(missing_ok=True)  # from an earlier sweep
         result.save(folder)
         if result.done:
-            draw(result, folder)
+            draw(result, folder, formats)
     return ["sweep.json", "results/*.parquet", *names]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.figures.context import target, warmup
 from aqmlab.figures.model import COLOURS, Axis, Curve, Grid, Panel
-from aqmlab.results.cases import case, engine, engines
+from aqmlab.results.cases import case, discipline, engine, engines
 from aqmlab.results.result import PACKET
 from aqmlab.text import printable
 
@@ -79,8 +79,7 @@ def _by_discipline(results: Mapping[str, Result]) -> list[tuple[str, dict[str, R
     """Group results of equal cases; the name of a group is that of a label without its engine."""
     groups: dict[tuple[str, str], tuple[str, dict[str, Result]]] = {}
     for label, result in results.items():
-        name = label.removesuffix(f", {engine(label, result)}")
-        groups.setdefault(case(label, result), (name, {}))[1][label] = result
+        groups.setdefault(case(label, result), (discipline(label, result), {}))[1][label] = result
     return list(groups.values())
 
 

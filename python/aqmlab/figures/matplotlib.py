@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -15,10 +16,11 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Text
 from matplotlib.ticker import LogLocator, MaxNLocator, MultipleLocator, NullFormatter
 
 from aqmlab.figures.model import GREY, Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
-from aqmlab.files import replacing
+from aqmlab.files import DEFAULT_FORMATS, replacing
 from aqmlab.text import printable
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ STYLE: Any = {
     "grid.color": "#e5e5e5",
     "grid.linewidth": 0.6,
     "svg.hashsalt": "aqmlab",  # the same figure yields the same file
+    "pdf.fonttype": 42,  # texts stay texts, which journals demand and readers can search
+    "pgf.rcfonts": False,  # texts have the fonts of the document that includes the figure
 }
 
 _MARKS = {
@@ -64,6 +68,23 @@ _TEXT, _TITLE = 0.068, 0.08
 """Inches for each character of a text beside a bar, and of a title."""
 
 DPI = 130
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": DPI},
+    "svg": {"metadata": {"Date": None}},
+    "pdf": {"metadata": {"CreationDate": None}},
+    "pgf": {},
+}
+
+_TEX = ("xelatex", "lualatex", "pdflatex")
+"""The programs that can measure the texts of a PGF figure, the first that is there is taken."""
+
+_TEX_CHARACTERS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    **{character: f"\\{character}" for character in "$&#{}"},
+}
+"""The characters that TeX does not take as they are, apart from those that matplotlib escapes."""
 
 
 @dataclass(frozen=True)
@@ -95,25 +116,76 @@ def draw(figure: Figure, canvas: Canvas | None = None) -> Canvas:
     return canvas
 
 
-def images(figure: Figure) -> dict[str, bytes]:
-    """Draw a figure as ``svg`` and ``png``; the same figure yields the same bytes."""
+def images(figure: Figure, formats: Sequence[str] = DEFAULT_FORMATS) -> dict[str, bytes]:
+    """Draw a figure in some of `FIGURE_FORMATS`; the same figure yields the same bytes.
+
+    Raise `TexError` if ``pgf`` is one of them and this machine has no TeX that can measure its texts.
+    """
     found = {}
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a missing glyph, an interval below a logarithmic axis
         canvas = draw(figure, Canvas())
-        forms: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": DPI}}
-        for form, options in forms.items():
-            file = io.BytesIO()
-            canvas.savefig(file, format=form, **options)
-            found[form] = file.getvalue()
+        for form in sorted(formats, key=lambda form: form == "pgf"):  # for which the texts are changed
+            found[form] = _pgf(canvas) if form == "pgf" else _saved(canvas, form)
     return found
 
 
-def save(figure: Figure, folder: Path) -> None:
-    """Write a figure to ``folder`` as ``figure.png`` and ``figure.svg``."""
-    for form, data in images(figure).items():
-        with replacing(folder / f"figure.{form}") as file:
+def save(figure: Figure, folder: Path, formats: Sequence[str] = DEFAULT_FORMATS, name: str = "figure") -> None:
+    """Write a figure to ``folder`` as ``name`` in some of `FIGURE_FORMATS`; see `images`."""
+    for form, data in images(figure, formats).items():
+        with replacing(folder / f"{name}.{form}") as file:
             file.write_bytes(data)
+
+
+def require_tex() -> None:
+    """Raise `TexError` if this machine has no TeX that can measure the texts of a figure."""
+    canvas = Canvas(figsize=(1, 1))
+    canvas.text(0, 0, "A")
+    _pgf(canvas)
+
+
+class TexError(Exception):
+    """PGF needs a TeX that this machine does not have."""
+
+
+def _saved(canvas: Canvas, form: str) -> bytes:
+    file = io.BytesIO()
+    canvas.savefig(file, format=form, **_OPTIONS[form])
+    return file.getvalue()
+
+
+def _pgf(canvas: Canvas) -> bytes:
+    """Draw as PGF, in which texts are TeX's: what is special to it is escaped, and it measures them."""
+    from matplotlib.backends.backend_pgf import LatexError
+
+    remedy = (
+        "install one (Debian: apt install texlive-xetex texlive-latex-recommended texlive-pictures), or choose pdf, "
+        "whose texts are texts as well"
+    )
+    tex = next((program for program in _TEX if shutil.which(program)), None)
+    if tex is None:
+        raise TexError(f"pgf: needs a TeX to measure texts, and {', '.join(_TEX)} are missing: {remedy}")
+    _escape(canvas)
+    try:
+        with mpl.rc_context({"pgf.texsystem": tex}):
+            return _saved(canvas, "pgf")
+    except (LatexError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise TexError(f"pgf: {tex} does not measure texts ({reason}): {remedy}") from error
+
+
+def _escape(canvas: Canvas) -> None:
+    """Escape the texts that are shown as they are; numbers at axes are TeX already."""
+    escape = str.maketrans(_TEX_CHARACTERS)
+    categories = set()
+    for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
+        labels = axis.get_ticklabels()
+        if labels and not labels[0].get_parse_math():
+            axis.set_ticklabels([label.get_text().translate(escape) for label in labels])
+            categories.update(labels)
+    for text in canvas.findobj(Text):
+        if text not in categories and not text.get_parse_math():
+            text.set_text(text.get_text().translate(escape))
 
 
 def _draw(figure: Figure, canvas: Canvas) -> None:
@@ -360,7 +432,7 @@ def _bars(axes: Axes, bars: Bars) -> None:
     for text, at, end in zip(bars.texts, bars.at, np.nan_to_num(ends), strict=bool(bars.texts)):
         place, shift = ((end, at), (4, 0)) if bars.horizontal else ((at, end), (0, 4))
         align: Any = {"va": "center"} if bars.horizontal else {"ha": "center"}
-        axes.annotate(text, place, shift, textcoords="offset points", fontsize=8, **align)
+        axes.annotate(text, place, shift, textcoords="offset points", fontsize=8, parse_math=False, **align)
 
 
 def _reach(middle: Array, low: Array, high: Array) -> Array:
@@ -381,6 +453,7 @@ def _shade(axes: Axes, shade: Shade) -> None:
 def _note(axes: Axes, note: Note) -> None:
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.8}
     style: Any = {"va": "center", "ha": "right" if note.left else "left", "fontsize": 8.5, "bbox": box, "zorder": 6}
+    style |= {"parse_math": False}
     shift = (note.dx, note.dy)
     axes.annotate(note.text, (note.x, note.y), shift, textcoords="offset points", color=note.colour, **style)
 

@@ -14,6 +14,7 @@ from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
+from aqmlab.results.series import averaged
 from aqmlab.results.summary import share
 from aqmlab.text import printable, wrapped
 
@@ -34,15 +35,12 @@ _PANEL_WIDTH = 30
 SMALL_BINS = 250
 """The number of bins for which a small panel has room."""
 
-EXPLAINED = "line and band: mean, least and greatest value of each bin; dashes: target; grey: warm-up"
-"""How to read a quantity over time."""
-
 
 def comparison(results: Mapping[str, Result]) -> Figure:
     """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
-    The panels show the first seed. More than `MANY` results are sorted by their mean queue, the bars are above, and
-    the panels are small. Several engines share the panel of a discipline, which shows the means of all seeds.
+    The panels show the means over the seeds. More than `MANY` results are sorted by their mean queue, the bars are
+    above, and the panels are small. Several engines share the panel of a discipline.
     """
     if not results:
         raise ValueError("there are no results to draw")
@@ -55,7 +53,7 @@ def comparison(results: Mapping[str, Result]) -> Figure:
         return _beside(timed, title, metrics)
     queues = over_time(results, "queue", engines.QUEUE)
     rows = [[metrics], [queues]] if len(results) > MANY else [[queues, metrics]]
-    return Figure(title=title, rows=rows, small_print=f"{curves(timed)}{EXPLAINED}")
+    return Figure(title=title, rows=rows, small_print=explained(timed))
 
 
 def _beside(timed: Mapping[str, Result], title: str, metrics: Grid) -> Figure:
@@ -189,14 +187,14 @@ def with_quantity(results: Mapping[str, Result], quantity: str) -> dict[str, Res
 
 
 def band(result: Result, quantity: str = "queue", most: int | None = None) -> dict[str, NDArray[np.float64]]:
-    """Return a quantity of the observed link over time in the first run.
+    """Return a quantity of the observed link over time: its mean over the seeds, its least and its greatest value.
 
     ``quantity`` is ``queue`` or a signal of the algorithm. The result has ``t``, and ``min``, ``mean`` and ``max`` of
     each bin; neighbouring bins are merged to at most ``most`` bins, if given.
     """
-    series, link = result.series, result.link
-    least, mean, greatest = (series[f"{link}.{quantity}.{which}"].to_numpy() for which in ("min", "mean", "max"))
-    t = series["t"].to_numpy()
+    low, middle, high = (f"{result.link}.{quantity}.{which}" for which in ("min", "mean", "max"))
+    series = averaged([result.series_of(seed).select("t", low, middle, high) for seed in result.seeds])
+    t, least, mean, greatest = (series[name].to_numpy() for name in ("t", f"{low}.least", middle, f"{high}.greatest"))
     if most is not None and len(t) > most:
         firsts = np.arange(0, len(t), -(-len(t) // most))
         mean = np.add.reduceat(mean, firsts) / np.diff(firsts, append=len(t))
@@ -204,11 +202,11 @@ def band(result: Result, quantity: str = "queue", most: int | None = None) -> di
     return {"t": t, "min": least, "mean": mean, "max": greatest}
 
 
-def curves(timed: Mapping[str, Result]) -> str:
-    """Describe which run the curves show: ``curves: seed 1, the first of 3; ``; empty if there is one run."""
-    many = max(len(result.seeds) for result in timed.values())
-    drawn = sorted({result.seeds[0] for result in timed.values()})
-    return f"curves: seed {', '.join(map(str, drawn))}, the first of {many}; " if many > 1 else ""
+def explained(timed: Mapping[str, Result]) -> str:
+    """Describe how to read a quantity over time: line, band, and over how many runs they are taken."""
+    most = max(len(result.seeds) for result in timed.values())
+    over = f", over {most} runs" if most > 1 else ""
+    return f"line and band: mean, least and greatest value of each bin{over}; dashes: target; grey: warm-up"
 
 
 def _course(name: str, result: Result, quantity: str, colour: str, most: int | None) -> list[Shape]:

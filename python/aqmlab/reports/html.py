@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from aqmlab.figures import engines
+from aqmlab.figures import engines, tradeoff
 from aqmlab.figures.model import Figure
 from aqmlab.figures.runs import (
-    EXPLAINED,
     MANY,
-    curves,
     distribution,
+    explained,
     main_metrics,
     over_time,
     recorded,
@@ -23,7 +22,7 @@ from aqmlab.figures.runs import (
 from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
-from aqmlab.reports.text import Table, compared, interval, made, notes
+from aqmlab.reports.text import EACH_FOR_ITSELF, Table, compared, interval, made, notes
 from aqmlab.results.distribution import panels
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
 
@@ -31,8 +30,12 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 
-def save(results: Mapping[str, Result], file: Path, command: str) -> None:
-    """Write the report of results by label to ``file``; ``command`` is the command line to repeat them."""
+def save(results: Mapping[str, Result], file: Path, command: str, baseline: str | None = None) -> None:
+    """Write the report of results by label to ``file``.
+
+    ``command`` is the command line to repeat them, ``baseline`` the discipline that the others are compared with, by
+    default the first.
+    """
     first = next(iter(results.values()))
     scenario = first.scenario
     text = rendered(
@@ -46,7 +49,8 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
         replicated=any(len(result.seeds) > 1 for result in results.values()),
         metrics=_metrics(results),
         many=len(results) > MANY,
-        differences=[(heading, _lines(table)) for heading, table in compared(results)],
+        differences=[(heading, _lines(table)) for heading, table in compared(results, baseline)],
+        each_for_itself=EACH_FOR_ITSELF,
         notes=notes(results),
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )
@@ -64,7 +68,7 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
             drawn = Figure(title="", rows=[[grid]], legend=True)
             found.append((heading, f"{_capitalised(engines.EXPLAINED)}.", embedded(drawn, heading.lower())))
     elif timed:
-        explanation = f"{curves(timed)}{EXPLAINED}, which the metrics leave out."
+        explanation = f"{explained(timed)}, which the metrics leave out."
         queue = embedded(over_time(results, "queue", engines.QUEUE), "queue")
         found.append(("Queue", _capitalised(explanation), queue))
     if not beside and with_quantity(results, "p"):
@@ -72,6 +76,9 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
         found.append(("Drop probability", "", embedded(probability, "probability")))
     order = ", sorted by the mean queue" if many and not engines.several(results) else ""
     found.append((f"Main metrics{order}", "", embedded(main_metrics(results, across=2), "bars")))
+    if len(results) > 1 and tradeoff.is_drawn(results):
+        grid = tradeoff.tradeoff(results).grids[0]
+        found.append(("Goodput and delay", f"{_capitalised(tradeoff.explained(results))}.", embedded(grid, "tradeoff")))
     for name, metric in DISTRIBUTIONS.items():
         if panels(results, name):
             found.append((metric.label, metric.definition, embedded(distribution(results, name), name)))

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.result import Sweep
 
 
-def results(shown: Mapping[str, Result]) -> str:
-    """Return the main metrics of at least one result as HTML, with a row for each label; engines are compared."""
+def results(shown: Mapping[str, Result], baseline: str | None = None) -> str:
+    """Return the tables of `text.text` as HTML."""
     return rendered(
         "notebook/tables.html",
         title=text.title(shown),
         origin=text.origin(shown),
-        tables=[("", text.table(shown)), *text.compared(shown)],
+        tables=[("", text.table(shown)), *text.compared(shown, baseline)],
         notes=text.notes(shown),
     )
 

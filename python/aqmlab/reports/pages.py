@@ -69,9 +69,51 @@ and says how to make it anew. `--out DIR` and `Result.save` put the new files in
 result, of which none is left; other files in the folder stay.
 
 `aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
-followed by its engine if there are several: `lred, fluid`. With several engines the document also has the key
-`differences`, `{{LABEL: {{"to": LABEL, "metrics": {{METRIC: …}}}}}}`: for each result of another engine its difference
-from the packet engine's, with the `mean`, `std`, `ci95` and `n` of every metric.
+followed by its engine if there are several: `lred, fluid`. With several results the document also has the keys
+`baseline` and `differences`. The latter is `{{LABEL: {{LABEL: {{METRIC: …}}}}}}`: the first result minus the second,
+seed by seed, with the `mean`, `std`, `ci95` and `n` of every metric. A result of another engine is compared with the
+packet engine's, and one of another discipline with that of the `baseline` (`--baseline NAME`, by default the first
+`--aqm`) on the same engine. Each interval is for itself: of 20 differences that are really 0, about one has an interval
+that excludes 0.
+
+## Tables
+
+`--csv FILE` of `aqmlab run`, `compare` and `sweep` writes the metrics of every run, a row for each run, with all
+digits. In Python `frame` is the same table as a polars frame, and `to_pandas()` as a pandas frame.
+
+| columns | content |
+|---|---|
+| `label`, `aqm`, `engine` | of a comparison: its label, and the discipline and the engine in it |
+| `aqm`, `PATH`, … | of a sweep: the discipline, and the value of each parameter that varies |
+| `seed` | of the run |
+| `key` | of a sweep: the run's key in the store |
+| `queue_mean`, `goodput`, … | the metrics, in the units of the table above |
+| `classes.NAME.METRIC`, `links.NAME.METRIC`, `lanes.LINK.LANE.METRIC` | those of each traffic entry, link and queue |
+| `engine.packets`, … | the cost of the run |
+
+A metric that is not defined is empty in CSV, null in polars and NaN in pandas.
+
+## Two results compared
+
+`aqmlab diff A B` compares two results of `aqmlab run`, two comparisons or two sweeps. Each is a folder that `--out`
+wrote or, of `run` and `compare`, a file that `--json` printed. In Python `aqmlab.diff(a, b)` takes these paths, or the
+results themselves. It lists
+
+* the settings that differ, with the paths of `--set`, and the versions and engines that differ;
+* what only one of the two has: labels of a comparison, disciplines and points of a sweep;
+* each metric's difference, B minus A, with its 95 % confidence interval: seed by seed if both have the same seeds,
+  otherwise Welch's for independent runs. Each interval is for itself. A single run has no interval.
+
+`--json` prints `first`, `second`, `command`, `settings`, `origins` (versions and engines), `only_first`, `only_second`,
+`paired`, and `metrics`: `{{LABEL: {{METRIC: …}}}}` with `first`, `second`, `difference` and `ci95`; the label of a
+single result is empty. What a run cost is left out.
+
+## Figures
+
+`--out DIR` writes `figure.png` and `.svg`, and `compare` also `tradeoff.png` and `.svg`: goodput over queueing delay.
+`--figure-format pdf,svg` chooses among `png`, `svg`, `pdf` and `pgf`. In PDF and PGF, texts are texts: they can be
+searched, and those of PGF have the fonts of the TeX document that includes the figure. PGF needs `xelatex`, `lualatex`
+or `pdflatex` to measure them; without one, the option is refused before anything runs.
 
 ## Series
 
@@ -82,6 +124,10 @@ signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max`
 `.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
 of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
 `LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
+
+`Result.mean_series` averages these over the seeds: for each column COLUMN, the mean COLUMN, `COLUMN.least`,
+`COLUMN.greatest`, and `COLUMN.ci95`, half the 95 % confidence interval of the mean in that bin (Student t). A run in
+which a value is null does not count in that bin.
 
 With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
 (segments); in the file `class` is the number of the traffic entry, from 0.

@@ -11,7 +11,7 @@ from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.sweep_text import COMPARED, place, summary_of, versions
 from aqmlab.reports.template import rendered
-from aqmlab.reports.text import SHOWN, interval, signed
+from aqmlab.reports.text import EACH_FOR_ITSELF, SHOWN, interval, signed
 from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
 
@@ -47,6 +47,7 @@ def save(swept: Sweep, file: Path, command: str) -> None:
         failures=[str(failure) for failure in swept.failures[:_MOST_ROWS]],
         more_failures=len(swept.failures) - _MOST_ROWS,
         first=swept.aqms[0],
+        each_for_itself=EACH_FOR_ITSELF,
         differences=_differences(swept) if len(swept.aqms) > 1 and len(swept.seeds) > 1 else None,
         window=f"[{scenario.warmup:g} s, {scenario.duration:g} s]",
         replicated=len(swept.seeds) > 1,

@@ -65,7 +65,7 @@ def is_paired(sweep: Sweep) -> bool:
 
 def compared(sweep: Sweep) -> str:
     """Return the heading of the differences."""
-    return f"Differences to {printable(sweep.aqms[0])}, seed by seed"
+    return f"Differences from {printable(sweep.aqms[0])}, seed by seed"
 
 
 def means(sweep: Sweep) -> Table:

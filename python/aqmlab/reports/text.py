@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from aqmlab.results.cases import engines
-from aqmlab.results.differences import Difference, differences
+from aqmlab.results.cases import discipline, engines
+from aqmlab.results.differences import Difference, between_disciplines, between_engines
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
@@ -25,6 +26,10 @@ WIDTH = 120
 
 _LISTED = 10
 """The most seeds that are listed one by one even if they are consecutive."""
+EACH_FOR_ITSELF = (
+    "A star: the 95 % interval excludes 0. Each interval is for itself: of 20 differences of 0, about one has a star."
+)
+"""How to read many intervals; nothing is corrected for their number."""
 
 _SHORTEST = 16
 """The smallest width to which labels are broken."""
@@ -58,24 +63,25 @@ class Table:
         return [["", *(column.label for column in self.columns)], ["", *(column.unit for column in self.columns)]]
 
 
-def text(results: Mapping[str, Result]) -> str:
+def text(results: Mapping[str, Result], baseline: str | None = None) -> str:
     """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label.
 
-    With several engines their differences follow.
+    The differences of several engines and of several disciplines follow; see `compared`.
     """
-    lines = [f"{title(results)} {origin(results)}", "", _laid_out(table(results))]
-    for heading, differing in compared(results):
-        lines += ["", f"{heading}:", "", _laid_out(differing)]
+    lines = [f"{title(results)} {origin(results)}", "", laid_out(table(results))]
+    for heading, differing in compared(results, baseline):
+        lines += ["", f"{heading}:", "", laid_out(differing)]
     return "\n".join([*lines, *notes(results)])
 
 
-def _laid_out(shown: Table) -> str:
+def laid_out(shown: Table) -> str:
+    """Lay out a table and its remark as plain text, long labels broken."""
     numbers = max(map(len, columns([row[1:] for row in shown.heads()] + list(shown.rows)).splitlines()))
     body = []
     for label, row in zip(shown.labels, shown.rows, strict=True):
         first, *more = wrapped(label, max(WIDTH - numbers - 4, _SHORTEST))
         body += [[first, *row], *([f"  {line.strip()}", *[""] * len(row)] for line in more)]
-    return columns(shown.heads() + body)
+    return "\n".join([columns(shown.heads() + body), *textwrap.wrap(shown.remark, WIDTH)])
 
 
 def title(results: Mapping[str, Result]) -> str:
@@ -114,21 +120,39 @@ def table(results: Mapping[str, Result]) -> Table:
     return Table(heads, list(results), rows)
 
 
-def compared(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
-    """Return a heading and a table of the differences between engines, with a row for each; none without several."""
-    found = differences(results)
-    if not found:
-        return []
+def compared(results: Mapping[str, Result], baseline: str | None = None) -> list[tuple[str, Table]]:
+    """Return a heading and a table of the differences between engines, and of those between disciplines.
+
+    The disciplines are compared with ``baseline``, by default the first. Without several there is no table.
+    """
+    both = (
+        (_from_an_engine, between_engines(results)),
+        (_from_a_discipline, between_disciplines(results, baseline)),
+    )
+    return [(heading(results, found), differing(found)) for heading, found in both if found]
+
+
+def differing(found: Sequence[Difference]) -> Table:
+    """Return differences in the main metrics as a table, with a row for each."""
     cells = [
-        _aligned([signed(METRICS[name], one.metrics[name].mean, one.metrics[name].ci95) for one in found])
+        aligned([signed(METRICS[name], one.metrics[name].mean, one.metrics[name].ci95) for one in found])
         for name in SHOWN
     ]
     rows = list(zip(*cells, strict=True))
-    shown = Table([Column.of(METRICS[name]) for name in SHOWN], [one.label for one in found], rows)
-    return [(_heading(results, found), shown)]
+    bounded = any(one.metrics[name].ci95 is not None for one in found for name in SHOWN)
+    heads = [Column.of(METRICS[name]) for name in SHOWN]
+    return Table(heads, [one.label for one in found], rows, EACH_FOR_ITSELF if bounded else "")
 
 
-def _heading(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
+def _from_a_discipline(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
+    """Name the discipline of reference and, if there are several runs, how they are paired."""
+    to = printable(discipline(found[0].to, results[found[0].to]))
+    where = " on the same engine" if len(engines(results)) > 1 else ""
+    paired = any(len(results[one.label].runs) > 1 for one in found)
+    return f"Differences from {to}{where}{', seed by seed' if paired else ''}"
+
+
+def _from_an_engine(results: Mapping[str, Result], found: Sequence[Difference]) -> str:
     """Name the engine of reference and, if there are several runs, how they are paired."""
     pairs = [(results[one.label], results[one.to]) for one in found]
     to = ", ".join(engines({one.to: results[one.to] for one in found}))
@@ -151,10 +175,11 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
     cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
-    return _aligned(cells)
+    return aligned(cells)
 
 
-def _aligned(cells: Sequence[str]) -> list[str]:
+def aligned(cells: Sequence[str]) -> list[str]:
+    """Align the ± signs of a column that is flush right."""
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
     padded = zip(cells, spreads, strict=True)

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import read_json
+from aqmlab.files import figure_files, read_json
 from aqmlab.results import frames
-from aqmlab.results.differences import differences, framed
+from aqmlab.results.cases import discipline, disciplines, engine
+from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
 from aqmlab.results.result import FILES, Result
 from aqmlab.sealed import Saved, Saving
 
@@ -31,10 +32,21 @@ class Comparison(Mapping[str, Result]):
     ----------
     results : mapping
         The results, in the order in which to show them.
+    baseline : str
+        The queue discipline that the others are compared with, by default the first: its label, without an engine.
+
+    Raises
+    ------
+    LookupError
+        If no result is of that discipline.
     """
 
-    def __init__(self, results: Mapping[str, Result]) -> None:
+    def __init__(self, results: Mapping[str, Result], baseline: str | None = None) -> None:
         self._results = dict(results)
+        names = disciplines(self._results)
+        if baseline is not None and baseline not in names:
+            raise LookupError(f"baseline = {baseline!r}: must be one of {', '.join(names) or 'no result'}")
+        self._baseline = baseline
 
     def __getitem__(self, label: str) -> Result:
         return self._results[label]
@@ -44,6 +56,11 @@ class Comparison(Mapping[str, Result]):
 
     def __len__(self) -> int:
         return len(self._results)
+
+    @property
+    def baseline(self) -> str | None:
+        """The discipline that the others are compared with; None without results."""
+        return self._baseline or next(iter(disciplines(self)), None)
 
     @property
     def table(self) -> polars.DataFrame:
@@ -62,15 +79,41 @@ class Comparison(Mapping[str, Result]):
 
     @property
     def differences(self) -> polars.DataFrame:
-        """The differences of every metric from the packet engine, where engines have the same scenario.
+        """The differences of every metric between engines, and between queue disciplines.
 
-        A row for each result of another engine and each metric: ``label``, ``to`` (the label of the packet engine's
-        result), ``metric``, ``runs`` (the number of seeds for which both have a value), ``difference`` (the mean of
-        ``label`` minus ``to``) and ``ci95``, half its 95 % confidence interval (Student's t, paired by seed). The fluid
-        model has one run, without a seed: the interval is then that of the other's runs. Without the packet engine,
-        ``to`` is the first result.
+        A row for each pair and metric: ``label``, ``to`` (the label of the result that is subtracted), ``metric``,
+        ``runs`` (the number of seeds for which both have a value), ``difference`` (the mean of ``label`` minus ``to``)
+        and ``ci95``, half its 95 % confidence interval (Student's t, paired by seed; null for fewer than two seeds).
+        Each interval is for itself: nothing is corrected for their number.
+
+        A result of another engine is compared with the packet engine's of the same scenario, or without the packet
+        engine with the first. A result of another discipline is compared with that of `baseline` on the same engine.
+        The fluid model has one run, without a seed: compared with runs, the interval is that of their mean.
         """
-        return framed(differences(self))
+        return framed(self._differences())
+
+    def _differences(self) -> list[Difference]:
+        return [*between_engines(self), *between_disciplines(self, self.baseline)]
+
+    def against(self, baseline: str) -> Comparison:
+        """Return the same results, compared with another queue discipline.
+
+        Parameters
+        ----------
+        baseline : str
+            The label of the discipline, without an engine.
+
+        Returns
+        -------
+        Comparison
+            A comparison whose `differences` are from that discipline.
+
+        Raises
+        ------
+        LookupError
+            If no result is of that discipline.
+        """
+        return Comparison(self._results, baseline)
 
     def document(self) -> dict[str, Any]:
         """Return everything but the series as a dictionary for JSON.
@@ -78,37 +121,50 @@ class Comparison(Mapping[str, Result]):
         Returns
         -------
         dict
-            ``results``: the document of each result, by label. With several engines also ``differences``: for each
-            label of another engine than the packet engine ``to``, the label of that, and under ``metrics``, for every
-            metric, the ``mean``, ``std``, ``ci95`` and ``n`` of the difference; see `Comparison.differences`.
+            ``results``: the document of each result, by label. With several also ``baseline``, and ``differences``: for
+            each label and each label that it is compared with, the ``mean``, ``std``, ``ci95`` and ``n`` of the
+            difference of every metric; see `Comparison.differences`.
         """
-        compared = {
-            one.label: {"to": one.to, "metrics": {name: each.document() for name, each in one.metrics.items()}}
-            for one in differences(self)
-        }
+        compared: dict[str, dict[str, Any]] = {}
+        for one in self._differences():
+            metrics = {name: each.document() for name, each in one.metrics.items()}
+            compared.setdefault(one.label, {})[one.to] = metrics
         return {
             "results": {label: result.document() for label, result in self.items()},
-            **({"differences": compared} if compared else {}),
+            **({"baseline": self.baseline, "differences": compared} if compared else {}),
         }
 
+    @property
+    def frame(self) -> polars.DataFrame:
+        """The metrics of all runs of all results as a polars frame, a row for each run.
+
+        ``label``, ``aqm`` (the label without the engine), ``engine``, and the columns of `Result.frame`.
+        """
+        import polars
+
+        runs = [(label, result, run.document()) for label, result in self.items() for run in result.runs]
+        heads = {
+            "label": [label for label, _, _ in runs],
+            "aqm": [discipline(label, result) for label, result, _ in runs],
+            "engine": [engine(label, result) for label, result, _ in runs],
+        }
+        frame = polars.DataFrame(heads, schema=dict.fromkeys(heads, polars.String))
+        return polars.concat([frame, frames.of_runs([run for _, _, run in runs])], how="horizontal")
+
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the metrics of all runs of all results as a pandas frame.
+        """Return `frame` as a pandas frame.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each run: ``label``, and the columns of `Result.to_pandas`.
+            A row for each run; a metric that is not defined is NaN.
 
         Raises
         ------
         ImportError
             If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
         """
-        import polars
-
-        runs = [(label, run.document()) for label, result in self.items() for run in result.runs]
-        labels = polars.DataFrame({"label": [label for label, _ in runs]}, schema={"label": polars.String})
-        return frames.to_pandas(polars.concat([labels, frames.of_runs([run for _, run in runs])], how="horizontal"))
+        return frames.to_pandas(self.frame)
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queues over time and the main metrics of all results.
@@ -126,6 +182,29 @@ class Comparison(Mapping[str, Result]):
         from aqmlab.figures import matplotlib, runs
 
         return matplotlib.draw(runs.comparison(self), figure)
+
+    def plot_tradeoff(self, figure: Figure | None = None) -> Figure:
+        """Draw the goodput over the queueing delay, its mean and its 95th percentile, with a point for each result.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new pyplot figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure. Better is up and to the right: the delay axis is reversed. Each seed has a mark, and the mean
+            bars for its 95 % confidence intervals.
+
+        Raises
+        ------
+        LookupError
+            If no result has both metrics.
+        """
+        from aqmlab.figures import matplotlib, tradeoff
+
+        return matplotlib.draw(tradeoff.tradeoff(self), figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it, with a curve for each result.
@@ -189,17 +268,18 @@ class Comparison(Mapping[str, Result]):
         labels = saved.document.get("results")
         if not isinstance(labels, dict):
             raise saved.unusable("it has no results")
-        return cls({label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)})
+        results = {label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)}
+        return cls(results, saved.document.get("baseline"))
 
     def __repr__(self) -> str:
         from aqmlab.reports.text import text
 
-        return text(self) if self else "<empty Comparison>"
+        return text(self, self.baseline) if self else "<empty Comparison>"
 
     def _repr_html_(self) -> str | None:
         from aqmlab.reports import notebook
 
-        return notebook.results(self) if self else None  # a notebook then shows the repr
+        return notebook.results(self, self.baseline) if self else None  # a notebook then shows the repr
 
 
 def _earlier(folder: Path) -> list[str]:
@@ -232,7 +312,7 @@ _LONGEST = 100
 
 def folders(labels: Iterable[str]) -> list[str]:
     """Return a folder name for each label, in the same order: all are different and valid in any file system."""
-    names: dict[str, str] = dict.fromkeys(("comparison.json", "figure.png", "figure.svg", "report.html"), "")
+    names: dict[str, str] = dict.fromkeys(("comparison.json", "report.html", *figure_files()), "")
     for label in labels:
         stem = re.sub(r"[^\w.=,-]+", "_", label)
         stem = stem if stem.strip(".") else f"_{stem}"  # neither the folder itself nor its parent

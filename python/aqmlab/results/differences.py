@@ -1,12 +1,12 @@
-"""Differences between the results of several engines, with confidence intervals."""
+"""Differences between the results of several engines or queue disciplines, with confidence intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results.cases import case, engine
+from aqmlab.results.cases import case, discipline, engine
 from aqmlab.results.result import PACKET, Metrics, Result
 from aqmlab.results.summary import Summary
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """The differences of a result from that of the same scenario on the engine of reference.
+    """The differences of a result from another one.
 
     `label` and `to` are the labels of the two, `metrics` has the difference of every metric of either: over the seeds
     of both, or if only one of them has seeds over these.
@@ -27,7 +27,7 @@ class Difference:
     metrics: Mapping[str, Summary]
 
 
-def differences(results: Mapping[str, Result]) -> list[Difference]:
+def between_engines(results: Mapping[str, Result]) -> list[Difference]:
     """Compare each result with that of the same scenario and discipline on another engine, if there is one.
 
     The engine of reference is `packet` or, where it is missing, that of the first such result.
@@ -45,15 +45,38 @@ def differences(results: Mapping[str, Result]) -> list[Difference]:
     ]
 
 
+def between_disciplines(results: Mapping[str, Result], baseline: str | None = None) -> list[Difference]:
+    """Compare each result with that of the discipline `baseline`, by default the first, on the same engine."""
+    names = {label: discipline(label, result) for label, result in results.items()}
+    chosen = baseline or next(iter(names.values()), "")
+    references = {engine(label, results[label]): label for label, name in names.items() if name == chosen}
+    pairs = [(label, references.get(engine(label, result))) for label, result in results.items()]
+    return [
+        Difference(label, to, _subtracted(results[label], results[to]))
+        for label, to in pairs
+        if to not in (None, label)
+    ]
+
+
 def _subtracted(result: Result, other: Result) -> dict[str, Summary]:
-    """Return the differences of two results' metrics, paired by seed where both have seeds."""
+    """Return the differences of two results' metrics; see `subtracted`."""
     own, others = ({run.seed: run.metrics for run in one.runs} for one in (result, other))
-    if not other.seeded:
-        others = dict.fromkeys(own, other.runs[0].metrics)
-    elif not result.seeded:
-        own = dict.fromkeys(others, result.runs[0].metrics)
-    pairs = [(own[seed], others[seed]) for seed in own if seed in others]
     names = dict.fromkeys([*result.runs[0].metrics, *other.runs[0].metrics])
+    return subtracted(own, others, result.seeded, other.seeded, names)
+
+
+def subtracted(
+    own: Mapping[int, Metrics], others: Mapping[int, Metrics], seeded: bool, others_seeded: bool, names: Iterable[str]
+) -> dict[str, Summary]:
+    """Return the differences of the metrics of some runs from those of others, paired by seed where both have seeds.
+
+    A single run without a seed is compared with each of the others.
+    """
+    if not others_seeded:
+        others = dict.fromkeys(own, next(iter(others.values())))
+    elif not seeded:
+        own = dict.fromkeys(others, next(iter(own.values())))
+    pairs = [(own[seed], others[seed]) for seed in own if seed in others]
     return {name: Summary.of([_less(mine, theirs, name) for mine, theirs in pairs]) for name in names}
 
 

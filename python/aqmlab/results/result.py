@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.results import distribution, frames
-from aqmlab.results.series import NAMES, Recording
+from aqmlab.results.series import NAMES, Recording, averaged
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import Saved, Saving
@@ -234,6 +234,18 @@ class Result:
         """
         return self.recordings[seed].queue_frame
 
+    @property
+    def mean_series(self) -> polars.DataFrame:
+        """The series of all runs, averaged over the seeds.
+
+        ``t``, and for each other column COLUMN of `series_of`: COLUMN, its mean over the runs; ``COLUMN.least`` and
+        ``COLUMN.greatest``; and ``COLUMN.ci95``, half the 95 % confidence interval of the mean in that bin (Student's
+        t), null for fewer than two runs. A run in which a value is null does not count there.
+
+        Raises `LookupError` if a run recorded no series.
+        """
+        return averaged([self.series_of(seed) for seed in self.seeds])
+
     def cwnd_of(self, seed: int) -> polars.DataFrame:
         """Return every flow's congestion window over time of one run.
 
@@ -288,21 +300,30 @@ class Result:
             **more,
         }
 
+    @property
+    def frame(self) -> polars.DataFrame:
+        """The metrics of all runs as a polars frame, a row for each run.
+
+        ``seed``, the metrics, and as ``classes.NAME.goodput`` those of each traffic entry, and likewise of each link
+        (``links``), queue (``lanes``) and the engine (``engine``). They are in s, bit/s, bytes, packets and fractions;
+        `aqmlab.METRICS` has the unit of each. A metric that is not defined is null.
+        """
+        return frames.of_runs([run.document() for run in self.runs])
+
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the metrics of all runs as a pandas frame.
+        """Return `frame` as a pandas frame.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each run: ``seed``, the metrics, and as ``classes.NAME.goodput`` those of each traffic entry, and
-            likewise of each link (``links``), queue (``lanes``) and the engine (``engine``).
+            A row for each run; a metric that is not defined is NaN.
 
         Raises
         ------
         ImportError
             If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
         """
-        return frames.to_pandas(frames.of_runs([run.document() for run in self.runs]))
+        return frames.to_pandas(self.frame)
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queue over time and the main metrics.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from aqmlab.files import parquet
+from aqmlab.results.student import quantile
 from aqmlab.sealed import Stored
 
 if TYPE_CHECKING:
@@ -59,3 +61,30 @@ def _frame(source: ArrowStream | Stored | None, recorded: str, setting: str) -> 
     if source is None:
         raise LookupError(f"this run recorded no {recorded}: set {setting}")
     return source.frame() if isinstance(source, Stored) else polars.DataFrame(source)
+
+
+def averaged(runs: Sequence[polars.DataFrame]) -> polars.DataFrame:
+    """Average the series of several runs bin by bin; see `Result.mean_series`.
+
+    Raise ValueError if their bins differ.
+    """
+    import numpy as np
+    import polars
+
+    first = runs[0]
+    if any(not run["t"].equals(first["t"]) for run in runs):
+        raise ValueError("the runs have different bins")
+    halves = np.array([math.nan, math.nan, *(quantile(0.95, n - 1) / math.sqrt(n) for n in range(2, len(runs) + 1))])
+    columns = [first["t"]]
+    for name in first.columns[1:]:
+        values = np.array([run[name].cast(polars.Float64).to_numpy() for run in runs])  # null becomes NaN
+        known = ~np.isnan(values)
+        counts = known.sum(axis=0)
+        some = counts > 0
+        mean = np.divide(np.where(known, values, 0.0).sum(axis=0), counts, out=np.full(len(counts), np.nan), where=some)
+        squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+        half = halves[counts] * np.sqrt(squares / np.maximum(counts - 1, 1))
+        least, greatest = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        for suffix, each in (("", mean), (".least", least), (".greatest", greatest), (".ci95", half)):
+            columns.append(polars.Series(f"{name}{suffix}", each).fill_nan(None))
+    return polars.DataFrame(columns)

@@ -1,0 +1,33 @@
+"""The command ``aqmlab diff``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli import options
+from aqmlab.cli.delivery import deliver
+from aqmlab.cli.terminal import BAD_USAGE, stop
+
+_HELP = "A folder that --out of run, compare or sweep wrote, or a file that --json of run or compare printed."
+
+
+def diff(
+    first: Annotated[Path, typer.Argument(metavar="A", help=_HELP, show_default=False)],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another one of the same kind.", show_default=False)],
+    json: options.Json = False,
+) -> None:
+    """Compare two saved results: settings, versions and metrics.
+
+    The differences are B minus A, with 95 % confidence intervals: seed by seed if both have the same seeds, otherwise
+    Welch's.
+    """
+    from aqmlab.diffs.diff import diff
+
+    try:
+        found = diff(first, second)
+    except ValueError as error:
+        stop(BAD_USAGE, str(error))
+    deliver(found, json, None, lambda folder: [])

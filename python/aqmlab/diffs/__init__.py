@@ -1,0 +1,1 @@
+"""Two saved results compared: the settings, the versions and the metrics in which they differ."""

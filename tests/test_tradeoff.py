@@ -1,0 +1,114 @@
+"""The figure of goodput over queueing delay."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Cli
+from matplotlib.figure import Figure
+
+import aqmlab
+from aqmlab import Comparison, Result, Scenario
+from aqmlab.figures import model, tradeoff
+from aqmlab.reports import html
+
+
+@pytest.fixture
+def found(tiny: Scenario) -> Comparison:
+    return aqmlab.compare(tiny, ["lred", "pi:q_ref=9", "droptail"], 3)
+
+
+def panel(found: Comparison) -> model.Panel:
+    return tradeoff.tradeoff(found).panels[0]
+
+
+def test_each_run_has_a_mark_and_the_mean_a_label(found: Comparison) -> None:
+    shown = panel(found)
+    means = {curve.name: curve for curve in shown.curves if curve.name}
+    runs = [curve for curve in shown.curves if curve.hollow]
+    for (label, result), marked in zip(found.items(), runs, strict=True):
+        assert list(marked.x) == [1e3 * run.metrics["queue_delay_mean"] for run in result.runs]  # type: ignore[operator]
+        assert list(marked.y) == pytest.approx([run.metrics["goodput"] / 1e6 for run in result.runs])  # type: ignore[operator]
+        assert means[label].x[0] == pytest.approx(1e3 * (result.metrics["queue_delay_mean"] or 0))
+        assert means[label].mark == marked.mark
+    assert [note.text for note in shown.shapes if isinstance(note, model.Note)].sort() == list(found).sort()
+    assert len(tradeoff.tradeoff(found).panels) == len(tradeoff.DELAYS)
+
+
+def test_better_is_up_and_to_the_right(found: Comparison) -> None:
+    shown = panel(found)
+    assert shown.x.downwards
+    assert not shown.y.downwards
+    axes = found.plot_tradeoff(Figure()).get_axes()[0]
+    assert axes.get_xlim()[0] > axes.get_xlim()[1]
+    assert axes.get_xlabel() == "Mean delay (ms), reversed"
+
+
+def test_bars_are_the_intervals_of_the_table(found: Comparison) -> None:
+    shown = panel(found)
+    bars = [curve for curve in shown.curves if curve.width]
+    goodput = found["lred"].summary["goodput"]
+    mean, half = (goodput.mean or 0) / 1e6, (goodput.ci95 or 0) / 1e6
+    low, high = np.clip([mean - half, mean + half], shown.y.low, shown.y.high)
+    assert len(bars) == 2 * len(found)
+    assert sorted(bars[1].y) == pytest.approx([low, high])
+    assert bars[1].x[0] == bars[1].x[1]
+
+
+def test_one_seed_has_means_alone(tiny: Scenario) -> None:
+    shown = panel(aqmlab.compare(tiny, ["lred", "pi"]))
+    assert [curve.name for curve in shown.curves] == ["lred", "pi"]
+
+
+def test_labels_cover_neither_each_other_nor_marks() -> None:
+    taken: list[tuple[float, float, float, float]] = [(95.0, 95.0, 105.0, 105.0)]
+    for _ in range(6):  # six results at one place
+        box, *_ = tradeoff._free("droptail", 100.0, 100.0, taken, (280.0, 240.0))
+        assert not any(tradeoff._overlap(box, other) for other in taken)
+        taken.append(box)
+    box, dx, _, left = tradeoff._free("droptail", 275.0, 100.0, [], (280.0, 240.0))
+    assert left, "there is no room at its right"
+    assert dx < 0
+    assert box[2] <= 275
+
+
+def test_delays_of_several_decades_have_a_logarithmic_axis(tiny: Scenario) -> None:
+    slow, fast = aqmlab.run(tiny.with_({"dumbbell.rate": "200 kbit/s"}), 2), aqmlab.run(tiny, 2)
+    quick = Result(
+        fast.scenario,
+        [type(run)(**{**run.document(), "metrics": {**run.metrics, "queue_delay_mean": 1e-4}}) for run in fast.runs],
+        fast.recordings,
+        fast.version,
+    )
+    assert panel(Comparison({"slow": slow, "quick": quick})).x.log
+    zero = Result(
+        fast.scenario,
+        [type(run)(**{**run.document(), "metrics": {**run.metrics, "queue_delay_mean": 0.0}}) for run in fast.runs],
+        fast.recordings,
+        fast.version,
+    )
+    shown = panel(Comparison({"slow": slow, "zero": zero}))
+    assert not shown.x.log
+    assert shown.x.low is not None
+    assert shown.x.low < 0, "the mark at 0 is not cut"
+
+
+def test_many_results_have_their_means_in_larger_panels(tiny: Scenario) -> None:
+    found = aqmlab.compare(tiny, [f"lred:q0={q}" for q in range(5, 14)], 2)
+    figure = tradeoff.tradeoff(found)
+    assert len(list(figure.panels[0].curves)) == len(found)
+    assert figure.grids[0].across == 1
+
+
+def test_the_command_and_the_report_have_it(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    short = ("--set", "duration=2 s", "--set", "warmup=0.5 s", "--seeds", "2")
+    done = quick_cli("compare", small_file, *short, "--aqm", "lred", "--aqm", "pi", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "tradeoff.png, tradeoff.svg, report.html" in done.stdout
+    assert (tmp_path / "out/tradeoff.png").read_bytes().startswith(b"\x89PNG")
+    assert '<figure class="figure" id="tradeoff">' in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+def test_one_result_has_no_trade_off(tiny: Scenario, tmp_path: Path) -> None:
+    html.save({"lred": aqmlab.run(tiny)}, tmp_path / "report.html", "aqmlab run")
+    assert 'id="tradeoff"' not in (tmp_path / "report.html").read_text(encoding="utf-8")
