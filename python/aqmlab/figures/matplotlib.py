@@ -155,7 +155,7 @@ def _saved(canvas: Canvas, form: str) -> bytes:
 
 
 def _pgf(canvas: Canvas) -> bytes:
-    """Draw as PGF, in which texts are TeX's: what is special to it is escaped, and it measures them."""
+    """Draw as PGF, in which texts are TeX's: TeX measures them, and the characters special to it are escaped."""
     from matplotlib.backends.backend_pgf import LatexError
 
     remedy = (

@@ -125,7 +125,7 @@ signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max`
 of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
 `LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
 
-`Result.mean_series` averages these over the seeds: for each column COLUMN, the mean COLUMN, `COLUMN.least`,
+`Result.mean_series` averages these over the seeds: for each `COLUMN`, under the same name its mean, `COLUMN.least`,
 `COLUMN.greatest`, and `COLUMN.ci95`, half the 95 % confidence interval of the mean in that bin (Student t). A run in
 which a value is null does not count in that bin.
 

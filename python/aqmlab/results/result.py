@@ -238,9 +238,9 @@ class Result:
     def mean_series(self) -> polars.DataFrame:
         """The series of all runs, averaged over the seeds.
 
-        ``t``, and for each other column COLUMN of `series_of`: COLUMN, its mean over the runs; ``COLUMN.least`` and
-        ``COLUMN.greatest``; and ``COLUMN.ci95``, half the 95 % confidence interval of the mean in that bin (Student's
-        t), null for fewer than two runs. A run in which a value is null does not count there.
+        ``t``, and for each other column ``COLUMN`` of `series_of`: under the same name its mean over the runs;
+        ``COLUMN.least`` and ``COLUMN.greatest``; and ``COLUMN.ci95``, half the 95 % confidence interval of the mean in
+        that bin (Student's t), null for fewer than two runs. A run in which a value is null does not count there.
 
         Raises `LookupError` if a run recorded no series.
         """
