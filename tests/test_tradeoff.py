@@ -31,7 +31,7 @@ def test_each_run_has_a_mark_and_the_mean_a_label(found: Comparison) -> None:
         assert list(marked.y) == pytest.approx([run.metrics["goodput"] / 1e6 for run in result.runs])  # type: ignore[operator]
         assert means[label].x[0] == pytest.approx(1e3 * (result.metrics["queue_delay_mean"] or 0))
         assert means[label].mark == marked.mark
-    assert [note.text for note in shown.shapes if isinstance(note, model.Note)].sort() == list(found).sort()
+    assert sorted(note.text for note in shown.shapes if isinstance(note, model.Note)) == sorted(found)
     assert len(tradeoff.tradeoff(found).panels) == len(tradeoff.DELAYS)
 
 

@@ -384,10 +384,10 @@ impl<P: Probe> Simulation<P> {
     fn end_warmup(&mut self) {
         let now = self.now();
         for link in &mut self.network.links {
-            match link.aqm_queue.as_deref_mut() {
-                Some(aqm_queue) if aqm_queue.ahead.is_none() => aqm_queue.end_warmup(now),
-                Some(_) => {}
-                None => link.end_warmup(now),
+            if let Some(aqm_queue) =
+                link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none())
+            {
+                aqm_queue.end_warmup(now);
             }
         }
         self.network.watch.goes_on(self.endpoints.flows.len());

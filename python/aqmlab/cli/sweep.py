@@ -13,7 +13,7 @@ from aqmlab.cli import options
 from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
-from aqmlab.files import FIGURES, figure_files
+from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -158,7 +158,7 @@ class _Bar:
         return progress
 
 
-def _save(result: Sweep, folder: Path, formats: Sequence[str]) -> list[str]:
+def _save(result: Sweep, folder: Path, formats: Sequence[str] = DEFAULT_FORMATS) -> list[str]:
     """Write all files unless they are up to date, and return their names."""
     figures = figure_files(FIGURES[:1] if result.parameters else (), formats)
     names = [*figures, REPORT] if result.done else []

@@ -10,6 +10,7 @@ use crate::packet::Packet;
 use aqm::ring::Ring;
 use aqm::unit::{Limit, Rate, Span, Time};
 use scenario::model;
+use std::ops::Range;
 
 /// A packet in flight, and when it reaches the other end.
 #[derive(Clone, Copy, Default, Debug)]
@@ -51,10 +52,11 @@ pub(crate) struct Link {
     waiting_bytes: u64,
     /// The transmitter of a plain link on the double clock.
     pub(crate) ns2: Ns2Transmitter,
-    /// Bytes that a plain link has taken in and sends, sooner or later.
+    /// The measurement window of the run.
+    window: Range<Instant>,
+    /// Bytes of the packets whose transmission over a plain link starts in the window: known when they come to the link,
+    /// whether that is before their time or not.
     bytes: u64,
-    /// Bits that it had sent when the warm-up ended.
-    sent_at_warmup: f64,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
     /// The place on the event list of the first of these.
@@ -105,6 +107,7 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
+        window: Range<Instant>,
         aqm_queue: Option<Box<AqmQueue>>,
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
@@ -121,8 +124,8 @@ impl Link {
             waiting: Ring::new(),
             waiting_bytes: 0,
             ns2: Ns2Transmitter::new(),
+            window,
             bytes: 0,
-            sent_at_warmup: 0.0,
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
@@ -182,28 +185,16 @@ impl Link {
     /// A plain link sends a packet, whose transmission starts at `start`.
     #[inline(always)]
     pub(super) fn send_plain(&mut self, start: Instant, size: u16) -> Transmission {
-        self.bytes += u64::from(u32::from(size) + self.wire.overhead);
+        if self.window.contains(&start) {
+            self.bytes += u64::from(u32::from(size) + self.wire.overhead);
+        }
         self.wire.send(start, u32::from(size))
     }
 
-    /// The warm-up of a plain link ends.
-    pub(crate) fn end_warmup(&mut self, now: Time) {
-        self.sent_at_warmup = self.bits_sent(now);
-    }
-
-    /// Bits that a plain link has sent by `now`. Where it has taken packets over before their time, idle gaps between
-    /// them count as used: the error is less than the time for which the engine works ahead.
-    fn bits_sent(&self, now: Time) -> f64 {
-        let clock = self.wire.clock;
-        // Each clock has its own transmitter; that of the other is never busy.
-        let free = clock.time(self.free).max(clock.time(instant(self.ns2.ready)));
-        (self.bytes as f64 * 8.0 - self.wire.rate.bits() * free.since(now).secs()).max(0.0)
-    }
-
-    /// Bits that a plain link has sent / bits that it could have sent in the measurement window, which ends at `end`
-    /// after `seconds`.
-    pub(crate) fn plain_utilisation(&self, end: Time, seconds: f64) -> f64 {
-        ((self.bits_sent(end) - self.sent_at_warmup) / (self.wire.rate.bits() * seconds)).clamp(0.0, 1.0)
+    /// Bits that a plain link has sent / bits that it could have sent in the measurement window, which lasts for `seconds`.
+    /// A packet counts if its transmission starts in the window.
+    pub(crate) fn plain_utilisation(&self, seconds: f64) -> f64 {
+        (self.bytes as f64 * 8.0 / (self.wire.rate.bits() * seconds)).min(1.0)
     }
 
     /// Whether packets wait at `end`, and no transmission is under way that they could wait for.

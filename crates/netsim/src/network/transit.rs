@@ -62,6 +62,8 @@ impl<P: Probe> Network<P> {
     ) -> Self {
         // On the double clock each hop has its place in the order of what happens at one instant.
         let may_work_ahead = may_work_ahead && scenario.clock == Clock::Integer;
+        let [warmup, end] = [scenario.general.warmup, scenario.general.duration]
+            .map(|at| scenario.clock.instant(Time::ZERO + at));
         let mut number = 0;
         let mut links: Vec<Link> = Vec::with_capacity(scenario.links.len());
         for (i, link) in scenario.links.iter().enumerate() {
@@ -76,7 +78,7 @@ impl<P: Probe> Network<P> {
                 }
                 Box::new(aqm_queue)
             });
-            links.push(Link::new(scenario.clock, link, delay, seed, aqm_queue));
+            links.push(Link::new(scenario.clock, link, delay, seed, warmup..end, aqm_queue));
         }
         let works_ahead =
             |link: &Link| link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.ahead.is_some());
@@ -89,7 +91,6 @@ impl<P: Probe> Network<P> {
         let starts = routes.starts();
         let hops = routes.into_hops(scenario.clock, &plan);
         let slots = assign_slots(&mut links, &hops);
-        let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let mut network = Self { events, links, hops, starts, probe, early, end, ledger, watch };

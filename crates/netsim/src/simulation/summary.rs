@@ -140,7 +140,7 @@ impl<P: Probe> Simulation<P> {
         let shares = self.network.shares_paths_with(observed);
         let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
         links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, said))| {
-            let plain = || link.plain_utilisation(self.end, seconds);
+            let plain = || link.plain_utilisation(seconds);
             (&*said.name, measured.get(&said.name).map_or_else(plain, |metrics| metrics.utilisation))
         })
     }
