@@ -21,9 +21,9 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// The busiest of `others`, the links with their utilisations on the paths of the flows that cross the observed link,
-    /// if it was the bottleneck and the observed queue never filled: that dropped and marked nothing, and was often
-    /// empty.
+    /// The busiest of `others`, or the first of those that are, if it was the bottleneck and the observed queue never
+    /// filled: that dropped and marked nothing, and was often empty. `others` are the links, with their utilisations, on
+    /// the paths of the flows that cross the observed link.
     ///
     /// Utilisation alone does not distinguish them: behind a link of the same rate, the observed one is as busy and its
     /// queue remains empty; in front of it, the queue fills.
@@ -31,7 +31,11 @@ impl Elsewhere {
         let traffic = &observed.traffic;
         let acted = traffic.drops_early + traffic.drops_overflow + traffic.marks > 0;
         let fills = acted || observed.queue_empty.is_none_or(|empty| empty < OFTEN_EMPTY);
-        let (link, utilisation) = others.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        let others: Vec<_> = others.into_iter().collect();
+        let busiest = others.iter().map(|(_, utilisation)| *utilisation).fold(0.0, f64::max);
+        // Of links of one rate the first limits, though another may have sent a packet more in the window.
+        let (link, utilisation) =
+            others.into_iter().find(|(_, utilisation)| *utilisation >= busiest - SAME)?;
         let limits = utilisation >= BUSY && utilisation >= observed.utilisation - SAME;
         (limits && !fills).then(|| Self { link: link.to_owned(), utilisation })
     }

@@ -30,4 +30,6 @@ def diff(
         found = diff(first, second)
     except ValueError as error:
         stop(BAD_USAGE, str(error))
+    except FileNotFoundError as error:
+        raise typer.BadParameter(f"{error.filename!r}: there is no such file or folder", param_hint="A or B") from None
     deliver(found, json, None, lambda folder: [])

@@ -26,6 +26,7 @@ WIDTH = 120
 
 _LISTED = 10
 """The most seeds that are listed one by one even if they are consecutive."""
+
 EACH_FOR_ITSELF = (
     "A star: the 95 % interval excludes 0. Each interval is for itself: of 20 differences of 0, about one has a star."
 )
@@ -75,13 +76,30 @@ def text(results: Mapping[str, Result], baseline: str | None = None) -> str:
 
 
 def laid_out(shown: Table) -> str:
-    """Lay out a table and its remark as plain text, long labels broken."""
-    numbers = max(map(len, columns([row[1:] for row in shown.heads()] + list(shown.rows)).splitlines()))
+    """Lay out a table and its remark as plain text, long labels broken; columns that do not fit follow below."""
+    heads, blocks, first = [row[1:] for row in shown.heads()], [], 0
+    least = min(_SHORTEST, max(map(len, shown.labels)))
+    while first < len(shown.columns):
+        last = len(shown.columns)
+        while last > first + 1 and least + 4 + _width([row[first:last] for row in [*heads, *shown.rows]]) > WIDTH:
+            last -= 1
+        blocks.append(_block(shown.labels, [row[first:last] for row in heads], [row[first:last] for row in shown.rows]))
+        first = last
+    return "\n".join(["\n\n".join(blocks), *textwrap.wrap(shown.remark, WIDTH)])
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    return max(map(len, columns(list(rows)).splitlines()))
+
+
+def _block(labels: Sequence[str], heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out columns beside their labels."""
+    numbers = _width([*heads, *rows])
     body = []
-    for label, row in zip(shown.labels, shown.rows, strict=True):
+    for label, row in zip(labels, rows, strict=True):
         first, *more = wrapped(label, max(WIDTH - numbers - 4, _SHORTEST))
         body += [[first, *row], *([f"  {line.strip()}", *[""] * len(row)] for line in more)]
-    return "\n".join([columns(shown.heads() + body), *textwrap.wrap(shown.remark, WIDTH)])
+    return columns([["", *row] for row in heads] + body)
 
 
 def title(results: Mapping[str, Result]) -> str:
