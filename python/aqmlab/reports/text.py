@@ -81,7 +81,7 @@ def laid_out(shown: Table) -> str:
     least = min(_SHORTEST, max(map(len, shown.labels)))
     while first < len(shown.columns):
         last = len(shown.columns)
-        while last > first + 1 and least + 4 + _width([row[first:last] for row in [*heads, *shown.rows]]) > WIDTH:
+        while last > first + 1 and least + 2 + _width([row[first:last] for row in [*heads, *shown.rows]]) > WIDTH:
             last -= 1
         blocks.append(_block(shown.labels, [row[first:last] for row in heads], [row[first:last] for row in shown.rows]))
         first = last
