@@ -126,7 +126,7 @@ proptest! {
         prop_assert!(kinds.iter().filter(|kind| **kind).count() <= 1, "{} is {:?}", text, kinds);
     }
 
-    /// Any text is read or refused, and what is read is written so that it is read again.
+    /// Any text is read or refused, and a value that was read is written so that it is read again.
     #[test]
     fn what_is_read_can_be_written(text in "[-+0-9.eE_]{0,6} ?(\\PC{0,6}|[kKMmGg]?i?[bB](it|yte)?s?(/s|ps)?)") {
         if let Some(rate) = Rate::parse(&text) {

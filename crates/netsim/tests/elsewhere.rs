@@ -1,4 +1,4 @@
-//! A run says which link was the bottleneck if the queue under study was not at it.
+//! A run names the link that was the bottleneck if the queue under study was not at it.
 
 use netsim::Simulation;
 use run::results::{Elsewhere, Results};

@@ -72,7 +72,7 @@ fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
     found
 }
 
-/// What an emulation of `scenario` makes of its packets, of which so many at a time are offered, the last first: results,
+/// What an emulation of `scenario` makes of its packets, offered in groups of `at_a_time`, the last first: results,
 /// series, and how many arrived, were lost, were marked.
 fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [usize; 3]) {
     let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));

@@ -52,7 +52,7 @@ pub struct Day {
 impl Day {
     /// In ns: the two clocks are read at one time if no more passes between.
     const CLOSE: u64 = 1_000;
-    /// In ns: a greater change was somebody's.
+    /// In ns: a greater change is a step.
     const STEP: u64 = 1_000_000;
 
     /// The clock of the day beside `clock`.

@@ -15,7 +15,7 @@ pub struct Report {
     pub datagrams: Attempts,
 }
 
-/// What was tried, and what failed of it.
+/// Attempts, and those that failed.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Attempts {
     /// All of it.

@@ -75,7 +75,7 @@ impl Entries {
         ))
     }
 
-    /// Gives the first places back to the kernel that are done with.
+    /// Returns the first places to the kernel that are done with.
     fn release(&mut self) {
         while self.taken & 1 == 1 {
             self.ring.state(self.next).store(libc::TP_STATUS_KERNEL, Ordering::Release);

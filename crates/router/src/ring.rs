@@ -53,7 +53,7 @@ pub(crate) fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, va
 }
 
 impl Ring {
-    /// So many places for packets that `socket` exchanges with device number `device` of the calling thread's network
+    /// A ring of `places` for packets that `socket` exchanges with device number `device` of the calling thread's network
     /// namespace, in frames of at least `frame` bytes.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl Ring {
         unsafe { AtomicU32::from_ptr(self.start(place).as_ptr().cast()) }
     }
 
-    /// The first byte of a place. Its contents, but for the state, are the caller's while the state says so.
+    /// The first byte of a place. Its contents, apart from the state, are the caller's while the state says so.
     pub(crate) fn start(&self, place: usize) -> NonNull<u8> {
         assert!(place < self.places);
         // SAFETY: it is within the mapping.

@@ -21,7 +21,7 @@ MOST_FAILURES = 20
 """The largest number of failed runs that are listed."""
 
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that stop a command in order: what is finished is kept, and what is temporary is removed."""
+"""The signals that stop a command in order: finished runs are kept, and temporary files are removed."""
 
 _received: list[int] = []
 """Those that have come."""

@@ -86,7 +86,7 @@ class Case:
             )
 
     def memory(self, at_a_time: int) -> Runs:
-        """Return the memory of its runs, of which so many are under way at a time; the series of all are kept."""
+        """Return the memory of its runs, `at_a_time` of which are under way; the series of all are kept."""
         bare = self.scenario.with_(UNRECORDED)
         during = memory(self.engine, bare)
         return Runs(len(self.seeds), at_a_time, during, memory(self.engine, self.scenario) - during)

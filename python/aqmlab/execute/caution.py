@@ -1,4 +1,4 @@
-"""What the library says of this machine where runs are performed nevertheless."""
+"""Warnings about this machine, on which runs are performed nevertheless."""
 
 from __future__ import annotations
 

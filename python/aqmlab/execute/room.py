@@ -83,7 +83,7 @@ class Runs(NamedTuple):
 
 
 def refuse_too_much_memory(scenarios: Iterable[Runs]) -> None:
-    """Raise MemoryError if the largest simultaneous runs, and what is kept of all runs, exceed the free memory."""
+    """Raise MemoryError if the largest simultaneous runs, and the series kept of all runs, exceed the free memory."""
     import psutil
 
     kept = 0

@@ -120,7 +120,7 @@ def reach(
 
 
 def _never(one: Precision) -> bool:
-    """Whether no run has a value, after as many as a first stage has."""
+    """Whether no run has a value, after all runs of a first stage."""
     return one.summary.mean is None
 
 
@@ -134,7 +134,7 @@ def _next(rule: Rule, done: float, look: Sequence[Precision]) -> float:
 
 
 def _not_reached(rule: Rule, results: Comparison, work: _Work, over: bool = False) -> NotReached:
-    """Say which intervals are too wide, and what would do; `over` is whether the time was, in place of the seeds."""
+    """Return the intervals that are too wide, and the remedy; `over` is whether the time was, in place of the seeds."""
     limit = f"in {rule.within:g} s" if over else f"with at most {rule.words(rule.most)}"
     made = {label: work.done[label] if rule.long else float(len(result.runs)) for label, result in results.items()}
     parts, needed, factor = [], 0.0, 1.0

@@ -37,7 +37,7 @@ SHORT, BATCHES = 400, 40
 _CORRELATED = 0.4
 """The correlation of neighbouring short batches from which on the run is too short."""
 _NOISE = 1.645 / math.sqrt(SHORT)
-"""The correlation that `SHORT` independent values exceed by chance in one case of twenty."""
+"""The correlation that `SHORT` independent values exceed in one case of twenty."""
 
 
 def correlation(values: NDArray[np.float64]) -> float:

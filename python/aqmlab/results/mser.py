@@ -20,7 +20,7 @@ BATCH = 5
 """The values in a batch: the 5 of MSER-5."""
 
 _LEFT = 5
-"""The least number of batches that are left: fewer may be alike by chance."""
+"""The least number of batches that are left: fewer may be alike at random."""
 
 
 def mser5(series: Sequence[float] | NDArray[np.float64]) -> int | None:

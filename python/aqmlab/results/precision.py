@@ -127,7 +127,7 @@ class Precision:
 
     @property
     def least_excess(self) -> float:
-        """A factor that is too small with near certainty, as far as the deviation seen so far tells."""
+        """A factor that is too small with near certainty, given the deviation seen so far."""
         if not math.isfinite(self.excess):
             return 0.0
         from scipy.special import chdtri  # scipy.stats takes a second to import

@@ -128,7 +128,7 @@ impl<P: Probe> Network<P> {
         if leaves { self.events.clock.lapse(Span::ZERO) } else { self.events.clock.sum(onward, wire.delay) }
     }
 
-    /// The shortest time that a packet travels which takes this hop next, given [`Self::onward`].
+    /// The shortest time that a packet travels from this hop on, given [`Self::onward`].
     pub(crate) fn travel(&self, hop: u32, onward: &[Lapse]) -> Lapse {
         let hop = self.hops[hop as usize];
         if hop.is_end() {

@@ -1,4 +1,4 @@
-//! Buffers that are said as a time or in bandwidth-delay products, in bytes.
+//! Buffers that are stated as a time or in bandwidth-delay products, in bytes.
 
 use crate::model::route::Routes;
 use crate::model::{Buffer, Kind, Scenario};
