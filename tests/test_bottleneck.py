@@ -25,7 +25,7 @@ count = 2
 """
 SLOW_ACCESS = {"dumbbell.access_rate": "2 Mbps"}
 SAID = (
-    "The queue under study never filled: the bottleneck is access link sender1, in use for 100.0% of the time. "
+    "The queue under study never filled: the bottleneck is access link sender1, in use for 99.9% of the time. "
     "Raise dumbbell.access_rate."
 )
 

@@ -212,10 +212,11 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_run_that_is_stopped_leaves_nothing(guest: None, temporary: Path) -> None:
     engine = Engine("linux")
     task = Task(Scenario.parse(LONG).core, 1, b"", "x", 1.0, engine=engine)
+    others = set(psutil.Process().children(recursive=True))  # such as a TeX of matplotlib's
     processes: list[psutil.Process] = []
 
     def watch(done: float) -> bool:
-        processes[:] = psutil.Process().children(recursive=True)
+        processes[:] = set(psutil.Process().children(recursive=True)) - others
         return done == 0
 
     assert linux.perform(task, engine.settings, watch) is None
@@ -730,7 +731,7 @@ def test_a_discipline_of_the_kernel_marks_and_keeps_its_target() -> None:
     result = aqmlab.run(Scenario.parse(FIVE, "five"), engine="linux:qdisc=pie limit 1000 target 20ms ecn")
     link = result.runs[0].links["bottleneck"]
     assert result.discipline == "kernel:pie limit 1000 target 20ms ecn"
-    assert link["marks"] > 50 > link["drops_early"]
+    assert link["marks"] > 25 > link["drops_early"]
     assert link["queue_delay_mean"] == pytest.approx(0.02, rel=0.3)
 
 

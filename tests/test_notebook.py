@@ -1,5 +1,6 @@
 """Results, sweeps and scenarios in notebooks: the tables of their `repr`, as HTML."""
 
+from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
@@ -42,7 +43,11 @@ def test_a_result_and_a_comparison_have_the_words_of_their_repr(tiny: Scenario) 
     compared = aqmlab.compare(tiny, ["lred", "pi:q_ref=9"], seeds=2)
     for item in (compared, compared["lred"]):
         words = repr(item).replace("seed by seed:", "seed by seed").split()
-        assert sorted(page(item).words) == sorted(words)
+        # Plain text repeats the labels of a table that is wider than the terminal.
+        rest = Counter(words)
+        rest.subtract(map(str, page(item).words))
+        assert set(rest.values()) <= {0, 1}
+        assert {word for word, times in rest.items() if times} <= {"pi:q_ref=9"}
 
 
 def test_a_sweep_has_the_words_of_its_repr(tiny: Scenario) -> None:
