@@ -33,6 +33,7 @@ pub mod tcp;
 pub mod traffic;
 
 pub use engine::rng::Stream;
+pub use measure::flow_log::FlowRow;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::memory_estimate;

@@ -81,9 +81,10 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let boards = boards.into_iter().map(on_board).fold(0, u64::saturating_add);
     // Rings grow by doubling, and an empty one has a few places.
     let rings = (2 * slot() as u64).saturating_mul(packets.saturating_add(4 * scenario.links.len() as u64));
-    // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
+    // Of a traffic entry's waits at each measured queue, its delays, round trips, completions and sessions; of each
+    // lane's waits.
     let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
-    let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
+    let histograms = ((measured + 4) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
     let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, persistent)];
     rest.into_iter().fold(rings, u64::saturating_add)
 }

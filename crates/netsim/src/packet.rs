@@ -15,6 +15,8 @@ pub enum Kind {
     Ack,
     /// A UDP datagram.
     Datagram,
+    /// The answer to a datagram.
+    Reply,
 }
 
 const ECT: u8 = 1;
@@ -151,6 +153,11 @@ impl Packet {
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
     }
 
+    /// The answer to a datagram, with its size and stamp, on the path that starts at `hop`.
+    pub(crate) const fn reply(&self, hop: u32) -> Self {
+        Self { hop, kind: Kind::Reply, flags: self.flags & !CE, ..*self }
+    }
+
     /// A packet from outside, offered at `now`, which its number identifies; of an ACK, nothing else is known.
     pub(crate) fn foreign(now: Time, header: Header, kind: Kind, ecn: Ecn, number: u32) -> Self {
         Self { kind, seq: number, ..Self::datagram(now, header, ecn) }
@@ -186,7 +193,13 @@ impl Packet {
         packet
     }
 
-    /// When the segment or datagram was sent; in an ACK, the time it echoes.
+    /// Whether it brings something to a receiver: a segment or a datagram, not what answers it.
+    #[inline]
+    pub(crate) const fn is_data(&self) -> bool {
+        matches!(self.kind, Kind::Data | Kind::Datagram)
+    }
+
+    /// When the segment or datagram was sent; in what answers it, the same time.
     pub(crate) const fn stamp(&self) -> Time {
         self.stamp
     }

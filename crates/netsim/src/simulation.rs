@@ -5,7 +5,9 @@ mod applications;
 mod conservation;
 mod early;
 mod emulation;
+mod flow_log;
 mod glance;
+mod paths;
 mod set_up;
 mod summary;
 
@@ -16,6 +18,7 @@ use crate::engine::clock::ClockArithmetic as _;
 use crate::engine::event::{Event, NEVER, instant};
 use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
+use crate::measure::flow_log::FlowLog;
 use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::packet::{Header, Kind, Packet};
@@ -51,6 +54,8 @@ pub struct Simulation<P> {
     pub(crate) deliveries: Deliveries,
     pub(crate) end: Time,
     pub(crate) windows: Vec<WindowSample>,
+    /// The flows, if they are recorded.
+    flow_log: Option<Box<FlowLog>>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
     /// The time, in nanoseconds, after which all links catch up.
@@ -203,8 +208,11 @@ impl<P: Probe> Simulation<P> {
         if P::CHECKS {
             self.network.ledger.on_delivered(packet);
         }
-        if packet.kind != Kind::Ack {
+        if packet.is_data() {
             self.deliveries.on_packet(self.network.events.now(), packet);
+            if packet.is_marked() && self.flow_log.is_some() {
+                self.log_mark(packet);
+            }
         }
         match packet.kind {
             Kind::Data => {
@@ -231,16 +239,37 @@ impl<P: Probe> Simulation<P> {
                     return;
                 }
                 let ack = packet.acknowledgement();
+                let before = self.endpoints.senders[packet.flow as usize].una();
                 self.with_sender(packet.flow, |sender, now, profile, out| {
                     sender.on_ack(now, profile, &ack, out)
                 });
+                // An ACK of nothing new repeats an old stamp (RFC 7323, section 4).
+                if self.endpoints.senders[packet.flow as usize].una() > before {
+                    self.on_round_trip(packet);
+                }
                 if self.endpoints.senders[packet.flow as usize].is_through() {
                     self.on_through(packet.flow);
                 }
             }
             Kind::Datagram => {
-                self.endpoints.sources[packet.flow as usize].on_arrival(packet.payload(), false);
+                let source = &mut self.endpoints.sources[packet.flow as usize];
+                source.on_arrival(packet.payload(), false);
+                if let Some(reverse) = source.reverse {
+                    self.network.send(self.network.events.instant(), &packet.reply(reverse));
+                }
             }
+            Kind::Reply => self.on_round_trip(packet),
+        }
+    }
+
+    /// A packet has come back to where what it answers was sent.
+    #[inline]
+    fn on_round_trip(&mut self, packet: &Packet) {
+        let now = self.now();
+        let took = now - packet.stamp();
+        self.deliveries.on_round_trip(now, packet.class(), took);
+        if self.flow_log.is_some() {
+            self.log_round_trip(packet, took);
         }
     }
 

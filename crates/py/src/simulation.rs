@@ -4,7 +4,7 @@ use crate::Scenario;
 use crate::look::Look;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
-use netsim::{Checked as Accounted, Series, WindowSample};
+use netsim::{Checked as Accounted, FlowRow, Series, WindowSample};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use run::{Column, Glance, Results, Watch};
@@ -102,6 +102,10 @@ impl Run {
         whichever!(self, run => run.finished().then(|| run.results()), None)
     }
 
+    fn flows(&self) -> Vec<FlowRow> {
+        whichever!(self, run => run.flows(), Vec::new())
+    }
+
     fn windows(&self) -> &[WindowSample] {
         whichever!(self, run => run.windows(), &[])
     }
@@ -165,6 +169,38 @@ impl Simulation {
     fn series(&mut self, py: Python<'_>) -> Option<Stream> {
         let series = self.run.series()?;
         Some(py.detach(|| Stream::new(series.take_columns())))
+    }
+
+    /// A row for each flow and transfer of a finished run; `None` if there is none.
+    fn flows(&self, py: Python<'_>) -> Option<Stream> {
+        let rows = self.run.flows();
+        let count = |count: Option<u64>| count.map(|count| count as f64);
+        let defined = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let column = |name: &str, value: &dyn Fn(&FlowRow) -> Option<f64>| Column {
+            name: name.to_owned(),
+            values: rows.iter().map(|row| defined(value(row))).collect(),
+        };
+        let table = || {
+            Stream::new(vec![
+                column("class", &|row| Some(f64::from(row.class))),
+                column("flow", &|row| Some(f64::from(row.flow))),
+                column("from", &|row| Some(row.from as f64)),
+                column("to", &|row| Some(row.to as f64)),
+                column("start", &|row| Some(row.start)),
+                column("end", &|row| row.end),
+                column("bytes", &|row| Some(row.bytes as f64)),
+                column("rtt_min", &|row| row.rtt_min),
+                column("rtt_mean", &|row| row.rtt_mean),
+                column("rtt_p95", &|row| row.rtt_p95),
+                column("rtt_max", &|row| row.rtt_max),
+                column("losses", &|row| Some(row.losses as f64)),
+                column("marks", &|row| Some(row.marks as f64)),
+                column("retransmits", &|row| count(row.retransmits)),
+                column("timeouts", &|row| count(row.timeouts)),
+                column("completion_time", &|row| row.completion_time),
+            ])
+        };
+        (!rows.is_empty()).then(|| py.detach(table))
     }
 
     /// The sampled congestion windows; `None` if none were asked for.

@@ -89,6 +89,8 @@ pub struct Class {
     pub completions: Vec<u64>,
     /// Times of web sessions in ns.
     pub sessions: Vec<u64>,
+    /// Times from request to answer in ns, since the warm-up.
+    pub round_trips: Vec<u64>,
 }
 
 impl From<Class> for Ends {
@@ -108,6 +110,7 @@ impl From<Class> for Ends {
             started: class.started,
             completions: spans(class.completions),
             sessions: spans(class.sessions),
+            round_trips: spans(class.round_trips),
         }
     }
 }

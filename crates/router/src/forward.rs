@@ -1,7 +1,7 @@
 //! The router: packets from the hosts into the emulated network, and from there to their hosts.
 
 use crate::clock::{Clock, Day, Poll, Timer};
-use crate::hosts::{Hosts, class_of};
+use crate::hosts::{Hosts, asks, class_of};
 use crate::losses::Loss;
 use crate::namespace::Namespace;
 use crate::pcapng::Pcapng;
@@ -9,7 +9,7 @@ use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::{Span, Time};
 use hdrhistogram::Histogram;
-use netsim::{Emulation, Foreign, Series};
+use netsim::{Emulation, Foreign, Kind, Series};
 use rustix::event::epoll::EventFlags;
 use std::collections::HashMap;
 use std::fs::File;
@@ -264,7 +264,7 @@ impl Router {
             to: to.node,
             class,
             flow: *self.connections.entry(seen.connection()).or_insert(next),
-            kind: seen.kind,
+            kind: if seen.kind == Kind::Datagram && !asks(seen.to.1) { Kind::Reply } else { seen.kind },
             size: place.length as u16,
             ecn: seen.ecn,
         };

@@ -235,13 +235,19 @@ pub const fn port(class: usize) -> u16 {
 #[must_use]
 pub const fn class_of(ports: [u16; 2]) -> Option<u16> {
     let [a, b] = ports;
-    if b >= FIRST_PORT && b <= LAST_PORT {
+    if asks(b) {
         Some(b - FIRST_PORT)
-    } else if a >= FIRST_PORT && a <= LAST_PORT {
+    } else if asks(a) {
         Some(a - FIRST_PORT)
     } else {
         None
     }
+}
+
+/// Whether a packet to this port comes from the side of an entry that asked, and not from the one that answers.
+#[must_use]
+pub const fn asks(port: u16) -> bool {
+    port >= FIRST_PORT && port <= LAST_PORT
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Seen {
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let protocol = match self.kind {
-            Kind::Datagram => "UDP",
+            Kind::Datagram | Kind::Reply => "UDP",
             Kind::Data => "TCP with payload",
             Kind::Ack => "TCP without payload",
         };

@@ -7,6 +7,7 @@
 //! | `elsewhere` | whether another link kept the queue under study from filling |
 //! | `violations` | the checks of a summary that hold for every run |
 //! | `glance` | the observed link of a run under way |
+//! | [`quality`] | how users see a network: calls, responsiveness, outcome |
 //! | `column` | a named column of a series |
 //! | `settling` | the search for the response time |
 //! | `watch` | the question whether to continue, asked at intervals of work |
@@ -15,6 +16,7 @@ mod column;
 mod elsewhere;
 mod glance;
 mod metrics;
+pub mod quality;
 pub mod results;
 mod settling;
 mod violations;

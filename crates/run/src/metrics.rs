@@ -62,6 +62,13 @@ metrics! {
         /// Packets dropped or lost at random on links without a queue discipline, over the whole run; for all flows
         /// only.
         drops_elsewhere: Option<u64> = "packets";
+        /// Responsiveness (draft-ietf-ippm-responsiveness-09, section 5.3.1.1): half of 60 s / the mean round-trip time of
+        /// `ping` plus half of 60 s / that of TCP, each mean without the longest 5 % of the times; none without both.
+        rpm: Option<f64> = "/min";
+        /// Quality of outcome (draft-ietf-ippm-qoo-09) with the needs of the draft's example: 1 if the round-trip times of
+        /// `ping` are at most 200 ms (99 %) and 300 ms (99.9 %) and at most 1 % of its packets are lost; 0 from 500 ms,
+        /// 600 ms or 5 % on, or if the observed link's mean rate is below 4 Mbit/s; linear between, the worst counts.
+        qoo: Option<f64> = "fraction";
     }
 
     /// A measured link.
@@ -83,6 +90,9 @@ metrics! {
         /// at each moment. A packet in transmission when the rate changes keeps its rate to the end; at an end of the
         /// window, the part of a packet within the window counts.
         utilisation: f64 = "fraction";
+        /// Payload bits of the flows whose data crosses the link, delivered in order to the receivers, per second (see
+        /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
+        link_goodput: Option<f64> = "bit/s";
         /// Packets that the link lost at random (`loss`) before they reached the queue, over the whole run.
         random_losses: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
@@ -172,6 +182,25 @@ metrics! {
         delay_p99: Option<f64> = "s";
         /// The longest of those times.
         delay_max: Option<f64> = "s";
+        /// Segments and datagrams lost anywhere on their path, in a queue or at random / these and the ones that reached
+        /// their receivers, both in the window. SYNs, ACKs and answers do not count.
+        path_loss_ratio: Option<f64> = "fraction";
+        /// Mean round-trip time of packets: of TCP, from the sending of a segment to the arrival of the ACK of new data
+        /// that echoes its time (RFC 7323, section 4), with the delay of a delayed ACK; of `ping`, from request to
+        /// answer. Unknown for TCP on the `linux` engine.
+        rtt_mean: Option<f64> = "s";
+        /// Median of those times, to three digits.
+        rtt_p50: Option<f64> = "s";
+        /// 95th percentile of those times, to three digits.
+        rtt_p95: Option<f64> = "s";
+        /// 99th percentile of those times, to three digits.
+        rtt_p99: Option<f64> = "s";
+        /// The longest of those times.
+        rtt_max: Option<f64> = "s";
+        /// RTT fairness: the slope of the logarithm of the goodput over that of `rtt_idle`, by least squares over the TCP
+        /// flows that are present for the whole run. Goodput is proportional to RTT to this power: 0 if the RTT does not
+        /// matter, -1 if goodput is inversely proportional to it; none if all flows have one RTT.
+        rtt_bias: Option<f64> = "";
         /// Mean absolute difference of the one-way delays of consecutive packets of a flow, in order of arrival (the D of
         /// RFC 3550, section 6.4.1, not smoothed).
         jitter: Option<f64> = "s";
@@ -189,6 +218,14 @@ metrics! {
         /// Its flows.
         #[serde(flatten)]
         totals: FlowMetrics;
+        /// Mean over the flows of the round-trip time without other traffic: the propagation delays, and the transmissions of
+        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`; for a
+        /// class only.
+        rtt_idle: Option<f64> = "s";
+        /// Mean opinion score of `voip`, 1 to 4.5, by the E-model (ITU-T G.107) for G.711 with loss concealment (G.113: Ie
+        /// 0, Bpl 25.1), random loss and no echo. Voice is played one `frame_rate` period after `delay_p99`; what is later
+        /// or lost is missing. For a class only.
+        mos: Option<f64> = "";
         /// Flows that started, or requests of `web` clients, over the whole run; for a class only.
         started: Option<u64> = "flows";
         /// Flows that delivered all their data, or `web` objects that arrived, over the whole run; for a class only.
@@ -208,6 +245,12 @@ metrics! {
         sessions: Option<u64> = "sessions";
         /// Mean time from the first request to the last byte of those sessions: the time of a page; for a class only.
         session_time_mean: Option<f64> = "s";
+        /// Median of those times, to three digits; for a class only.
+        session_time_p50: Option<f64> = "s";
+        /// 95th percentile of those times, to three digits; for a class only.
+        session_time_p95: Option<f64> = "s";
+        /// The longest of those times; for a class only.
+        session_time_max: Option<f64> = "s";
     }
 }
 

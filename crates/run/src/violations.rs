@@ -91,7 +91,9 @@ impl Findings {
 
     fn flows(&mut self, flows: &FlowMetrics) {
         self.amounts(&[("goodput", Some(flows.goodput)), ("jitter", flows.jitter)]);
-        self.parts(&[("jain", flows.jain)]);
+        self.parts(&[("jain", flows.jain), ("path_loss_ratio", flows.path_loss_ratio)]);
+        let ordered = [flows.rtt_p50, flows.rtt_p95, flows.rtt_p99, flows.rtt_max];
+        self.order("rtt", flows.rtt_mean, ordered);
         let ordered = [flows.delay_p50, flows.delay_p95, flows.delay_p99, flows.delay_max];
         self.order("delay", flows.delay_mean, ordered);
         if flows.timeouts > flows.timeouts_total || flows.retransmits > flows.retransmits_total {
@@ -106,6 +108,11 @@ impl Findings {
         let ordered =
             [completion_time_p50, completion_time_p95, completion_time_p99, class.completion_time_max];
         self.order("completion_time", class.completion_time_mean, ordered);
+        let ordered = [class.session_time_p50, class.session_time_p95, class.session_time_max];
+        self.order("session_time", class.session_time_mean, ordered);
+        if class.mos.is_some_and(|mos| !(1.0..=4.5).contains(&mos)) {
+            self.add(format_args!("mos = {:?} is not in [1, 4.5]", class.mos));
+        }
         if class.completed > class.started {
             self.add(format_args!("completed = {:?} exceeds started = {:?}", class.completed, class.started));
         }
@@ -119,6 +126,8 @@ impl Results {
     pub fn violations(&self) -> Vec<String> {
         let mut findings = Findings { owner: String::new(), found: Vec::new() };
         findings.of("all flows".to_owned()).flows(&self.metrics.flows);
+        findings.parts(&[("qoo", self.metrics.qoo)]);
+        findings.amounts(&[("rpm", self.metrics.rpm)]);
         self.links.iter().for_each(|(name, link)| findings.of(format!("link {name}")).link(link));
         self.lanes.iter().for_each(|(name, lane)| findings.of(format!("lane {name}")).lane(lane));
         self.classes.iter().for_each(|(name, class)| findings.of(format!("traffic {name}")).class(class));

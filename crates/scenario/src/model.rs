@@ -97,6 +97,8 @@ params! {
         series: bool = true, "";
         /// Sampling interval of each flow's congestion window; auto does not sample it.
         cwnd: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// Record a row for each flow and each transfer: its times, bytes, round-trip times, losses and retransmissions.
+        flows: bool = false, "";
         /// Duration of a loss event from its first loss, for `loss_synchronisation`.
         loss_event: Span = Span::ms(100), "s", Range::above(0.0, 1e7);
     }

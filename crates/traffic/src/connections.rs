@@ -32,6 +32,10 @@ pub(crate) enum Role {
     Listener,
     /// It takes datagrams.
     Sink,
+    /// It answers requests.
+    Answerer,
+    /// It takes the answers to requests.
+    Asker,
     /// It sends a flow.
     Sender(Sender),
     /// It takes a flow, which is this one of those that are there for the whole run.

@@ -23,6 +23,8 @@ struct Entry {
     started: u64,
     completions: Vec<u64>,
     sessions: Vec<u64>,
+    /// Times from request to answer, since the warm-up.
+    round_trips: Vec<u64>,
     /// The senders that are over.
     retired: Repairs,
     at_warmup: Repairs,
@@ -78,6 +80,11 @@ impl Counters {
         self.classes[class].sessions.push(took.nanos());
     }
 
+    /// A request was answered.
+    pub(crate) fn round_trip(&mut self, class: usize, took: Span) {
+        self.classes[class].round_trips.push(took.nanos());
+    }
+
     /// A sender is over.
     pub(crate) fn retire(&mut self, class: usize, info: &TcpInfo) {
         self.classes[class].retired.add(info);
@@ -90,6 +97,7 @@ impl Counters {
             entry.at_warmup = total;
             entry.delivered.fill(0);
             entry.transient = 0;
+            entry.round_trips.clear();
         }
     }
 
@@ -111,6 +119,7 @@ impl Counters {
             started: entry.started,
             completions: entry.completions.clone(),
             sessions: entry.sessions.clone(),
+            round_trips: entry.round_trips.clone(),
         });
         let (connections, datagrams) = (self.connections.clone(), self.datagrams.clone());
         Report { classes: classes.collect(), connections, datagrams }
@@ -127,14 +136,17 @@ mod tests {
         let info = |total_retrans, total_rto| TcpInfo { total_retrans, total_rto, ..TcpInfo::default() };
         counters.deliver(0, Some(1), 100);
         counters.deliver(1, None, 50);
+        counters.round_trip(1, Span::ms(3));
         counters.retire(1, &info(3, Some(1)));
         let live = info(5, Some(2));
         counters.end_warmup([(0, &live)].into_iter());
         counters.deliver(0, Some(1), 7);
         counters.complete(1, Span::ms(2));
+        counters.round_trip(1, Span::ms(4));
         let later = info(9, Some(2));
         let report = counters.report([(0, &later), (1, &live)].into_iter());
         assert_eq!(report.classes[0].delivered, [0, 7]);
+        assert_eq!(report.classes[1].round_trips, [4_000_000]);
         assert_eq!((report.classes[0].retransmits, report.classes[0].retransmits_total), (Some(4), Some(9)));
         assert_eq!((report.classes[1].transient, report.classes[1].timeouts), (0, Some(2)));
         assert_eq!(

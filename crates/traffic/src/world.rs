@@ -14,7 +14,7 @@ use router::sys::TcpInfo;
 use run::Column;
 use rustix::event::epoll::EventFlags;
 use scenario::Scenario;
-use scenario::model::Kind;
+use scenario::model::{Kind, Udp};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
@@ -152,7 +152,8 @@ impl World {
             let (is_udp, is_web) = (matches!(entry.kind, Kind::Udp(..)), matches!(entry.kind, Kind::Web(..)));
             for host in servers(&self.scenario, &self.hosts, class, is_web) {
                 let (socket, role) = if is_udp {
-                    (self.sockets.sink(class, host)?, Role::Sink)
+                    let answers = matches!(entry.kind, Kind::Udp(Udp::Ping(_), _));
+                    (self.sockets.sink(class, host)?, if answers { Role::Answerer } else { Role::Sink })
                 } else {
                     (self.sockets.listener(class, host)?, Role::Listener)
                 };
@@ -278,6 +279,8 @@ impl World {
         match connection.role {
             Role::Listener => self.accept(token),
             Role::Sink => self.take_datagrams(token),
+            Role::Answerer => self.answer(token),
+            Role::Asker => self.take_answers(token),
             Role::Receiver(_) => self.receive(token),
             Role::Sender(ref mut sender) => {
                 sender.connected |= outgoing;

@@ -128,7 +128,8 @@ impl Endpoints {
             Kind::Udp(udp, ecn) => {
                 for (i, start) in starts(entry, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let setting = Setting { class, forward: paths(i).forward, ecn: *ecn, start, end };
+                    let Paths { forward, reverse } = paths(i);
+                    let setting = Setting { class, forward, reverse, ecn: *ecn, start, end };
                     self.sources.push(Source::new(setting, entry, udp, i, seed, watch)?);
                 }
             }

@@ -3,7 +3,7 @@
 use crate::engine::event::{Key, NEVER};
 use crate::network::route::Paths;
 use crate::packet::Header;
-use aqm::unit::{Span, Time};
+use aqm::unit::Time;
 use std::ops::{Add, Sub};
 
 /// The counters of all flows of a traffic entry.
@@ -11,8 +11,6 @@ use std::ops::{Add, Sub};
 pub(crate) struct Class {
     /// Flows that started, or requests of web clients.
     pub(crate) started: u64,
-    /// From first request to last byte of web sessions.
-    pub(crate) sessions: Times,
     /// The counters of the transient flows that have ended (see [`crate::flows::slots`]).
     pub(crate) retired: Snapshot,
     /// The counters of all its transient flows at the end of the warm-up.
@@ -94,13 +92,6 @@ pub(crate) struct Snapshot {
     pub(crate) timeouts: u64,
 }
 
-/// Durations of repeated events.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Times {
-    pub(crate) count: u64,
-    nanos: u128,
-}
-
 impl Flow {
     /// A flow that has done nothing.
     pub(crate) const fn new(class: u16, profile: u16, paths: Paths) -> Self {
@@ -123,19 +114,6 @@ impl Application {
     /// An application with `payload` bytes to send from `start` on.
     pub(crate) const fn new(role: Role, payload: u64, start: Time) -> Self {
         Self { role, start, payload, padding: 0 }
-    }
-}
-
-impl Times {
-    /// Adds a duration.
-    pub(crate) fn record(&mut self, time: Span) {
-        self.count += 1;
-        self.nanos += u128::from(time.nanos());
-    }
-
-    /// The mean in s.
-    pub(crate) fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.nanos as f64 * 1e-9 / self.count as f64)
     }
 }
 

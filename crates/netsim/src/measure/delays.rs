@@ -1,6 +1,7 @@
 //! A histogram of durations with three significant digits: waits and delays of packets, completion times of flows.
 
 use aqm::unit::Span;
+use std::collections::BTreeMap;
 
 /// The longest delay that has a bin of its own, in nanoseconds: longer than any run.
 const LONGEST_DELAY: u64 = (1 << 54) - 1;
@@ -70,10 +71,9 @@ impl Delays {
         let count = self.count();
         let mut percentiles = Vec::with_capacity(101);
         let mut passed = 0;
-        let used = &self.bins[..=bin(self.max_ns)];
-        for (bin, &held) in used.iter().enumerate().filter(|&(_, &held)| held > 0) {
+        for (bin, held) in self.used() {
             passed += held;
-            let seconds = longest(bin).min(self.max_ns) as f64 * 1e-9;
+            let seconds = self.seconds(bin);
             while percentiles.len() <= 100 && (percentiles.len() as u64 * count).div_ceil(100) <= passed {
                 percentiles.push(seconds);
             }
@@ -81,10 +81,97 @@ impl Delays {
         percentiles
     }
 
+    /// The least delay in s, to three digits, that is not exceeded by at least this share of all; `None` if nothing was
+    /// recorded.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let most = (share * self.count() as f64).ceil() as u64;
+        let mut passed = 0;
+        let found = self.used().find(|&(_, held)| {
+            passed += held;
+            passed >= most
+        });
+        found.map(|(bin, _)| self.seconds(bin))
+    }
+
+    /// The share of delays longer than this quantile.
+    pub(crate) fn beyond(&self, quantile: f64) -> f64 {
+        let longer = self.used().filter(|&(bin, _)| self.seconds(bin) > quantile);
+        longer.map(|(_, held)| held).sum::<u64>() as f64 / self.count().max(1) as f64
+    }
+
+    /// The mean in s, to three digits, of the shortest delays, of which this share of all is kept, at least one; `None`
+    /// if nothing was recorded.
+    pub(crate) fn trimmed_mean(&self, share: f64) -> Option<f64> {
+        let keep = (share * self.count() as f64).ceil() as u64;
+        let (mut sum, mut left) = (0.0, keep);
+        for (bin, held) in self.used() {
+            let taken = held.min(left);
+            left -= taken;
+            sum += taken as f64 * self.seconds(bin);
+        }
+        (keep > 0).then(|| sum / keep as f64)
+    }
+
+    /// The bins that are not empty, with the number of delays in each.
+    fn used(&self) -> impl Iterator<Item = (usize, u64)> {
+        let used = &self.bins[..=bin(self.max_ns)];
+        used.iter().copied().enumerate().filter(|&(_, held)| held > 0)
+    }
+
+    /// The delays of a bin in s, to three digits.
+    fn seconds(&self, bin: usize) -> f64 {
+        longest(bin).min(self.max_ns) as f64 * 1e-9
+    }
+
     /// Each of the percentiles; `None` if nothing was recorded.
     pub(crate) fn percentile(&self) -> impl Fn(usize) -> Option<f64> + use<> {
         let percentiles = self.percentiles();
         move |percent| percentiles.get(percent).copied()
+    }
+}
+
+/// The same of a few durations, in little memory: that of one flow.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Spread {
+    bins: BTreeMap<u32, u64>,
+    count: u64,
+    sum_ns: u128,
+    /// The shortest and the longest.
+    ends_ns: Option<(u64, u64)>,
+}
+
+impl Spread {
+    pub(crate) fn record(&mut self, delay: Span) {
+        let ns = delay.nanos().min(LONGEST_DELAY);
+        *self.bins.entry(bin(ns) as u32).or_default() += 1;
+        self.count += 1;
+        self.sum_ns += u128::from(ns);
+        let (min, max) = self.ends_ns.unwrap_or((ns, ns));
+        self.ends_ns = Some((min.min(ns), max.max(ns)));
+    }
+
+    pub(crate) fn min(&self) -> Option<f64> {
+        self.ends_ns.map(|(min, _)| min as f64 * 1e-9)
+    }
+
+    pub(crate) fn max(&self) -> Option<f64> {
+        self.ends_ns.map(|(_, max)| max as f64 * 1e-9)
+    }
+
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 * 1e-9)
+    }
+
+    /// See [`Delays::quantile`].
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let (_, max) = self.ends_ns?;
+        let most = (share * self.count as f64).ceil() as u64;
+        let mut passed = 0;
+        let found = self.bins.iter().find(|&(_, held)| {
+            passed += held;
+            passed >= most
+        });
+        found.map(|(&bin, _)| longest(bin as usize).min(max) as f64 * 1e-9)
     }
 }
 
@@ -127,6 +214,18 @@ mod tests {
         assert!((delays.max().unwrap() - 0.2).abs() < 1e-12);
         let percentiles = delays.percentiles();
         assert_eq!((percentiles.len(), Delays::new().percentiles().len()), (101, 0));
+        let mut spread = Spread::default();
+        (1..=200).for_each(|ms| spread.record(Span::ms(ms)));
+        assert_eq!((spread.mean(), spread.min(), spread.max()), (delays.mean(), Some(1e-3), delays.max()));
+        for share in [0.001, 0.5, 0.95, 0.999, 1.0] {
+            assert_eq!(delays.quantile(share), spread.quantile(share));
+        }
+        assert_eq!(delays.quantile(0.95), delays.percentile()(95));
+        let kept = delays.trimmed_mean(0.95).unwrap();
+        assert!((0.0955..0.0956).contains(&kept), "of 1 to 190 ms: {kept}");
+        assert_eq!(delays.beyond(delays.quantile(0.95).unwrap()), 0.05);
+        assert_eq!((Delays::new().quantile(0.5), Delays::new().trimmed_mean(0.95)), (None, None));
+        assert_eq!((Spread::default().quantile(0.5), Spread::default().min()), (None, None));
         for (percent, found) in percentiles.into_iter().enumerate() {
             let expected = 2e-3 * percent.max(1) as f64 - if percent == 0 { 1e-3 } else { 0.0 };
             assert!((expected..=1.001 * expected).contains(&found), "{percent}: {found}");

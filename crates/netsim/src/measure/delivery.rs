@@ -29,8 +29,13 @@ pub(crate) struct Delivery {
     /// From the sending of a segment or datagram to its arrival at the other end.
     pub(crate) delays: Delays,
     pub(crate) jitter: Jitter,
+    /// From the sending of a segment to the arrival of the ACK that takes it off the sender's hands, and from a request to
+    /// its answer.
+    pub(crate) round_trips: Delays,
     /// From the start of a flow to its last acknowledgement, over the whole run.
     pub(crate) completions: Delays,
+    /// From first request to last byte of web sessions, over the whole run.
+    pub(crate) sessions: Delays,
 }
 
 /// The absolute change of the delay from one packet of a flow to the next.
@@ -79,15 +84,26 @@ impl Deliveries {
         self.classes[usize::from(class)].completions.record(took);
     }
 
-    /// The delays and the jitter of all classes together.
-    pub(crate) fn all(&self) -> (Delays, Jitter) {
-        let (mut delays, mut jitter) = (Delays::new(), Jitter::default());
-        for class in &self.classes {
-            delays.add(&class.delays);
-            jitter.changes_ns += class.jitter.changes_ns;
-            jitter.pairs += class.jitter.pairs;
+    /// What was sent has come back to its sender.
+    #[inline]
+    pub(crate) fn on_round_trip(&mut self, now: Time, class: usize, took: Span) {
+        if now >= self.warmup {
+            self.classes[class].round_trips.record(took);
         }
-        (delays, jitter)
+    }
+
+    /// The statistics of these classes together.
+    pub(crate) fn sum(&self, classes: impl Iterator<Item = usize>) -> Delivery {
+        let mut sum = Delivery::new();
+        for class in classes.map(|class| &self.classes[class]) {
+            sum.delays.add(&class.delays);
+            sum.jitter.changes_ns += class.jitter.changes_ns;
+            sum.jitter.pairs += class.jitter.pairs;
+            sum.round_trips.add(&class.round_trips);
+            sum.completions.add(&class.completions);
+            sum.sessions.add(&class.sessions);
+        }
+        sum
     }
 }
 
@@ -98,7 +114,13 @@ fn grow(last: &mut Vec<Last>, flow: usize) {
 
 impl Delivery {
     fn new() -> Self {
-        Self { delays: Delays::new(), jitter: Jitter::default(), completions: Delays::new() }
+        Self {
+            delays: Delays::new(),
+            jitter: Jitter::default(),
+            round_trips: Delays::new(),
+            completions: Delays::new(),
+            sessions: Delays::new(),
+        }
     }
 }
 
@@ -141,10 +163,10 @@ mod tests {
         assert!((class.jitter.mean().unwrap() - 7e-3 / 3.0).abs() < 1e-12);
         assert!((class.delays.mean().unwrap() - 0.027).abs() < 1e-12);
         assert_eq!((deliveries.classes[0].jitter.mean(), deliveries.classes[0].delays.mean()), (None, None));
-        assert_eq!(deliveries.all().1.mean(), class.jitter.mean());
+        assert_eq!(deliveries.sum(0..2).jitter.mean(), class.jitter.mean());
         let mut deliveries = Deliveries::new(2, at(100));
         deliveries.on_packet(at(51), &datagram(at(40), 0));
-        assert_eq!(deliveries.all().0.mean(), None);
+        assert_eq!(deliveries.sum(0..2).delays.mean(), None);
         deliveries.on_packet(at(115), &datagram(at(100), 0));
         let class = &deliveries.classes[1];
         assert!((class.jitter.mean().unwrap() - 0.004).abs() < 1e-12, "from 11 ms before the warm-up's end");

@@ -131,7 +131,7 @@ impl FlowKey {
             flow: packet.flow,
             class: packet.class() as u16,
             generation: packet.generation,
-            udp: matches!(packet.kind, Kind::Datagram),
+            udp: matches!(packet.kind, Kind::Datagram | Kind::Reply),
         }
     }
 }

@@ -52,7 +52,7 @@ impl fmt::Display for Book {
 pub(crate) struct Ledger {
     pub(crate) links: Vec<Book>,
     /// By kind of packet, then by the flow's number: connections that follow each other under one number share a book.
-    pub(crate) flows: [Vec<Book>; 3],
+    pub(crate) flows: [Vec<Book>; 4],
     pub(crate) classes: Vec<Book>,
     /// The first queue that was longer than its buffer.
     overfull: Option<usize>,
@@ -70,13 +70,15 @@ fn at(books: &mut Vec<Book>, index: usize) -> &mut Book {
     &mut books[index]
 }
 
-const NAMES: [&str; 3] = ["segments of TCP flow", "acknowledgements of TCP flow", "datagrams of UDP flow"];
+const NAMES: [&str; 4] =
+    ["segments of TCP flow", "acknowledgements of TCP flow", "datagrams of UDP flow", "answers to UDP flow"];
 
 const fn kind(packet: &Packet) -> usize {
     match packet.kind {
         Kind::Data => 0,
         Kind::Ack => 1,
         Kind::Datagram => 2,
+        Kind::Reply => 3,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The actions of a link's AQM queue at one time, whether by an event or ahead of it.
 
 use crate::measure::loss_runs::Losses;
+use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
@@ -10,12 +11,13 @@ use crate::packet::Packet;
 use aqm::unit::{Span, Time};
 use aqm::{Outcome, Sent};
 
-/// The probe and the ledger, which record what happens at a link.
+/// The recorders of what happens at a link.
 pub(crate) struct Observers<'a, P> {
     /// The link's number.
     pub(crate) link: usize,
     pub(crate) probe: &'a mut P,
     pub(crate) ledger: &'a mut Ledger,
+    pub(crate) path_losses: &'a mut PathLosses,
 }
 
 impl<P: Probe> Observers<'_, P> {
@@ -40,6 +42,7 @@ impl<P: Probe> Observers<'_, P> {
         cause: Cause,
     ) {
         losses.on_late_drop(now, dropped.number, &dropped.frame);
+        self.path_losses.note(now, &dropped.frame);
         self.probe.on_late_drop(queue, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         if P::CHECKS {
             let how = Lost { link: self.link, at: now, cause, waited: dropped.sojourn };
@@ -71,6 +74,7 @@ pub(super) fn admit<P: Probe>(
         return Some(outcome);
     }
     aqm_queue.losses.on_refusal(now, packet);
+    observers.path_losses.note(now, packet);
     if P::CHECKS {
         let how = Lost { link: i, at: now, cause: outcome.into(), waited: Span::ZERO };
         observers.ledger.on_loss(packet, how);

@@ -4,6 +4,7 @@ mod aqm_link;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
 use crate::engine::event::{Event, Events, NEVER};
+use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
 use crate::network::aqm_queue::AqmQueue;
@@ -13,7 +14,7 @@ use crate::network::link::{Flight, Link, Transmission};
 use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
-use aqm::unit::{Span, Time};
+use aqm::unit::{Rate, Span, Time};
 use run::Watch;
 use scenario::Scenario;
 use std::collections::HashMap;
@@ -48,6 +49,7 @@ pub(crate) struct Network<P> {
     pub(crate) end: Instant,
     /// Kept if the probe requires checks.
     pub(crate) ledger: Ledger,
+    pub(crate) path_losses: PathLosses,
     pub(crate) watch: Watch,
 }
 
@@ -93,7 +95,8 @@ impl<P: Probe> Network<P> {
         let slots = assign_slots(&mut links, &hops);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
-        let mut network = Self { events, links, hops, starts, probe, early, end, ledger, watch };
+        let path_losses = PathLosses::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup);
+        let mut network = Self { events, links, hops, starts, probe, early, end, ledger, path_losses, watch };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }
@@ -138,12 +141,27 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// The links of the path that starts at a hop.
+    pub(crate) fn links_from(&self, start: u32) -> impl Iterator<Item = usize> + use<'_, P> {
+        let rest = &self.hops[start as usize..];
+        rest.iter().take_while(|hop| !hop.is_end()).map(|hop| hop.link())
+    }
+
+    /// The time in s that a packet of `size` bytes takes over the path that starts at a hop if nothing waits, at these
+    /// `rates` of the links.
+    pub(crate) fn idle_time(&self, start: u32, size: u64, rates: impl Fn(usize) -> Rate) -> f64 {
+        let clock = self.events.clock;
+        let time = |i: usize| {
+            let wire = &self.links[i].wire;
+            let propagation = clock.time(clock.after(Instant::ZERO, wire.delay)).secs();
+            propagation + 8.0 * (size + u64::from(wire.overhead)) as f64 / rates(i).bits()
+        };
+        self.links_from(start).map(time).sum()
+    }
+
     /// Whether each link is on the path, or the path back, of packets that cross the link `observed` there or back.
     pub(crate) fn shares_paths_with(&self, observed: usize) -> Vec<bool> {
-        let links = |start: u32| {
-            let rest = &self.hops[start as usize..];
-            rest.iter().take_while(|hop| !hop.is_end()).map(|hop| hop.link())
-        };
+        let links = |start: u32| self.links_from(start);
         let mut shares = vec![false; self.links.len()];
         for (&(from, to), &start) in &self.starts {
             let back = self.starts.get(&(to, from)).copied();
@@ -282,8 +300,9 @@ impl<P: Probe> Network<P> {
             return self.note_end(Some(i), packet);
         }
         self.links[i].drops += 1;
+        let at = self.events.clock.time(at);
+        self.path_losses.note(at, packet);
         if P::CHECKS {
-            let at = self.events.clock.time(at);
             let how = Lost { link: i, at, cause: Cause::Overflow, waited: Span::ZERO };
             self.ledger.on_loss(packet, how);
         }
@@ -349,10 +368,13 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     fn loses(&mut self, link: usize, at: Instant, packet: &Packet) -> bool {
         let lost = self.links[link].random_loss.as_mut().is_some_and(|random_loss| random_loss.loses());
-        if P::CHECKS && lost {
+        if lost {
             let at = self.events.clock.time(at);
-            let how = Lost { link, at, cause: Cause::Random, waited: Span::ZERO };
-            self.ledger.on_loss(packet, how);
+            self.path_losses.note(at, packet);
+            if P::CHECKS {
+                let how = Lost { link, at, cause: Cause::Random, waited: Span::ZERO };
+                self.ledger.on_loss(packet, how);
+            }
         }
         lost
     }

@@ -32,6 +32,8 @@ pub struct Ends {
     pub completions: Vec<Span>,
     /// The times from first request to last byte of web sessions.
     pub sessions: Vec<Span>,
+    /// The times from request to answer since the warm-up.
+    pub round_trips: Vec<Span>,
 }
 
 impl Account {

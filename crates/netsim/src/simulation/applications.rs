@@ -13,6 +13,9 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn start(&mut self, flow: u32) {
         let class = self.endpoints.flows[flow as usize].class;
         self.endpoints.classes[usize::from(class)].started += 1;
+        if (flow as usize) < self.endpoints.persistent {
+            self.begin_row(flow, |run| run.number_of(flow));
+        }
         self.with_sender(flow, |sender, now, profile, out| sender.on_start(now, profile, out));
     }
 
@@ -39,6 +42,7 @@ impl<P: Probe> Simulation<P> {
         };
         let application = Application::new(Role::Short, payload, now);
         let slot = self.endpoints.open(flow, application);
+        self.begin_row(slot, |_| arrival.number as u32);
         self.start(slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
             // It cannot be over before, so the event needs no generation.
@@ -57,11 +61,13 @@ impl<P: Probe> Simulation<P> {
                 // Its application may have been stopped before.
                 if self.endpoints.senders[slot as usize].una() > whole {
                     self.deliveries.on_completion(flow.class, now - start);
+                    self.end_row(slot, now - start);
                     self.endpoints.assign(slot as usize, Role::Persistent);
                 }
             }
             Role::Short => {
                 self.deliveries.on_completion(flow.class, now - start);
+                self.end_row(slot, now - start);
                 self.endpoints.close(slot);
             }
             Role::Requests { client, connection } => {
@@ -101,8 +107,9 @@ impl<P: Probe> Simulation<P> {
                 *padding = padding.saturating_add(segments.saturating_sub(arrived.object.size));
                 let class = flow.class;
                 self.deliveries.on_completion(class, arrived.took);
+                self.end_row(slot, arrived.took);
                 if let Some(took) = arrived.session {
-                    self.endpoints.classes[usize::from(class)].sessions.record(took);
+                    self.deliveries.classes[usize::from(class)].sessions.record(took);
                     self.end_session(number);
                 } else {
                     self.ask(number, connection);
@@ -144,8 +151,9 @@ impl<P: Probe> Simulation<P> {
         let site = &self.endpoints.sites[usize::from(client.site)];
         let profile = &self.endpoints.profiles[usize::from(site.objects)];
         if client.ask(site, profile, connection, now).is_some() {
-            let requests = client.connections[usize::from(connection)].requests;
+            let Connection { requests, objects, .. } = client.connections[usize::from(connection)];
             self.endpoints.classes[usize::from(site.class)].started += 1;
+            self.begin_row(objects, |run| run.number_of_client(number));
             self.supply(requests, 1);
         }
     }

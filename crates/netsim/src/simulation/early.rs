@@ -30,10 +30,18 @@ impl<P: Probe> Simulation<P> {
         }
         let now = self.network.events.clock.time(early.at);
         self.deliveries.on_packet(now, packet);
+        if (packet.is_marked() || early.marked) && self.flow_log.is_some() {
+            self.log_mark(packet);
+        }
         let warming = now < self.deliveries.warmup;
         let index = packet.flow as usize;
         if packet.kind == Kind::Datagram {
-            return self.endpoints.sources[index].on_arrival(packet.payload(), warming);
+            let source = &mut self.endpoints.sources[index];
+            source.on_arrival(packet.payload(), warming);
+            if let Some(reverse) = source.reverse {
+                self.network.send(early.at, &packet.reply(reverse));
+            }
+            return;
         }
         let (segment, ce) = packet.segment();
         let ce = ce || early.marked;

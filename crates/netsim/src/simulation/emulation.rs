@@ -211,8 +211,10 @@ impl<P: Probe> Emulation<P> {
         assert_eq!(ends.len(), self.run.scenario.traffic.len(), "one for each traffic entry");
         for (i, (ends, class)) in ends.iter().zip(&mut self.run.endpoints.classes).enumerate() {
             class.started = ends.started;
-            ends.sessions.iter().for_each(|&took| class.sessions.record(took));
-            ends.completions.iter().for_each(|&took| self.run.deliveries.on_completion(i as u16, took));
+            let delivery = &mut self.run.deliveries.classes[i];
+            ends.sessions.iter().for_each(|&took| delivery.sessions.record(took));
+            ends.completions.iter().for_each(|&took| delivery.completions.record(took));
+            ends.round_trips.iter().for_each(|&took| delivery.round_trips.record(took));
         }
         self.run.ends = Some(ends);
         self.advance(self.run.end());
@@ -267,7 +269,7 @@ impl<P: Probe> Emulation<P> {
     fn arrive(&mut self, packet: &Packet) {
         let at = self.run.now();
         self.run.network.ledger.on_delivered(packet);
-        if packet.kind != Kind::Ack {
+        if packet.is_data() {
             self.run.deliveries.on_packet(at, packet);
         }
         self.fates.push(Fate { number: packet.number(), at, lost: None, marked: packet.is_marked() });

@@ -48,9 +48,11 @@ impl<P: Probe> Simulation<P> {
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
         let mut network = Network::new(&scenario, routes, seed, probe, own == Own::Ahead, watch);
         schedule(&mut network.events, Some(&endpoints).filter(|_| own != Own::Silent), &scenario);
-        Some(Self {
+        let records_flows = scenario.record.flows && own != Own::Silent;
+        let mut run = Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
+            flow_log: None,
             events: 0,
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
@@ -61,7 +63,11 @@ impl<P: Probe> Simulation<P> {
             network,
             endpoints,
             end,
-        })
+        };
+        if records_flows {
+            run.record_flows();
+        }
+        Some(run)
     }
 }
 

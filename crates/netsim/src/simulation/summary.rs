@@ -3,27 +3,32 @@
 use super::Simulation;
 use super::account::Account;
 use crate::measure::delays::Delays;
-use crate::measure::delivery::Jitter;
+use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
+use run::quality::{self, KEPT, NEEDS};
 use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
     LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
 };
+use scenario::model::{Kind, Udp};
 use std::collections::BTreeMap;
 
 pub(super) fn sum(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 
-/// The metrics of the flows with these counters, given the delays of their packets.
-fn flow_metrics(account: &Account, delays: &Delays, jitter: Jitter, seconds: f64) -> FlowMetrics {
+/// The metrics of the flows with these counters, given the delays of their packets and how many were lost.
+fn flow_metrics(account: &Account, delivery: &Delivery, lost: u64, seconds: f64) -> FlowMetrics {
+    let Delivery { delays, jitter, round_trips, .. } = delivery;
     let delivered = &account.delivered;
     let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
     let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
     let percentile = delays.percentile();
+    let rtt = round_trips.percentile();
+    let sent = lost + delays.count();
     FlowMetrics {
         goodput: (sum + account.transient as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
@@ -37,6 +42,13 @@ fn flow_metrics(account: &Account, delays: &Delays, jitter: Jitter, seconds: f64
         delay_p95: percentile(95),
         delay_p99: percentile(99),
         delay_max: delays.max(),
+        path_loss_ratio: (sent > 0).then(|| lost as f64 / sent as f64),
+        rtt_mean: round_trips.mean(),
+        rtt_p50: rtt(50),
+        rtt_p95: rtt(95),
+        rtt_p99: rtt(99),
+        rtt_max: round_trips.max(),
+        rtt_bias: None,
         jitter: jitter.mean(),
     }
 }
@@ -99,7 +111,6 @@ impl<P: Probe> Simulation<P> {
         }
         let (link, aqm_queue, runs) = observed.expect("a checked scenario observes a measured link");
         let response_time = aqm_queue.settling.settled();
-        let (delays, jitter) = self.deliveries.all();
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
         let classes = names().map(|(i, name)| (name, self.class_metrics(i, aqm_queue, &runs[i], seconds)));
         let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
@@ -108,9 +119,11 @@ impl<P: Probe> Simulation<P> {
             seed: self.seed,
             metrics: Metrics {
                 link,
-                flows: flow_metrics(&self.account(None), &delays, jitter, seconds),
+                flows: self.flow_metrics(None, seconds),
                 response_time,
                 drops_elsewhere: Some(drops_elsewhere),
+                rpm: self.responsiveness(),
+                qoo: self.quality_of_outcome(seconds),
             },
             classes: classes.collect(),
             links,
@@ -145,8 +158,65 @@ impl<P: Probe> Simulation<P> {
         })
     }
 
+    /// The metrics of the flows of one class, or of all.
+    fn flow_metrics(&self, class: Option<usize>, seconds: f64) -> FlowMetrics {
+        let losses = |class| self.network.path_losses.of_class(class);
+        let all = 0..self.scenario.traffic.len();
+        let of_all = || {
+            flow_metrics(
+                &self.account(None),
+                &self.deliveries.sum(all.clone()),
+                all.clone().map(losses).sum(),
+                seconds,
+            )
+        };
+        let of_one = |class: usize| {
+            flow_metrics(&self.account(Some(class)), &self.deliveries.classes[class], losses(class), seconds)
+        };
+        FlowMetrics { rtt_bias: self.rtt_bias(class), ..class.map_or_else(of_all, of_one) }
+    }
+
+    /// The classes whose flows are of this kind.
+    fn classes_of(&self, kind: impl Fn(&Kind) -> bool) -> impl Iterator<Item = usize> + Clone {
+        let each = self.scenario.traffic.iter().map(move |entry| kind(&entry.kind)).enumerate();
+        each.filter(|(_, is)| *is).map(|(class, _)| class).collect::<Vec<_>>().into_iter()
+    }
+
+    fn pings(&self) -> impl Iterator<Item = usize> + Clone {
+        self.classes_of(|kind| matches!(kind, Kind::Udp(Udp::Ping(_), _)))
+    }
+
+    fn responsiveness(&self) -> Option<f64> {
+        let probe = self.deliveries.sum(self.pings()).round_trips.trimmed_mean(KEPT)?;
+        let tcp = self.classes_of(|kind| !matches!(kind, Kind::Udp(..)));
+        Some(quality::responsiveness(probe, self.deliveries.sum(tcp).round_trips.trimmed_mean(KEPT)?))
+    }
+
+    fn quality_of_outcome(&self, seconds: f64) -> Option<f64> {
+        let pings = self.deliveries.sum(self.pings());
+        let [first, second] = NEEDS.latency.map(|(share, ..)| pings.round_trips.quantile(share));
+        let lost: u64 = self.pings().map(|class| self.network.path_losses.of_class(class)).sum();
+        let general = &self.scenario.general;
+        let link = &self.scenario.links[self.scenario.observed];
+        let rate = link.capacity(general.warmup, general.duration) / seconds;
+        let loss = lost as f64 / (lost + pings.delays.count()) as f64;
+        Some(quality::quality_of_outcome(&NEEDS, [first?, second?], loss, rate))
+    }
+
+    /// The mean opinion score of the calls of a class, if these are its flows.
+    fn mean_opinion_score(&self, class: usize, flows: &FlowMetrics) -> Option<f64> {
+        let Kind::Udp(Udp::Frames { voice: true, interval, .. }, _) = &self.scenario.traffic[class].kind
+        else {
+            return None;
+        };
+        let played = flows.delay_p99?;
+        let late = self.deliveries.classes[class].delays.beyond(played);
+        let heard = (1.0 - flows.path_loss_ratio?) * (1.0 - late);
+        Some(quality::mean_opinion_score(played + interval.secs(), 1.0 - heard))
+    }
+
     /// The counters of the flows of one class, or of all.
-    fn account(&self, class: Option<usize>) -> Account {
+    pub(super) fn account(&self, class: Option<usize>) -> Account {
         match (&self.ends, class) {
             (None, class) => Account::of(&self.endpoints, class.map(|class| class as u16)),
             (Some(ends), Some(class)) => ends[class].account.clone(),
@@ -178,6 +248,7 @@ impl<P: Probe> Simulation<P> {
             // The limit of a queue outside is its own.
             queue_full: occupancy.filter(|_| aqm_queue.outside.is_none()).map(|o| o.full),
             utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
+            link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
@@ -219,6 +290,9 @@ impl<P: Probe> Simulation<P> {
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;
         let percentile = completions.percentile();
+        let flows = self.flow_metrics(Some(class), seconds);
+        let sessions = &delivery.sessions;
+        let session = sessions.percentile();
         let done = &self.endpoints.classes[class];
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
         let started_sources = sources.filter(|source| source.start < source.stop.min(self.end)).count();
@@ -226,11 +300,16 @@ impl<P: Probe> Simulation<P> {
             flows: self.scenario.traffic[class].count,
             traffic,
             loss_run_mean: runs.mean(),
-            totals: flow_metrics(&self.account(Some(class)), &delivery.delays, delivery.jitter, seconds),
+            mos: self.mean_opinion_score(class, &flows),
+            rtt_idle: self.mean_idle_round_trip(class),
+            totals: flows,
             started: Some(done.started + started_sources as u64),
             completed: Some(completions.count()),
-            sessions: Some(done.sessions.count),
-            session_time_mean: done.sessions.mean(),
+            sessions: Some(sessions.count()),
+            session_time_mean: sessions.mean(),
+            session_time_p50: session(50),
+            session_time_p95: session(95),
+            session_time_max: sessions.max(),
             completion_time_mean: completions.mean(),
             completion_time_p50: percentile(50),
             completion_time_p95: percentile(95),

@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Source {
     pub(crate) class: u16,
     pub(crate) forward: u32,
+    /// Where the path of the answers starts, if the other end answers.
+    pub(crate) reverse: Option<u32>,
     /// The codepoint of its packets.
     pub(crate) ecn: Ecn,
     /// The time of the first packet; [`Time::MAX`] if there is none.
@@ -34,6 +36,8 @@ pub struct Setting {
     pub class: u16,
     /// Where its path starts among the hops of the packet engine.
     pub forward: u32,
+    /// Where the path of the answers starts there.
+    pub reverse: u32,
     /// The codepoint of its packets.
     pub ecn: Ecn,
     /// The start of its activity.
@@ -73,13 +77,24 @@ impl Source {
         seed: u64,
         watch: &mut Watch,
     ) -> Option<Self> {
-        let Setting { class, forward, ecn, start, end } = setting;
+        let Setting { class, forward, reverse, ecn, start, end } = setting;
         let stop = plan::stop(entry);
         let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
-        Some(Self { class, forward, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
+        let reverse = matches!(udp, Udp::Ping(_)).then_some(reverse);
+        Some(Self {
+            class,
+            forward,
+            reverse,
+            ecn,
+            start,
+            stop,
+            delivered: 0,
+            delivered_at_warmup: 0,
+            pattern,
+        })
     }
 
     /// Counts a packet with `payload` bytes that has reached the other end; `warming` is whether this is before the end of
@@ -108,6 +123,7 @@ impl Pattern {
         let size = packet.0 as u16;
         Some(match udp {
             Udp::Cbr(rate) => Self::Cbr { size, interval: rate.transmission(packet.0 as u32) },
+            Udp::Ping(interval) => Self::Cbr { size, interval: *interval },
             Udp::OnOff { rate, on, off } => {
                 Self::OnOff(OnOff { size, rate: *rate, on: *on, off: *off, left: 0, rng })
             }
@@ -118,7 +134,7 @@ impl Pattern {
                 Self::Noise(Noise::new(size, &law, active, rng, watch)?)
             }
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
-            Udp::Frames { interval, size: frame, key_every, key_size } => Self::Frames(Frames {
+            Udp::Frames { interval, size: frame, key_every, key_size, .. } => Self::Frames(Frames {
                 size,
                 interval: *interval,
                 frames: [key_size.0, frame.0],
@@ -305,7 +321,7 @@ mod tests {
         let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
         let mut watch = Watch::default();
-        let setting = Setting { class: 0, forward: 0, ecn: *ecn, start, end };
+        let setting = Setting { class: 0, forward: 0, reverse: 0, ecn: *ecn, start, end };
         let mut source = Source::new(setting, entry, udp, 0, 1, &mut watch).expect("nobody stops it");
         let (mut packets, mut now) = (Vec::new(), source.start);
         while now < source.stop.min(end) {
@@ -362,6 +378,7 @@ mod tests {
         sends_at(&format!("{noise}deviation = 0.0\n"), 1000, 8e6, 1e-6);
         sends_at("kind = \"cbr\"\nrate = \"1 Mbit/s\"\n", 1200, 1e6, 1e-6);
         sends_at("kind = \"voip\"\n", 100, 80e3, 1e-9);
+        sends_at("kind = \"ping\"\ninterval = \"100 ms\"\n", 100, 6720.0, 1e-9);
         // Of 30 frames a second, 29 of 6000 B and one of 30 000 B; the last instant may see one more.
         sends_at("kind = \"video\"\n", 100, 8.0 * 204_000.0, 2e-3);
     }

@@ -109,8 +109,12 @@ pub enum Udp {
     },
     /// As in a recording.
     Trace(Arc<[Arrival]>),
+    /// Requests with this time between them, each of which the other end answers with a packet of the same size.
+    Ping(Span),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
+        /// Whether they are voice, whose quality the E-model rates.
+        voice: bool,
         /// The time from frame to frame.
         interval: Span,
         /// Size of an ordinary frame on the wire.
@@ -164,6 +168,7 @@ impl Udp {
             Self::Poisson(_) => "poisson",
             Self::Fgn { .. } => "fgn",
             Self::Trace(_) => "trace",
+            Self::Ping(_) => "ping",
             Self::Frames { .. } => "frames",
         }
     }
@@ -191,7 +196,8 @@ impl Udp {
                 let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
                 if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
             }
-            Self::Frames { interval, size, key_every, key_size } => {
+            Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
+            Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
             }
         }
@@ -201,7 +207,7 @@ impl Udp {
     pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
         match self {
             Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
-            Self::Frames { interval, size, key_every, key_size } => {
+            Self::Frames { interval, size, key_every, key_size, .. } => {
                 let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
                 keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()
             }

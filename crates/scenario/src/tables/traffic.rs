@@ -54,6 +54,8 @@ kinds! {
     Voip = "voip" has [ecn, frame_rate, packet_size];
     /// UDP video: frames of several packets, larger ones at regular intervals.
     Video = "video" has [ecn, frame_rate, frame_size, key_every, key_size, packet_size];
+    /// UDP requests that the other end answers: a probe of the round-trip time.
+    Ping = "ping" has [ecn, interval, packet_size];
 }
 
 params! {
@@ -69,7 +71,8 @@ params! {
         from: Vec<String> = vec!["senders".to_owned()], "";
         /// Nodes that receive, assigned to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
-        /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
+        /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` 200 B (G.711, 20 ms), for `ping`
+        /// 84 B.
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// Class of service of its packets in both directions, for queue disciplines that distinguish classes; 1 is
         /// the first.
@@ -128,6 +131,8 @@ params! {
         key_every: u32 = 30, "frames", Range::new(0.0, 1e6);
         /// Size of a key frame of `video` on the wire.
         key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
+        /// The time from one request of `ping` to the next.
+        interval: Span = Span::ms(200), "s", Range::new(1e-4, 1e7);
     }
 }
 
@@ -135,6 +140,8 @@ params! {
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
 /// G.711: 20 ms of voice are 160 bytes, with RTP, UDP and IP 200.
 const VOICE_PACKET: Bytes = Bytes(200);
+/// 56 bytes of data and the headers of IP and ICMP, as ping sends them.
+const PING_PACKET: Bytes = Bytes(84);
 const VOICE_FRAMES: Frequency = Frequency(50.0);
 const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
@@ -231,13 +238,16 @@ impl TrafficEntry {
                 step: table.step,
             }),
             KindName::Trace => udp(Udp::Trace(self.arrivals.clone())),
+            KindName::Ping => udp(Udp::Ping(table.interval)),
             KindName::Voip => udp(Udp::Frames {
+                voice: true,
                 interval,
                 size: packet_size(self),
                 key_every: 0,
                 key_size: packet_size(self),
             }),
             KindName::Video => udp(Udp::Frames {
+                voice: false,
                 interval,
                 size: table.frame_size,
                 key_every: table.key_every,
@@ -299,6 +309,7 @@ fn fill(table: &mut TrafficTable) {
     let packet = match table.kind {
         KindName::Trace => None,
         KindName::Voip => Some(VOICE_PACKET),
+        KindName::Ping => Some(PING_PACKET),
         _ => Some(DEFAULT_PACKET),
     };
     let frames = match table.kind {

@@ -18,7 +18,12 @@ impl<P: Probe> Network<P> {
     /// A link with its recorders.
     #[inline(always)]
     fn observed(&mut self, link: usize) -> (&mut Link, Observers<'_, P>) {
-        let observers = Observers { link, probe: &mut self.probe, ledger: &mut self.ledger };
+        let observers = Observers {
+            link,
+            probe: &mut self.probe,
+            ledger: &mut self.ledger,
+            path_losses: &mut self.path_losses,
+        };
         (&mut self.links[link], observers)
     }
 
@@ -27,7 +32,12 @@ impl<P: Probe> Network<P> {
     fn ahead(&mut self, link: usize) -> LinkAhead<'_, P> {
         LinkAhead {
             link: &mut self.links[link],
-            observers: Observers { link, probe: &mut self.probe, ledger: &mut self.ledger },
+            observers: Observers {
+                link,
+                probe: &mut self.probe,
+                ledger: &mut self.ledger,
+                path_losses: &mut self.path_losses,
+            },
             clock: self.events.clock,
             watch: &mut self.watch,
         }

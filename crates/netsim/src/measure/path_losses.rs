@@ -1,0 +1,72 @@
+//! Segments and datagrams that are lost, wherever on their path.
+
+use crate::packet::{Kind, Packet};
+use aqm::unit::Time;
+use std::collections::HashMap;
+
+/// Counts the losses of data; a SYN and what answers data do not count.
+#[derive(Debug)]
+pub(crate) struct PathLosses {
+    /// The time from which the losses of a class count.
+    warmup: Time,
+    /// One count per class.
+    classes: Vec<u64>,
+    /// The losses of each connection over the whole run, until they are taken, if they are listed.
+    pub(crate) connections: Option<HashMap<Connection, u64>>,
+}
+
+/// A connection: the number of a flow among those of its protocol, and of the connection among those of its slot.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Connection {
+    pub(crate) udp: bool,
+    pub(crate) flow: u32,
+    pub(crate) generation: u16,
+}
+
+impl PathLosses {
+    pub(crate) fn new(classes: usize, warmup: Time) -> Self {
+        Self { warmup, classes: vec![0; classes], connections: None }
+    }
+
+    /// A packet is lost at `at`.
+    #[cold]
+    pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
+        if !packet.is_data() || packet.is_syn() {
+            return;
+        }
+        if at >= self.warmup {
+            self.classes[packet.class()] += 1;
+        }
+        if let Some(connections) = &mut self.connections {
+            *connections.entry(Connection::of(packet)).or_default() += 1;
+        }
+    }
+
+    /// Takes the losses of a connection, if they are listed.
+    pub(crate) fn take(&mut self, connection: Connection) -> u64 {
+        self.connections.as_mut().and_then(|losses| losses.remove(&connection)).unwrap_or(0)
+    }
+
+    /// The losses of a connection since they were taken, if they are listed.
+    pub(crate) fn of_connection(&self, connection: Connection) -> u64 {
+        self.connections.as_ref().and_then(|losses| losses.get(&connection).copied()).unwrap_or(0)
+    }
+
+    /// The losses of a class since the warm-up.
+    pub(crate) fn of_class(&self, class: usize) -> u64 {
+        self.classes[class]
+    }
+}
+
+impl Connection {
+    /// That of the packet which an ACK or an answer is for.
+    pub(crate) const fn answered_by(answer: &Packet) -> Self {
+        let udp = matches!(answer.kind, Kind::Reply);
+        Self { udp, flow: answer.flow, generation: answer.generation }
+    }
+
+    pub(crate) const fn of(packet: &Packet) -> Self {
+        let udp = matches!(packet.kind, Kind::Datagram);
+        Self { udp, flow: packet.flow, generation: packet.generation }
+    }
+}

@@ -1,0 +1,162 @@
+//! The metrics that depend on the paths of flows: goodput over a link, idle round-trip times, RTT fairness.
+
+use super::Simulation;
+use crate::flows::short::pairs;
+use crate::measure::probe::Probe;
+use scenario::model::{Kind, Udp};
+
+impl<P: Probe> Simulation<P> {
+    /// Payload bits of the flows whose data crosses a link, delivered per second of the window, which has `seconds`;
+    /// `None` if only some of the flows that come and go in an entry cross it.
+    pub(super) fn goodput_over(&self, link: usize, seconds: f64) -> Option<f64> {
+        let mut bytes = 0;
+        for (class, entry) in self.scenario.traffic.iter().enumerate() {
+            let account = self.account(Some(class));
+            let each = account.delivered.iter().enumerate();
+            bytes +=
+                each.filter(|&(i, _)| self.crosses(class, i, link)).map(|(_, &bytes)| bytes).sum::<u64>();
+            let pairs = pairs(entry.from.len(), entry.to.len());
+            let crossing = (0..pairs).filter(|&i| self.crosses(class, i, link)).count();
+            match crossing {
+                0 => {}
+                all if all == pairs => bytes += account.transient,
+                _ if matches!(entry.kind, Kind::Short(..) | Kind::Web(..)) => return None,
+                _ => {}
+            }
+        }
+        Some(bytes as f64 * 8.0 / seconds)
+    }
+
+    /// Whether the data of flow number `i` of a class crosses a link.
+    fn crosses(&self, class: usize, i: usize, link: usize) -> bool {
+        let path = self.path_of(class, i);
+        path.is_some_and(|(forward, _)| self.network.links_from(forward).any(|of_path| of_path == link))
+    }
+
+    /// The first hops of the paths of flow number `i` of a class, there and back.
+    fn path_of(&self, class: usize, i: usize) -> Option<(u32, u32)> {
+        let entry = &self.scenario.traffic[class];
+        let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
+        self.network.path(from, to).zip(self.network.path(to, from))
+    }
+
+    /// The round-trip time in s of flow number `i` of a class if nothing waits; `None` if nothing comes back.
+    fn idle_round_trip(&self, class: usize, i: usize) -> Option<f64> {
+        let entry = &self.scenario.traffic[class];
+        let size = entry.packet_size.0;
+        let answer = match &entry.kind {
+            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
+            Kind::Udp(Udp::Ping(_), _) => size,
+            Kind::Udp(..) => return None,
+        };
+        let (forward, reverse) = self.path_of(class, i)?;
+        let rate = |link: usize| self.scenario.links[link].rate;
+        Some(self.network.idle_time(forward, size, rate) + self.network.idle_time(reverse, answer, rate))
+    }
+
+    /// The mean of that over the flows of a class.
+    pub(super) fn mean_idle_round_trip(&self, class: usize) -> Option<f64> {
+        let entry = &self.scenario.traffic[class];
+        let all = pairs(entry.from.len(), entry.to.len());
+        // An arrival process assigns its flows to all pairs in turn.
+        let flows = if matches!(entry.kind, Kind::Short(..)) { all } else { entry.count as usize };
+        if flows == 0 {
+            return None;
+        }
+        // After `all` flows the same pairs follow.
+        let times = |i: usize| flows / all + usize::from(i < flows % all);
+        let each = (0..all.min(flows)).map(|i| Some(times(i) as f64 * self.idle_round_trip(class, i)?));
+        Some(each.sum::<Option<f64>>()? / flows as f64)
+    }
+
+    /// The slope of the logarithm of goodput over that of the idle round-trip time, of the TCP flows of a class, or of all,
+    /// that are present for the whole run; `None` if all have one such time.
+    pub(super) fn rtt_bias(&self, class: Option<usize>) -> Option<f64> {
+        let mut points = Vec::new();
+        let classes = class.map_or(0..self.scenario.traffic.len(), |class| class..class + 1);
+        for class in classes {
+            if !matches!(self.scenario.traffic[class].kind, Kind::Ftp(_) | Kind::Transfer(..)) {
+                continue;
+            }
+            let delivered = self.account(Some(class)).delivered;
+            let sent = delivered.into_iter().enumerate().filter(|&(_, bytes)| bytes > 0);
+            points.extend(sent.filter_map(|(i, bytes)| {
+                Some((libm::log(self.idle_round_trip(class, i)?), libm::log(bytes as f64)))
+            }));
+        }
+        slope(&points)
+    }
+}
+
+/// The slope of the line of least squares through these points; `None` if all are above one another.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
+    let (mut squares, mut products) = (0.0, 0.0);
+    for point in points {
+        squares += (point.0 - x) * (point.0 - x);
+        products += (point.0 - x) * (point.1 - y);
+    }
+    // Equal times differ in the mean by rounding.
+    (squares > 1e-12 * n).then(|| products / squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Time;
+
+    fn run(text: &str) -> run::Results {
+        let scenario = scenario::Document::parse(text, "paths").unwrap().check().unwrap();
+        let mut run = Simulation::new(scenario, 1, ());
+        run.advance(Time::MAX);
+        run.results()
+    }
+
+    #[test]
+    fn the_slope_is_that_of_a_power_law() {
+        let law = |x: f64| (libm::log(x), libm::log(3.0 * libm::pow(x, -1.5)));
+        assert!((slope(&[law(1.0), law(2.0), law(7.0)]).unwrap() + 1.5).abs() < 1e-12);
+        assert_eq!((slope(&[law(2.0), law(2.0)]), slope(&[law(2.0)]), slope(&[])), (None, None, None));
+    }
+
+    #[test]
+    fn each_direction_has_its_own_goodput() {
+        let text = "duration = \"20 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nreverse_rate = \"2 Mbit/s\"\n\
+                    [reverse_aqm]\nname = \"droptail\"\n[[traffic]]\nname = \"down\"\n\
+                    [[traffic]]\nname = \"up\"\nfrom = \"receivers\"\nto = \"senders\"\n";
+        let results = run(text);
+        let [down, up] = ["down", "up"].map(|name| results.classes[name].totals.goodput);
+        assert!(down > 4e6 && up > 1e6, "{down} {up}");
+        assert_eq!(results.links["bottleneck"].link_goodput, Some(down));
+        assert_eq!(results.links["bottleneck:reverse"].link_goodput, Some(up));
+        assert_eq!(results.metrics.flows.goodput, down + up);
+    }
+
+    #[test]
+    fn the_idle_round_trip_is_that_of_a_ping_alone() {
+        let text = "duration = \"5 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"30 ms\"\naccess_rate = \"5 Mbit/s\"\n\
+                    sender_delay = [\"1 ms\", \"5 ms\"]\nreceiver_delay = \"2 ms\"\n[[traffic]]\nname = \"ping\"\n\
+                    kind = \"ping\"\ncount = 2\npacket_size = \"125 B\"\n";
+        let results = run(text);
+        let ping = &results.classes["ping"];
+        // Both ways 30 + 2 ms and 1 or 5 ms; 1 ms at 1 Mbit/s, twice 0.2 ms at 5 Mbit/s.
+        let expected = [0.0688, 0.0768];
+        assert!((ping.rtt_idle.unwrap() - 0.0728).abs() < 1e-9, "{:?}", ping.rtt_idle);
+        assert!((ping.totals.rtt_mean.unwrap() - 0.0728).abs() < 1e-9);
+        let [least, most] = [ping.totals.rtt_p50, ping.totals.rtt_max].map(Option::unwrap);
+        assert!((least / expected[0] - 1.0).abs() < 1e-3 && (most - expected[1]).abs() < 1e-9);
+        assert_eq!((ping.totals.path_loss_ratio, ping.traffic.arrivals), (Some(0.0), 50));
+    }
+
+    #[test]
+    fn the_bias_is_that_of_the_flows_with_longer_round_trips() {
+        let text = "duration = \"60 s\"\nwarmup = \"10 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
+                    sender_delay = [\"1 ms\", \"60 ms\"]\n[aqm]\nname = \"red\"\n[[traffic]]\nname = \"x\"\ncount = 10\n\
+                    tcp = \"sack\"\n";
+        let results = run(text);
+        let bias = results.classes["x"].totals.rtt_bias.unwrap();
+        assert!((-2.0..-0.5).contains(&bias), "{bias}");
+        assert_eq!(results.metrics.flows.rtt_bias, Some(bias));
+    }
+}
