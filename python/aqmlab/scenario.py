@@ -271,6 +271,16 @@ class Scenario:
         return self._core.memory_estimate
 
     @property
+    def nodes(self) -> list[str]:
+        """The names of the nodes, in the order of their numbers."""
+        return self._core.nodes
+
+    @property
+    def managed_links(self) -> list[str]:
+        """The names of the links with a queue discipline."""
+        return self._core.managed_links
+
+    @property
     def packets(self) -> float:
         """The estimated number of packets that one run carries."""
         return self._core.packet_estimate

@@ -30,8 +30,10 @@ impl Fluid {
     pub fn results(&self) -> Json {
         let scenario = &self.model().scenario;
         let sums = self.measure().sums(self.state());
-        let link = self.link_metrics(&sums);
         let all: Vec<usize> = (0..scenario.traffic.len()).collect();
+        let flows = self.flow_metrics(&all, &sums);
+        // All data of the model crosses the one link.
+        let link = LinkMetrics { link_goodput: Some(flows.goodput), ..self.link_metrics(&sums) };
         let name = scenario.links[scenario.observed].name.clone();
         let classes: BTreeMap<String, ClassMetrics> = all
             .iter()
@@ -45,7 +47,7 @@ impl Fluid {
             seed: scenario.general.seed,
             metrics: Metrics {
                 link: link.clone(),
-                flows: self.flow_metrics(&all, &sums),
+                flows,
                 response_time: self.measure().settling.settled(),
                 ..Metrics::default()
             },

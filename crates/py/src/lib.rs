@@ -218,6 +218,19 @@ impl Scenario {
         Ok(self.checked()?.general.seed)
     }
 
+    /// The names of its nodes, in the order of their numbers.
+    #[getter]
+    fn nodes(&self) -> PyResult<Vec<String>> {
+        Ok(self.checked()?.nodes.clone())
+    }
+
+    /// The names of its links with a queue discipline.
+    #[getter]
+    fn managed_links(&self) -> PyResult<Vec<String>> {
+        let links = self.checked()?.links.iter().filter(|link| link.aqm.is_some());
+        Ok(links.map(|link| link.name.clone()).collect())
+    }
+
     #[getter]
     fn memory_estimate(&self) -> PyResult<u64> {
         Ok(netsim::memory_estimate(self.checked()?))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options, precision, replications
+from aqmlab.cli import options, precision, replications, scenarios
 from aqmlab.cli.scenarios import seeded, with_settings
 from aqmlab.cli.terminal import warn
 
@@ -43,6 +43,10 @@ def compare(
     ] = None,
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
+    links: options.Links = None,
+    classes: options.Classes = None,
+    metrics: options.Metrics = None,
+    flows: options.Flows = False,
 ) -> None:
     """Simulate a scenario with several disciplines or engines.
 
@@ -83,6 +87,9 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
+    choice = scenarios.choice(base, links, classes, metrics)
+    if flows:
+        chosen = {spec: variant.with_({"record.flows": True}) for spec, variant in chosen.items()}
     if baseline is not None:
         baseline = _baseline(baseline, list(chosen))
     able = _able(chosen_engines, chosen) if len(chosen_engines) > 1 else chosen_engines
@@ -100,6 +107,8 @@ def compare(
         baseline=baseline,
         csv=csv,
         formats=formats,
+        choice=choice,
+        flows=flows,
     )
 
 

@@ -68,16 +68,18 @@ def deliver(
     out: Path | None,
     save: Callable[[Path], Sequence[str]],
     csv: tuple[Path, polars.DataFrame] | None = None,
+    printed: Callable[[], str] | None = None,
 ) -> None:
     """Print a result; if there is a folder, write the files with ``save(out)`` and print the names that it returns.
 
-    ``csv`` is a file and the table to write to it.
+    ``csv`` is a file and the table to write to it. ``printed`` returns the text of the result, by default its repr.
     """
     from aqmlab.files import json_text, write_text
 
     files: Sequence[str] = ()
     try:
-        typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
+        text = printed or (lambda: repr(result))
+        typer.echo(json_text(result.document()) if json else text(), nl=not json)
     finally:  # save even if the reader closes the pipe early
         if out:
             files = save(out)

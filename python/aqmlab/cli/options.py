@@ -217,6 +217,27 @@ FigureFormat = Annotated[
         help="The formats of the figures in --out: some of png, svg, pdf, pgf, as in pdf,svg; default: png,svg.",
     ),
 ]
+Links = Annotated[
+    list[str] | None,
+    typer.Option("--link", metavar="NAME", help="Show this link's metrics only. Repeatable."),
+]
+Classes = Annotated[
+    list[str] | None,
+    typer.Option("--class", metavar="NAME", help="Show this traffic entry's metrics only. Repeatable."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", help="Show this metric only: rtt_p95, path_loss_ratio and so on. Repeatable."
+    ),
+]
+Flows = Annotated[
+    bool,
+    typer.Option(
+        "--flows",
+        help="List each flow and each transfer; with --out, write them to flows-SEED.parquet. Sets record.flows.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 Out = Annotated[Path | None, out(help="Write the results, series, figure and report to this folder.")]
 

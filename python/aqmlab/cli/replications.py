@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.stages import Until
     from aqmlab.execute.until import NotReached
+    from aqmlab.reports.parts import Choice
     from aqmlab.results.comparison import Comparison
     from aqmlab.scenario import Scenario
 
@@ -77,6 +78,8 @@ def perform(
     baseline: str | None = None,
     csv: Path | None = None,
     formats: Sequence[str] = DEFAULT_FORMATS,
+    choice: Choice | None = None,
+    flows: bool = False,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`.
 
@@ -113,7 +116,8 @@ def perform(
         # After an interrupt no run of the baseline may have finished.
         return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
-    report(cases, seeds or (until.least if until else None), simulate, json, out, single, check, until, csv, formats)
+    least = seeds or (until.least if until else None)
+    report(cases, least, simulate, json, out, single, check, until, csv, formats, choice, flows)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -129,15 +133,19 @@ def report(
     until: Until | None = None,
     csv: Path | None = None,
     formats: Sequence[str] = DEFAULT_FORMATS,
+    choice: Choice | None = None,
+    flows: bool = False,
 ) -> None:
     """Call ``simulate``, print and save; after Ctrl-C, a failure or a limit, do so with the finished runs and exit.
 
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
     otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for, ``csv``
     is the file for the metrics of all runs, ``formats`` are those of the figures.
+    Of a ``choice`` only its tables are printed; ``flows`` lists the flows as well.
     """
     from aqmlab.execute.cases import Interrupted, chosen_seeds
     from aqmlab.execute.until import NotReached
+    from aqmlab.reports.parts import whole
     from aqmlab.results.comparison import files
 
     if out:
@@ -156,7 +164,10 @@ def report(
                 shown.save(folder)
                 return [f"{'result' if single else 'comparison'}.json", *draw(results, folder, formats)]
 
-            deliver(shown, json, out, save, (csv, shown.frame) if csv else None)
+            def printed() -> str:
+                return whole(results, results.baseline, choice, flows)
+
+            deliver(shown, json, out, save, (csv, shown.frame) if csv else None, printed)
     if results and until and not stopped:
         for line in reached(until, results):
             typer.echo(line, err=json)

@@ -47,6 +47,10 @@ def run(
     ] = None,
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
+    links: options.Links = None,
+    classes: options.Classes = None,
+    metrics: options.Metrics = None,
+    flows: options.Flows = False,
 ) -> None:
     """Simulate a scenario."""
     from aqmlab.cli import live
@@ -56,6 +60,9 @@ def run(
     formats = options.chosen_formats(figure_format, out)
     base = scenarios.seeded(scenario, seed, seeds)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
+    choice = scenarios.choice(chosen, links, classes, metrics)
+    if flows:
+        chosen = chosen.with_({"record.flows": True})
     asked = precision.asked(until, seeds, most_seeds, within, long_run)
     if watch and long_run:
         raise typer.BadParameter("not allowed with --long-run: omit one of them", param_hint="--watch")
@@ -80,4 +87,6 @@ def run(
         warmup=warmup,
         csv=csv,
         formats=formats,
+        choice=choice,
+        flows=flows,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from aqmlab.reports.parts import Choice
     from aqmlab.scenario import Scenario
 
 STDIN = "-"
@@ -46,6 +47,27 @@ def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenari
     for path, text in pairs(settings, "--set", "VALUE").items():
         scenario = scenario.with_text(path, text.strip())
     return scenario
+
+
+def choice(
+    scenario: Scenario, links: Sequence[str] | None, classes: Sequence[str] | None, metrics: Sequence[str] | None
+) -> Choice | None:
+    """Return the choice of ``--link``, ``--class`` and ``--metric``; refuse what the scenario or no result has."""
+    if not (links or classes or metrics):
+        return None
+    from aqmlab.reports.parts import Choice
+    from aqmlab.results.metrics import METRICS
+
+    entries = [entry["name"] for entry in scenario.resolved["traffic"]]
+    for option, chosen, known in (
+        ("--link", links, scenario.managed_links),
+        ("--class", classes, entries),
+        ("--metric", metrics, METRICS),
+    ):
+        for name in chosen or ():
+            if name not in known:
+                raise typer.BadParameter(f"{name}: must be one of {', '.join(known)}", param_hint=option)
+    return Choice(tuple(links or ()), tuple(classes or ()), tuple(metrics or ()))
 
 
 def pairs(given: Sequence[str] | None, option: str, value: str) -> dict[str, str]:

@@ -49,7 +49,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
     return Outcome(
         packed(task, simulation.results()),
         series=as_parquet(simulation.series()) if task.series else b"",
-        recording=Recording(simulation.series(), simulation.cwnd()) if task.recording else None,
+        recording=Recording(simulation.series(), simulation.cwnd(), simulation.flows()) if task.recording else None,
         batches=tuple(batches),
     )
 

@@ -21,7 +21,7 @@ from aqmlab.scenario import Scenario, by_algorithm
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
 
-_NOT_IN_RESULTS = {"record": ("step", "series", "cwnd")}
+_NOT_IN_RESULTS = {"record": ("step", "series", "cwnd", "flows")}
 """The scenario's keys, other than title and seed, that do not affect its results."""
 
 

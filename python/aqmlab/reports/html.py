@@ -20,6 +20,7 @@ from aqmlab.figures.runs import (
     with_quantity,
 )
 from aqmlab.files import write_text
+from aqmlab.reports import parts
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.reports.text import EACH_FOR_ITSELF, Table, compared, interval, made, notes
@@ -51,6 +52,7 @@ def save(results: Mapping[str, Result], file: Path, command: str, baseline: str 
         many=len(results) > MANY,
         differences=[(heading, _lines(table)) for heading, table in compared(results, baseline)],
         each_for_itself=EACH_FOR_ITSELF,
+        parts=[(heading, _lines(table)) for heading, table in _parts(results)],
         notes=notes(results),
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )
@@ -97,6 +99,16 @@ def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
     return [list(line) for line in zip(*lines, strict=True)] if len(results) > MANY else lines
+
+
+def _parts(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
+    """Return headings and tables of all links, all traffic entries, and latency under load."""
+    under_load = parts.latency(results)
+    return [
+        ("Links", parts.links(results)),
+        ("Traffic", parts.traffic(results)),
+        *([("Latency under load", under_load)] if under_load else []),
+    ]
 
 
 def _lines(shown: Table) -> list[list[tuple[str, str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.reports import sweep_text, text
+from aqmlab.reports import parts, sweep_text, text
 from aqmlab.reports.template import rendered
 from aqmlab.text import printable
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def results(shown: Mapping[str, Result], baseline: str | None = None) -> str:
-    """Return the tables of `text.text` as HTML."""
+    """Return the tables of `parts.whole` as HTML."""
     return rendered(
         "notebook/tables.html",
         title=text.title(shown),
         origin=text.origin(shown),
-        tables=[("", text.table(shown)), *text.compared(shown, baseline)],
+        tables=[("", text.table(shown)), *text.compared(shown, baseline), *parts.described(shown)],
         notes=text.notes(shown),
     )
 

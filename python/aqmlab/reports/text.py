@@ -18,7 +18,7 @@ from aqmlab.text import columns, printable, span, wrapped
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-SHOWN = ("queue_mean", "queue_mad", "queue_delay_mean", "queue_delay_p99", "loss_ratio", "goodput", "jain")
+SHOWN = ("queue_delay_mean", "queue_delay_p99", "queue_mean", "queue_mad", "loss_ratio", "link_goodput", "jain")
 """The metrics in the table; all others are in the documents and the report."""
 
 WIDTH = 120

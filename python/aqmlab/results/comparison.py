@@ -272,9 +272,9 @@ class Comparison(Mapping[str, Result]):
         return cls(results, saved.document.get("baseline"))
 
     def __repr__(self) -> str:
-        from aqmlab.reports.text import text
+        from aqmlab.reports.parts import whole
 
-        return text(self, self.baseline) if self else "<empty Comparison>"
+        return whole(self, self.baseline) if self else "<empty Comparison>"
 
     def _repr_html_(self) -> str | None:
         from aqmlab.reports import notebook
@@ -298,7 +298,7 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
     names = [] if alone else ["comparison.json"]
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
         record = scenario.resolved["record"]
-        series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else [])]
+        series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else []), *(["flows"] if record["flows"] else [])]
         written = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
         if alone:
             return written

@@ -137,6 +137,16 @@ class Result:
         """Mean, standard deviation and 95 % confidence interval of every metric over the seeds, or by batch means."""
         return {**_summaries([run.metrics for run in self.runs]), **self.batches}
 
+    @cached_property
+    def class_summaries(self) -> dict[str, dict[str, Summary]]:
+        """The same of every metric of each traffic entry; without batch means."""
+        return _summaries_by_owner([run.classes for run in self.runs])
+
+    @cached_property
+    def link_summaries(self) -> dict[str, dict[str, Summary]]:
+        """The same of every metric of each managed link; without batch means."""
+        return _summaries_by_owner([run.links for run in self.runs])
+
     @property
     def metrics(self) -> Metrics:
         """The mean of every metric over the seeds."""
@@ -145,17 +155,17 @@ class Result:
     @cached_property
     def classes(self) -> dict[str, Metrics]:
         """The metrics of each traffic entry, averaged over the seeds."""
-        return _means([run.classes for run in self.runs])
+        return _means(self.class_summaries)
 
     @cached_property
     def links(self) -> dict[str, Metrics]:
         """The metrics of each managed link, averaged over the seeds."""
-        return _means([run.links for run in self.runs])
+        return _means(self.link_summaries)
 
     @cached_property
     def lanes(self) -> dict[str, Metrics]:
         """The metrics of each queue that its discipline names, by ``LINK.LANE``, averaged over the seeds."""
-        return _means([run.lanes for run in self.runs])
+        return _means(_summaries_by_owner([run.lanes for run in self.runs]))
 
     @cached_property
     def elsewhere(self) -> dict[str, float]:
@@ -270,6 +280,43 @@ class Result:
         number = polars.col("flow", "class").cast(polars.UInt32)
         frame = self.recordings[seed].cwnd_frame.with_columns(number)
         return frame.with_columns(polars.col("class").replace_strict(names, return_dtype=polars.String))
+
+    @cached_property
+    def flows(self) -> polars.DataFrame:
+        """A row for each flow and each transfer of all runs, over its whole life, the warm-up included.
+
+        ``seed``; ``class``, the traffic entry; ``flow``, its number in the entry, of a ``web`` object that of the
+        client; ``from`` and ``to``, the nodes of its data; ``start`` and ``end`` in s, the latter null if it was not
+        over; ``bytes`` of payload delivered; ``goodput`` in bit/s from the start to the end, or to that of the run;
+        ``rtt_min``, ``rtt_mean``, ``rtt_p95`` and ``rtt_max`` in s; ``losses`` on the whole path, and ``marks``, in
+        packets; ``retransmits`` and ``timeouts``; ``completion_time`` in s, null if it was not over. What a flow
+        does not have is null.
+
+        Raises `LookupError` if the runs recorded no flows (`record.flows` requests them).
+        """
+        import polars
+
+        return polars.concat([self._flows_of(seed) for seed in self.seeds])
+
+    def _flows_of(self, seed: int) -> polars.DataFrame:
+        import polars
+
+        names = dict(enumerate(entry["name"] for entry in self.scenario.resolved["traffic"]))
+        nodes = dict(enumerate(self.scenario.nodes))
+        count = polars.col("class", "flow", "from", "to", "bytes", "losses", "marks", "retransmits", "timeouts")
+        frame = self.recordings[seed].flows_frame.with_columns(count.cast(polars.Int64))
+        until = polars.col("end").fill_null(self.scenario.duration)
+        return frame.select(
+            polars.lit(seed).alias("seed"),
+            polars.col("class").replace_strict(names, return_dtype=polars.String),
+            "flow",
+            polars.col("from", "to").replace_strict(nodes, return_dtype=polars.String),
+            "start",
+            "end",
+            "bytes",
+            (polars.col("bytes") * 8 / (until - polars.col("start"))).alias("goodput"),
+            polars.exclude("class", "flow", "from", "to", "start", "end", "bytes"),
+        )
 
     def document(self) -> dict[str, Any]:
         """Return everything but the series as a dictionary for JSON.
@@ -430,9 +477,9 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        from aqmlab.reports.text import text
+        from aqmlab.reports.parts import whole
 
-        return text({self.discipline: self})
+        return whole({self.discipline: self})
 
     def _repr_html_(self) -> str:
         from aqmlab.reports import notebook
@@ -444,7 +491,9 @@ def _summaries(runs: Sequence[Metrics]) -> dict[str, Summary]:
     return {name: Summary.of([run[name] for run in runs]) for name in runs[0]}
 
 
-def _means(runs: Sequence[Mapping[str, Metrics]]) -> dict[str, Metrics]:
-    return {
-        key: {name: summary.mean for name, summary in _summaries([run[key] for run in runs]).items()} for key in runs[0]
-    }
+def _summaries_by_owner(runs: Sequence[Mapping[str, Metrics]]) -> dict[str, dict[str, Summary]]:
+    return {owner: _summaries([run[owner] for run in runs]) for owner in runs[0]}
+
+
+def _means(owners: Mapping[str, Mapping[str, Summary]]) -> dict[str, Metrics]:
+    return {owner: {name: summary.mean for name, summary in of.items()} for owner, of in owners.items()}

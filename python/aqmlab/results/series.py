@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from aqmlab._core import ArrowStream
 
-NAMES = r"(series|cwnd)-\d+\.parquet"
+NAMES = r"(series|cwnd|flows)-\d+\.parquet"
 """The names of the files of series."""
 
 
@@ -25,12 +25,13 @@ NAMES = r"(series|cwnd)-\d+\.parquet"
 class Recording:
     """The series of one run, read on first access.
 
-    `queue` has queues and the disciplines' signals, `cwnd` the congestion windows: as the engine's columns, as a
-    Parquet file, or None if they were not recorded.
+    `queue` has queues and the disciplines' signals, `cwnd` the congestion windows, `flows` a row for each flow and
+    transfer: as the engine's columns, as a Parquet file, or None if they were not recorded.
     """
 
     queue: ArrowStream | Stored | None
     cwnd: ArrowStream | Stored | None
+    flows: ArrowStream | Stored | None = None
 
     @cached_property
     def queue_frame(self) -> polars.DataFrame:
@@ -42,17 +43,24 @@ class Recording:
         """Congestion windows as a frame; LookupError if they were not recorded."""
         return _frame(self.cwnd, "congestion windows", 'record.cwnd = "10 ms"')
 
+    @cached_property
+    def flows_frame(self) -> polars.DataFrame:
+        """Flows and transfers as a frame; LookupError if they were not recorded."""
+        return _frame(self.flows, "flows", "record.flows = true, or give --flows")
+
     def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
         """Yield the name and content of a Parquet file for each recorded series."""
         if self.queue is not None:
             yield f"series-{seed}.parquet", parquet(self.queue_frame)
         if self.cwnd is not None:
             yield f"cwnd-{seed}.parquet", parquet(self.cwnd_frame)
+        if self.flows is not None:
+            yield f"flows-{seed}.parquet", parquet(self.flows_frame)
 
     @classmethod
     def of(cls, files: Mapping[str, Stored], seed: int) -> Self:
         """Return the series of a run, from the files of a result."""
-        return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd")))
+        return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd", "flows")))
 
 
 def _frame(source: ArrowStream | Stored | None, recorded: str, setting: str) -> polars.DataFrame:

@@ -1,0 +1,198 @@
+"""The parts of results as plain-text tables: links, traffic entries, latency under load, flows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aqmlab.reports.text import Column, Table, aligned, interval, laid_out, text
+from aqmlab.results.metrics import METRICS
+from aqmlab.text import columns, printable
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+    from aqmlab.results.summary import Summary
+
+    Owners = Callable[[Result], Mapping[str, Mapping[str, Summary]]]
+
+LINKS = ("queue_delay_mean", "queue_delay_p99", "queue_mean", "loss_ratio", "mark_ratio", "utilisation", "link_goodput")
+"""The metrics of each link."""
+
+TRAFFIC = (
+    "goodput",
+    "path_loss_ratio",
+    "rtt_idle",
+    "rtt_mean",
+    "rtt_p95",
+    "delay_p95",
+    "jain",
+    "rtt_bias",
+    "completion_time_mean",
+    "completion_time_p95",
+    "session_time_mean",
+    "session_time_p95",
+    "mos",
+)
+"""The metrics of each traffic entry; one that no entry has is left out."""
+
+_MOST_ROWS = 10
+"""The most flows of a traffic entry that the terminal lists."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The links, traffic entries and metrics that a user has chosen; none of a kind is no choice."""
+
+    links: Sequence[str] = ()
+    classes: Sequence[str] = ()
+    metrics: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.links or self.classes or self.metrics)
+
+
+def whole(
+    results: Mapping[str, Result], baseline: str | None = None, choice: Choice | None = None, flows: bool = False
+) -> str:
+    """Lay out results with their parts: of a choice only its tables; of one result all parts."""
+    parts = chosen(results, choice) if choice else described(results)
+    headings = [] if choice else [text(results, baseline)]
+    blocks = [*headings, *(f"{heading}:\n\n{laid_out(table)}" for heading, table in parts)]
+    if flows:
+        blocks += [listed(result, label if len(results) > 1 else "") for label, result in results.items()]
+    return "\n\n".join(blocks)
+
+
+def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
+    """Return headings and tables of the links and the traffic of a single result, and of latency under load of any."""
+    found = []
+    if len(results) == 1:
+        (result,) = results.values()
+        if len(result.links) > 1:
+            found.append(("Links", links(results)))
+        found.append(("Traffic", traffic(results)))
+    return [*found, *([("Latency under load", under_load)] if (under_load := latency(results)) else [])]
+
+
+def chosen(results: Mapping[str, Result], choice: Choice) -> list[tuple[str, Table]]:
+    """Return headings and tables of chosen links, traffic entries and metrics.
+
+    Of metrics alone there are the values of the whole run, and those of each link and entry that has them.
+    """
+    alone = not choice.links and not choice.classes
+    found = [
+        ("The observed link and all flows", _of_runs(results, choice.metrics), alone),
+        ("Links", links(results, choice.links, choice.metrics), alone or choice.links),
+        ("Traffic", traffic(results, choice.classes, choice.metrics), alone or choice.classes),
+    ]
+    return [(heading, table) for heading, table, wanted in found if wanted and table.columns]
+
+
+def links(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Sequence[str] = ()) -> Table:
+    """Return the links with a queue discipline as a table, those with these names, with these metrics; none is all."""
+    return _of_owners(results, lambda result: result.link_summaries, names, metrics or LINKS)
+
+
+def traffic(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Sequence[str] = ()) -> Table:
+    """Return the traffic entries as a table, those with these names, with these metrics; none is all."""
+    return _of_owners(results, lambda result: result.class_summaries, names, metrics or TRAFFIC)
+
+
+def _of_owners(results: Mapping[str, Result], owners: Owners, names: Sequence[str], metrics: Sequence[str]) -> Table:
+    """Return a table with a row for each owner of metrics in each result; a metric that none has is left out."""
+    rows = {
+        f"{label}, {owner}" if len(results) > 1 else owner: (summary, len(result.runs))
+        for label, result in results.items()
+        for owner, summary in owners(result).items()
+        if not names or owner in names
+    }
+    return _table(rows, metrics)
+
+
+def _of_runs(results: Mapping[str, Result], metrics: Sequence[str]) -> Table:
+    return _table({label: (result.summary, len(result.runs)) for label, result in results.items()}, metrics)
+
+
+def _table(rows: Mapping[str, tuple[Mapping[str, Summary], int]], metrics: Sequence[str]) -> Table:
+    """Return a table of summaries by label, each with its number of runs; a metric without values is left out."""
+    shown = [METRICS[name] for name in metrics if any(name in of and of[name].n for of, _ in rows.values())]
+    cells = [
+        aligned([interval(one, of[one.name], runs) if one.name in of else "-" for of, runs in rows.values()])
+        for one in shown
+    ]
+    return Table([Column.of(one) for one in shown], list(rows), list(zip(*cells, strict=True)) if cells else [])
+
+
+def latency(results: Mapping[str, Result]) -> Table | None:
+    """Return how users see each result as a table: round trips of pings idle and loaded, calls and pages.
+
+    None if the results have none of that.
+    """
+    seen = {
+        label: {
+            **{name: summary for name, summary in result.summary.items() if name in ("rpm", "qoo")},
+            **_worst(result, "rtt_idle", "ping", max),
+            **_worst(result, "rtt_mean", "ping", max),
+            **_worst(result, "rtt_p95", "ping", max),
+            **_worst(result, "mos", "", min),
+            **_worst(result, "session_time_p95", "", max),
+        }
+        for label, result in results.items()
+    }
+    rows = {label: (found, len(results[label].runs)) for label, found in seen.items()}
+    table = _table(rows, ("rtt_idle", "rtt_mean", "rtt_p95", "rpm", "qoo", "mos", "session_time_p95"))
+    return table if table.columns else None
+
+
+def _worst(
+    result: Result, metric: str, kind: str, pick: Callable[[Iterable[tuple[float, str]]], tuple[float, str]]
+) -> dict[str, Summary]:
+    """Return a metric of the traffic entry of a kind in which it is worst; empty if none has it."""
+    kinds = {entry["name"]: entry["kind"] for entry in result.scenario.resolved["traffic"]}
+    means = {
+        name: summary[metric].mean
+        for name, summary in result.class_summaries.items()
+        if metric in summary and kind in ("", kinds[name])
+    }
+    defined = [(mean, name) for name, mean in means.items() if mean is not None]
+    return {metric: result.class_summaries[pick(defined)[1]][metric]} if defined else {}
+
+
+def listed(result: Result, label: str = "") -> str:
+    """Lay out the recorded flows and transfers of the first run, of each traffic entry the first ones."""
+    whole = result.flows.filter(result.flows["seed"] == result.seeds[0])
+    frame = whole.group_by("class", maintain_order=True).head(_MOST_ROWS)
+    heads = [
+        ["Traffic", "Flow", "Path", "Start", "End", "Goodput", "RTT min", "mean", "p95", "max", "Lost", "Marks"],
+        ["", "", "", "s", "s", "Mbit/s", "ms", "ms", "ms", "ms", "", ""],
+    ]
+    heads[0] += ["Retr.", "RTO", "Completion"]
+    heads[1] += ["", "", "s"]
+    rows = [
+        [
+            printable(row["class"]),
+            f"{row['flow']}",
+            printable(f"{row['from']} > {row['to']}"),
+            _shown(row["start"], 1, 3),
+            _shown(row["end"], 1, 3),
+            _shown(row["goodput"], 1e-6, 3),
+            *(_shown(row[name], 1e3, 1) for name in ("rtt_min", "rtt_mean", "rtt_p95", "rtt_max")),
+            *(_shown(row[name], 1, 0) for name in ("losses", "marks", "retransmits", "timeouts")),
+            _shown(row["completion_time"], 1, 3),
+        ]
+        for row in frame.iter_rows(named=True)
+    ]
+    of = f" of {printable(label)}" if label else ""
+    first = f", seed {result.seeds[0]}" if len(result.seeds) > 1 else ""
+    left = [
+        f"{count - _MOST_ROWS} of {printable(name)}"
+        for name, count in whole.group_by("class", maintain_order=True).len().iter_rows()
+        if count > _MOST_ROWS
+    ]
+    rest = f"\nNot listed: {', '.join(left)}; --out DIR writes all to flows-{result.seeds[0]}.parquet." if left else ""
+    return f"Flows and transfers{of}{first}:\n\n{columns([*heads, *rows])}{rest}"
+
+
+def _shown(value: float | None, scale: float, digits: int) -> str:
+    return "-" if value is None else f"{value * scale:.{digits}f}"
