@@ -44,6 +44,9 @@ class Waiting:
     def cwnd(self) -> Any:
         return self.real.cwnd()
 
+    def flows(self) -> Any:
+        return self.real.flows()
+
 
 @pytest.fixture
 def behaviour(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:

@@ -95,6 +95,8 @@ def perform(
     other = next((engine for engine in chosen if engine != PACKETS), None)
     if check and other:
         raise typer.BadParameter(f"the {other.name} engine does not account for packets; omit it", param_hint="--check")
+    if flows and other:
+        raise typer.BadParameter(f"the {other.name} engine does not record flows; omit it", param_hint="--flows")
     try:
         cases = {label: scenario for label, (scenario, _) in labelled(scenarios, chosen).items()}
     except ValueError as error:

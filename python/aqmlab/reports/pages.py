@@ -10,128 +10,9 @@ from typing import Any
 
 from aqmlab.files import write_text
 from aqmlab.reports.listing import grouped, sections, settings, written
+from aqmlab.reports.results_page import RESULTS
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Metric
 from aqmlab.scenario import catalogue, schema
-
-_RESULTS = """\
-# Results
-
-*Generated from the declarations in `crates/run/src/metrics.rs` by `make docs`.*
-
-A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
-of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and
-names them, of each of these: `lanes`, with keys `LINK.LANE`. All are taken over `[warmup, duration]` unless the
-definition says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the
-waiting times come from a histogram that keeps three significant digits. A metric that is not defined (no packet
-arrived, say) is `null` in JSON and `None` in Python, never NaN.
-
-| metric | unit | definition |
-|---|---|---|
-{rows}
-
-## Distributions
-
-Each traffic entry (`distributions.classes.NAME`) and each link with a queue discipline (`distributions.links.NAME`) has
-these as lists of numbers, counts of 1, 2, … or the percentiles 0, 1, …, 100, an empty one where there is no value. Of
-several seeds they are means, number by number. `Result.plot_distribution(NAME)` and the report draw them.
-
-| distribution | unit | definition |
-|---|---|---|
-{distributions}
-
-## The document
-
-`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it:
-
-| key | content |
-|---|---|
-| `version` | of aqmlab that made it |
-| `engine_name` | the [engine](../guide/engines.md) that performed the runs: `packet`, `fluid`, `linux:clock=real` |
-| `scenario` | everything that was simulated, every default filled in |
-| `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
-| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
-| `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
-| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine`; if \
-another link was the bottleneck and the observed queue never filled, also `elsewhere` with its name, `link`, and its \
-`utilisation` |
-| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
-on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
-the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
-| `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
-| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run): the same as in `summary`, by batch means |
-
-`std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
-`null` for n < 2.
-
-`result.json` has two keys more: `files`, the SHA-256 of `scenario.toml` and of the series, by their names, and at its
-end `sha256`, that of all that stands before it. `Result.load` refuses what is damaged, exchanged or of another call,
-and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
-result, of which none is left; other files in the folder stay.
-
-`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
-followed by its engine if there are several: `lred, fluid`. With several results the document also has the keys
-`baseline` and `differences`. The latter is `{{LABEL: {{LABEL: {{METRIC: …}}}}}}`: the first result minus the second,
-seed by seed, with the `mean`, `std`, `ci95` and `n` of every metric. A result of another engine is compared with the
-packet engine's, and one of another discipline with that of the `baseline` (`--baseline NAME`, by default the first
-`--aqm`) on the same engine. Each interval is for itself: of 20 differences that are really 0, about one has an interval
-that excludes 0.
-
-## Tables
-
-`--csv FILE` of `aqmlab run`, `compare` and `sweep` writes the metrics of every run, a row for each run, with all
-digits. In Python `frame` is the same table as a polars frame, and `to_pandas()` as a pandas frame.
-
-| columns | content |
-|---|---|
-| `label`, `aqm`, `engine` | of a comparison: its label, and the discipline and the engine in it |
-| `aqm`, `PATH`, … | of a sweep: the discipline, and the value of each parameter that varies |
-| `seed` | of the run |
-| `key` | of a sweep: the run's key in the store |
-| `queue_mean`, `goodput`, … | the metrics, in the units of the table above |
-| `classes.NAME.METRIC`, `links.NAME.METRIC`, `lanes.LINK.LANE.METRIC` | those of each traffic entry, link and queue |
-| `engine.packets`, … | the cost of the run |
-
-A metric that is not defined is empty in CSV, null in polars and NaN in pandas.
-
-## Two results compared
-
-`aqmlab diff A B` compares two results of `aqmlab run`, two comparisons or two sweeps. Each is a folder that `--out`
-wrote or, of `run` and `compare`, a file that `--json` printed. In Python `aqmlab.diff(a, b)` takes these paths, or the
-results themselves. It lists
-
-* the settings that differ, with the paths of `--set`, and the versions and engines that differ;
-* what only one of the two has: labels of a comparison, disciplines and points of a sweep;
-* each metric's difference, B minus A, with its 95 % confidence interval: seed by seed if both have the same seeds,
-  otherwise Welch's for independent runs. Each interval is for itself. A single run has no interval.
-
-`--json` prints `first`, `second`, `command`, `settings`, `origins` (versions and engines), `only_first`, `only_second`,
-`paired`, and `metrics`: `{{LABEL: {{METRIC: …}}}}` with `first`, `second`, `difference` and `ci95`; the label of a
-single result is empty. What a run cost is left out.
-
-## Figures
-
-`--out DIR` writes `figure.png` and `.svg`, and `compare` also `tradeoff.png` and `.svg`: goodput over queueing delay.
-`--figure-format pdf,svg` chooses among `png`, `svg`, `pdf` and `pgf`. In PDF and PGF, texts are texts: they can be
-searched, and those of PGF have the fonts of the TeX document that includes the figure. PGF needs `xelatex`, `lualatex`
-or `pdflatex` to measure them; without one, the option is refused before anything runs.
-
-## Series
-
-`series-SEED.parquet` (`Result.series_of(seed)`) has a row per bin of `record.step`: `t`, the start of the bin in
-seconds; for each link with a queue discipline and each quantity of it (`queue` in packets, and the discipline's own
-signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
-`LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
-`.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
-of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
-`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
-
-`Result.mean_series` averages these over the seeds: for each `COLUMN`, under the same name its mean, `COLUMN.least`,
-`COLUMN.greatest`, and `COLUMN.ci95`, half the 95 % confidence interval of the mean in that bin (Student t). A run in
-which a value is null does not count in that bin.
-
-With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
-(segments); in the file `class` is the number of the traffic entry, from 0.
-"""
 
 _SCENARIO = """\
 # Scenarios
@@ -410,6 +291,7 @@ EXAMPLES = {
     "trace": 'file = "conference.pcap", count = 8',
     "voip": "count = 10",
     "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
+    "ping": 'interval = "100 ms"',
 }
 """Example keys and values for each kind of traffic."""
 
@@ -445,7 +327,7 @@ def aqms() -> dict[str, str]:
 
 def results() -> str:
     """Return the page on results as Markdown."""
-    return _RESULTS.format(rows=_rows(METRICS), distributions=_rows(DISTRIBUTIONS))
+    return RESULTS.format(rows=_rows(METRICS), distributions=_rows(DISTRIBUTIONS))
 
 
 def _rows(metrics: Mapping[str, Metric]) -> str:

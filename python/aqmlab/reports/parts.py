@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.reports.text import Column, Table, aligned, interval, laid_out, text
+from aqmlab.reports.text import Column, Table, aligned, interval, laid_out, notes, text
 from aqmlab.results.metrics import METRICS
 from aqmlab.text import columns, printable
 
@@ -55,13 +55,14 @@ class Choice:
 def whole(
     results: Mapping[str, Result], baseline: str | None = None, choice: Choice | None = None, flows: bool = False
 ) -> str:
-    """Lay out results with their parts: of a choice only its tables; of one result all parts."""
+    """Lay out results with their parts and with remarks: of a choice only its tables; of one result all parts."""
     parts = chosen(results, choice) if choice else described(results)
     headings = [] if choice else [text(results, baseline)]
     blocks = [*headings, *(f"{heading}:\n\n{laid_out(table)}" for heading, table in parts)]
     if flows:
         blocks += [listed(result, label if len(results) > 1 else "") for label, result in results.items()]
-    return "\n\n".join(blocks)
+    remarks = "\n".join(notes(results))
+    return "\n\n".join([*blocks, *([remarks] if remarks else [])])
 
 
 def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:

@@ -67,12 +67,12 @@ class Table:
 def text(results: Mapping[str, Result], baseline: str | None = None) -> str:
     """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label.
 
-    The differences of several engines and of several disciplines follow; see `compared`.
+    The differences of several engines and of several disciplines follow; see `compared`. `notes` are not included.
     """
     lines = [f"{title(results)} {origin(results)}", "", laid_out(table(results))]
     for heading, differing in compared(results, baseline):
         lines += ["", f"{heading}:", "", laid_out(differing)]
-    return "\n".join([*lines, *notes(results)])
+    return "\n".join(lines)
 
 
 def laid_out(shown: Table) -> str:

@@ -298,7 +298,11 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
     names = [] if alone else ["comparison.json"]
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
         record = scenario.resolved["record"]
-        series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else []), *(["flows"] if record["flows"] else [])]
+        series = [
+            *(["series"] if record["series"] else []),
+            *(["cwnd"] if record["cwnd"] != "auto" else []),
+            *(["flows"] if record["flows"] else []),
+        ]
         written = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
         if alone:
             return written

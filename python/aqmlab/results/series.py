@@ -46,7 +46,7 @@ class Recording:
     @cached_property
     def flows_frame(self) -> polars.DataFrame:
         """Flows and transfers as a frame; LookupError if they were not recorded."""
-        return _frame(self.flows, "flows", "record.flows = true, or give --flows")
+        return _frame(self.flows, "flows", "record.flows = true or --flows, on the packet engine")
 
     def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
         """Yield the name and content of a Parquet file for each recorded series."""

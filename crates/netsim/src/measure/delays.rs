@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 const LONGEST_DELAY: u64 = (1 << 54) - 1;
 /// Delays below 2^11 ns have a bin each; above, every power of two has 2^10 bins: three significant digits.
 const EXACT_BITS: u32 = 11;
-const BINS: usize = (54 - EXACT_BITS as usize + 2) << (EXACT_BITS - 1);
+/// The bins of a power of two, by which a histogram grows.
+const OCTAVE: usize = 1 << (EXACT_BITS - 1);
 
 /// A histogram of durations, with bins that widen with the duration.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
-    bins: Box<[u64]>,
+    /// As many as the longest delay so far needs.
+    bins: Vec<u64>,
+    count: u64,
     sum_ns: u128,
     max_ns: u64,
     /// The sum of the delays before the last reset.
@@ -21,16 +24,26 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub(crate) fn new() -> Self {
-        Self { bins: vec![0; BINS].into(), sum_ns: 0, max_ns: 0, earlier_ns: 0 }
+        Self { bins: Vec::new(), count: 0, sum_ns: 0, max_ns: 0, earlier_ns: 0 }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, delay: Span) {
         let ns = delay.nanos();
-        let Some(count) = self.bins.get_mut(bin(ns)) else { return self.record(Span::ns(LONGEST_DELAY)) };
+        let Some(count) = self.bins.get_mut(bin(ns)) else { return self.record_longer(ns) };
         *count += 1;
+        self.count += 1;
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// Records a delay that has no bin yet.
+    #[cold]
+    #[inline(never)]
+    fn record_longer(&mut self, ns: u64) {
+        let ns = ns.min(LONGEST_DELAY);
+        self.bins.resize((bin(ns) / OCTAVE + 1) * OCTAVE, 0);
+        self.record(Span::ns(ns));
     }
 
     pub(crate) fn reset(&mut self) {
@@ -39,7 +52,9 @@ impl Delays {
 
     /// Adds the delays of another class.
     pub(crate) fn add(&mut self, other: &Self) {
+        self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         self.bins.iter_mut().zip(&other.bins).for_each(|(count, other)| *count += other);
+        self.count += other.count;
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -50,8 +65,8 @@ impl Delays {
     }
 
     /// The number of recorded delays.
-    pub(crate) fn count(&self) -> u64 {
-        self.bins.iter().sum()
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
     /// Seconds; `None` if nothing was recorded.
@@ -114,8 +129,7 @@ impl Delays {
 
     /// The bins that are not empty, with the number of delays in each.
     fn used(&self) -> impl Iterator<Item = (usize, u64)> {
-        let used = &self.bins[..=bin(self.max_ns)];
-        used.iter().copied().enumerate().filter(|&(_, held)| held > 0)
+        self.bins.iter().copied().enumerate().filter(|&(_, held)| held > 0)
     }
 
     /// The delays of a bin in s, to three digits.
@@ -195,7 +209,7 @@ mod tests {
     #[test]
     fn bins_follow_each_other_and_are_three_digits_wide() {
         let mut next = 0;
-        for i in 0..BINS {
+        for i in 0..=bin(LONGEST_DELAY) {
             assert_eq!((bin(next), bin(longest(i))), (i, i), "from {next} ns");
             assert!((longest(i) - next) * 1024 <= next, "bin {i} is too wide");
             next = longest(i) + 1;

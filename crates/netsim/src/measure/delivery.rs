@@ -92,17 +92,22 @@ impl Deliveries {
         }
     }
 
-    /// The statistics of these classes together.
-    pub(crate) fn sum(&self, classes: impl Iterator<Item = usize>) -> Delivery {
+    /// The packets of all classes together.
+    pub(crate) fn all(&self) -> Delivery {
         let mut sum = Delivery::new();
-        for class in classes.map(|class| &self.classes[class]) {
+        for class in &self.classes {
             sum.delays.add(&class.delays);
             sum.jitter.changes_ns += class.jitter.changes_ns;
             sum.jitter.pairs += class.jitter.pairs;
             sum.round_trips.add(&class.round_trips);
-            sum.completions.add(&class.completions);
-            sum.sessions.add(&class.sessions);
         }
+        sum
+    }
+
+    /// The round trips of these classes together.
+    pub(crate) fn round_trips(&self, classes: impl Iterator<Item = usize>) -> Delays {
+        let mut sum = Delays::new();
+        classes.for_each(|class| sum.add(&self.classes[class].round_trips));
         sum
     }
 }
@@ -163,10 +168,10 @@ mod tests {
         assert!((class.jitter.mean().unwrap() - 7e-3 / 3.0).abs() < 1e-12);
         assert!((class.delays.mean().unwrap() - 0.027).abs() < 1e-12);
         assert_eq!((deliveries.classes[0].jitter.mean(), deliveries.classes[0].delays.mean()), (None, None));
-        assert_eq!(deliveries.sum(0..2).jitter.mean(), class.jitter.mean());
+        assert_eq!(deliveries.all().jitter.mean(), class.jitter.mean());
         let mut deliveries = Deliveries::new(2, at(100));
         deliveries.on_packet(at(51), &datagram(at(40), 0));
-        assert_eq!(deliveries.sum(0..2).delays.mean(), None);
+        assert_eq!(deliveries.all().delays.mean(), None);
         deliveries.on_packet(at(115), &datagram(at(100), 0));
         let class = &deliveries.classes[1];
         assert!((class.jitter.mean().unwrap() - 0.004).abs() < 1e-12, "from 11 ms before the warm-up's end");

@@ -160,46 +160,51 @@ impl<P: Probe> Simulation<P> {
 
     /// The metrics of the flows of one class, or of all.
     fn flow_metrics(&self, class: Option<usize>, seconds: f64) -> FlowMetrics {
-        let losses = |class| self.network.path_losses.of_class(class);
-        let all = 0..self.scenario.traffic.len();
-        let of_all = || {
-            flow_metrics(
-                &self.account(None),
-                &self.deliveries.sum(all.clone()),
-                all.clone().map(losses).sum(),
-                seconds,
-            )
+        let account = self.account(class);
+        let lost = |class| self.network.path_losses.of_class(class);
+        let metrics = match class {
+            Some(class) => flow_metrics(&account, &self.deliveries.classes[class], lost(class), seconds),
+            None => {
+                let lost = (0..self.scenario.traffic.len()).map(lost).sum();
+                flow_metrics(&account, &self.deliveries.all(), lost, seconds)
+            }
         };
-        let of_one = |class: usize| {
-            flow_metrics(&self.account(Some(class)), &self.deliveries.classes[class], losses(class), seconds)
-        };
-        FlowMetrics { rtt_bias: self.rtt_bias(class), ..class.map_or_else(of_all, of_one) }
+        FlowMetrics { rtt_bias: self.rtt_bias(class), ..metrics }
     }
 
-    /// The classes whose flows are of this kind.
-    fn classes_of(&self, kind: impl Fn(&Kind) -> bool) -> impl Iterator<Item = usize> + Clone {
-        let each = self.scenario.traffic.iter().map(move |entry| kind(&entry.kind)).enumerate();
-        each.filter(|(_, is)| *is).map(|(class, _)| class).collect::<Vec<_>>().into_iter()
+    /// The classes whose flows are of a kind.
+    fn classes_of(&self, is: impl Fn(&Kind) -> bool) -> Vec<usize> {
+        let kinds = self.scenario.traffic.iter().map(|entry| &entry.kind).enumerate();
+        kinds.filter(|(_, kind)| is(kind)).map(|(class, _)| class).collect()
     }
 
-    fn pings(&self) -> impl Iterator<Item = usize> + Clone {
+    fn pings(&self) -> Vec<usize> {
         self.classes_of(|kind| matches!(kind, Kind::Udp(Udp::Ping(_), _)))
     }
 
     fn responsiveness(&self) -> Option<f64> {
-        let probe = self.deliveries.sum(self.pings()).round_trips.trimmed_mean(KEPT)?;
-        let tcp = self.classes_of(|kind| !matches!(kind, Kind::Udp(..)));
-        Some(quality::responsiveness(probe, self.deliveries.sum(tcp).round_trips.trimmed_mean(KEPT)?))
+        let (pings, tcp) = (self.pings(), self.classes_of(|kind| !matches!(kind, Kind::Udp(..))));
+        if pings.is_empty() || tcp.is_empty() {
+            return None;
+        }
+        let [probe, loaded] =
+            [pings, tcp].map(|of| self.deliveries.round_trips(of.into_iter()).trimmed_mean(KEPT));
+        Some(quality::responsiveness(probe?, loaded?))
     }
 
     fn quality_of_outcome(&self, seconds: f64) -> Option<f64> {
-        let pings = self.deliveries.sum(self.pings());
-        let [first, second] = NEEDS.latency.map(|(share, ..)| pings.round_trips.quantile(share));
-        let lost: u64 = self.pings().map(|class| self.network.path_losses.of_class(class)).sum();
+        let pings = self.pings();
+        if pings.is_empty() {
+            return None;
+        }
+        let lost: u64 = pings.iter().map(|&class| self.network.path_losses.of_class(class)).sum();
+        let arrived: u64 = pings.iter().map(|&class| self.deliveries.classes[class].delays.count()).sum();
+        let round_trips = self.deliveries.round_trips(pings.into_iter());
+        let [first, second] = NEEDS.latency.map(|(share, ..)| round_trips.quantile(share));
         let general = &self.scenario.general;
         let link = &self.scenario.links[self.scenario.observed];
         let rate = link.capacity(general.warmup, general.duration) / seconds;
-        let loss = lost as f64 / (lost + pings.delays.count()) as f64;
+        let loss = lost as f64 / (lost + arrived) as f64;
         Some(quality::quality_of_outcome(&NEEDS, [first?, second?], loss, rate))
     }
 

@@ -1,0 +1,168 @@
+"""The text of the page on results."""
+
+RESULTS = """\
+# Results
+
+*Generated from the declarations in `crates/run/src/metrics.rs` by `make docs`.*
+
+`aqmlab run` shows the observed link, then every link with a queue discipline and every traffic entry. `--link NAME`,
+`--class NAME` and `--metric NAME` choose among them. `--json` and `--out` have everything.
+
+A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
+of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and
+names them, of each of these: `lanes`, with keys `LINK.LANE`. All are taken over `[warmup, duration]` unless the
+definition says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the
+waiting times come from a histogram that keeps three significant digits. A metric that is not defined (no packet
+arrived, say) is `null` in JSON and `None` in Python, never NaN.
+
+| metric | unit | definition |
+|---|---|---|
+{rows}
+
+## Distributions
+
+Each traffic entry (`distributions.classes.NAME`) and each link with a queue discipline (`distributions.links.NAME`) has
+these as lists of numbers, counts of 1, 2, … or the percentiles 0, 1, …, 100, an empty one where there is no value. Of
+several seeds they are means, number by number. `Result.plot_distribution(NAME)` and the report draw them.
+
+| distribution | unit | definition |
+|---|---|---|
+{distributions}
+
+## The document
+
+`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it:
+
+| key | content |
+|---|---|
+| `version` | of aqmlab that made it |
+| `engine_name` | the [engine](../guide/engines.md) that performed the runs: `packet`, `fluid`, `linux:clock=real` |
+| `scenario` | everything that was simulated, every default filled in |
+| `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
+| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
+| `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine`; if \
+another link was the bottleneck and the observed queue never filled, also `elsewhere` with its name, `link`, and its \
+`utilisation` |
+| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
+on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
+the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
+| `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
+| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run): the same as in `summary`, by batch means |
+
+`std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
+`null` for n < 2.
+
+`result.json` has two keys more: `files`, the SHA-256 of `scenario.toml` and of the series, by their names, and at its
+end `sha256`, that of all that stands before it. `Result.load` refuses what is damaged, exchanged or of another call,
+and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
+result, of which none is left; other files in the folder stay.
+
+`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
+followed by its engine if there are several: `lred, fluid`. With several results the document also has the keys
+`baseline` and `differences`. The latter is `{{LABEL: {{LABEL: {{METRIC: …}}}}}}`: the first result minus the second,
+seed by seed, with the `mean`, `std`, `ci95` and `n` of every metric. A result of another engine is compared with the
+packet engine's, and one of another discipline with that of the `baseline` (`--baseline NAME`, by default the first
+`--aqm`) on the same engine. Each interval is for itself: of 20 differences that are really 0, about one has an interval
+that excludes 0.
+
+## Latency under load
+
+`aqmlab run` and `compare` show how users see the links if the scenario has a `ping`, a `voip` or a `web` entry; of
+several entries the worst counts. A `ping` sends requests of `packet_size` every `interval`, which the other end
+answers.
+
+* **Round-trip times**: `rtt_idle` is computed, the others are measured. On a link of 1 Mbit/s with a delay of 30 ms,
+  a ping of 125 B alone takes 2 · (30 ms + 8 · 125 bit / 1 Mbit/s) = 62 ms.
+* **RPM** (`rpm`): draft-ietf-ippm-responsiveness-09, section 5.3.1.1. The probes on connections of their own are the
+  pings: TCP, TLS and HTTP take a round trip each, so that the mean of the three is that of a ping. The probes on the
+  loading connections are those connections' own round trips; a request there would also wait in its sender. With
+  trimmed means of 50 ms and 200 ms: (60 / 0.05 + 60 / 0.2) / 2 = 750 round trips a minute. The draft calls less than
+  300 poor. It loads one direction at a time; here the load is that of the scenario.
+* **QoO** (`qoo`): draft-ietf-ippm-qoo-09. Its example, with which the needs here come: 350 ms at 99 % and 375 ms at
+  99.9 %, 2 % lost, 28 Mbit/s. Latency: min(1 - 150 / 300, 1 - 75 / 300) = 0.5. Loss: 1 - 1 / 4 = 0.75. Rate: 1. The
+  least is 50 %. The rate is what the observed link could carry, not what the load left.
+* **MOS** (`mos`): R = 93.2 - Idd - 95 · Ppl / (Ppl + 25.1), from which G.107, annex B, has 1 + 0.035 R + R (R - 60)
+  (100 - R) · 7 · 10⁻⁶. At 200 ms, Idd is 25 (2^(1/6) - 3 (1 + 1/729)^(1/6) + 2) = 3.04, R 90.16, MOS 4.34; at 400 ms
+  3.56; without delay, but 5 % lost, 3.92. The standard's R for no delay and no loss is 93.2, MOS 4.41.
+* **Pages** (`session_time_mean`, `_p50`, `_p95`, `_max`): from the first request of a page to its last byte. The name
+  is not resolved, and connections are opened by TCP without TLS.
+
+## Flows
+
+`aqmlab run --flows` (or `record.flows = true`) records a row for each flow and each transfer, on the packet engine.
+`Result.flows` has them as a polars frame, `--out DIR` as `flows-SEED.parquet`, there with numbers of traffic entries
+and nodes in place of their names, from 0, and without `seed` and `goodput`.
+
+| column | content |
+|---|---|
+| `seed`, `class` | of the run; the traffic entry |
+| `flow` | the number of the flow in its entry, from 0; of a `short` flow that of its arrival, of a `web` object that of \
+the client |
+| `from`, `to` | the nodes that send and receive its data |
+| `start`, `end` | in s; of a `web` object its request and its last byte. `end` is null if it was not over |
+| `bytes`, `goodput` | payload delivered in order; in bit/s from the start to the end, or to that of the run |
+| `rtt_min`, `rtt_mean`, `rtt_p95`, `rtt_max` | in s, of the round trips that end between start and end; null without |
+| `losses`, `marks` | segments or datagrams lost anywhere on the path; those that arrived with CE |
+| `retransmits`, `timeouts` | of its sender; null of UDP |
+| `completion_time` | in s, from start to last acknowledgement, or from request to last byte; null if it has none |
+
+A row is about the whole life of a flow, the warm-up included. What a connection loses after its transfer is in no row.
+
+## Tables
+
+`--csv FILE` of `aqmlab run`, `compare` and `sweep` writes the metrics of every run, a row for each run, with all
+digits. In Python `frame` is the same table as a polars frame, and `to_pandas()` as a pandas frame.
+
+| columns | content |
+|---|---|
+| `label`, `aqm`, `engine` | of a comparison: its label, and the discipline and the engine in it |
+| `aqm`, `PATH`, … | of a sweep: the discipline, and the value of each parameter that varies |
+| `seed` | of the run |
+| `key` | of a sweep: the run's key in the store |
+| `queue_mean`, `goodput`, … | the metrics, in the units of the table above |
+| `classes.NAME.METRIC`, `links.NAME.METRIC`, `lanes.LINK.LANE.METRIC` | those of each traffic entry, link and queue |
+| `engine.packets`, … | the cost of the run |
+
+A metric that is not defined is empty in CSV, null in polars and NaN in pandas.
+
+## Two results compared
+
+`aqmlab diff A B` compares two results of `aqmlab run`, two comparisons or two sweeps. Each is a folder that `--out`
+wrote or, of `run` and `compare`, a file that `--json` printed. In Python `aqmlab.diff(a, b)` takes these paths, or the
+results themselves. It lists
+
+* the settings that differ, with the paths of `--set`, and the versions and engines that differ;
+* what only one of the two has: labels of a comparison, disciplines and points of a sweep;
+* each metric's difference, B minus A, with its 95 % confidence interval: seed by seed if both have the same seeds,
+  otherwise Welch's for independent runs. Each interval is for itself. A single run has no interval.
+
+`--json` prints `first`, `second`, `command`, `settings`, `origins` (versions and engines), `only_first`, `only_second`,
+`paired`, and `metrics`: `{{LABEL: {{METRIC: …}}}}` with `first`, `second`, `difference` and `ci95`; the label of a
+single result is empty. What a run cost is left out.
+
+## Figures
+
+`--out DIR` writes `figure.png` and `.svg`, and `compare` also `tradeoff.png` and `.svg`: goodput over queueing delay.
+`--figure-format pdf,svg` chooses among `png`, `svg`, `pdf` and `pgf`. In PDF and PGF, texts are texts: they can be
+searched, and those of PGF have the fonts of the TeX document that includes the figure. PGF needs `xelatex`, `lualatex`
+or `pdflatex` to measure them; without one, the option is refused before anything runs.
+
+## Series
+
+`series-SEED.parquet` (`Result.series_of(seed)`) has a row per bin of `record.step`: `t`, the start of the bin in
+seconds; for each link with a queue discipline and each quantity of it (`queue` in packets, and the discipline's own
+signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
+`LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
+`.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
+of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
+`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
+
+`Result.mean_series` averages these over the seeds: for each `COLUMN`, under the same name its mean, `COLUMN.least`,
+`COLUMN.greatest`, and `COLUMN.ci95`, half the 95 % confidence interval of the mean in that bin (Student t). A run in
+which a value is null does not count in that bin.
+
+With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
+(segments); in the file `class` is the number of the traffic entry, from 0.
+"""
+"""The page on results, with places for the metrics and the distributions."""
