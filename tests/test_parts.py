@@ -104,7 +104,7 @@ def test_flows_are_saved_and_loaded(result: aqmlab.Result, tmp_path: Path) -> No
 
 
 def test_without_a_record_of_flows_there_is_a_remedy(scenario: aqmlab.Scenario) -> None:
-    with pytest.raises(LookupError, match="record.flows = true or --flows"):
+    with pytest.raises(LookupError, match=r"record\.flows = true or --flows"):
         _ = aqmlab.run(scenario.with_(duration="5 s")).flows
 
 

@@ -97,8 +97,8 @@ and nodes in place of their names, from 0, and without `seed` and `goodput`.
 | column | content |
 |---|---|
 | `seed`, `class` | of the run; the traffic entry |
-| `flow` | the number of the flow in its entry, from 0; of a `short` flow that of its arrival, of a `web` object that of \
-the client |
+| `flow` | the number of the flow in its entry, from 0; of a `short` flow that of its arrival, of a `web` object \
+that of the client |
 | `from`, `to` | the nodes that send and receive its data |
 | `start`, `end` | in s; of a `web` object its request and its last byte. `end` is null if it was not over |
 | `bytes`, `goodput` | payload delivered in order; in bit/s from the start to the end, or to that of the run |
