@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli.advise import advise
 from aqmlab.cli.analyse import analyse
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
@@ -86,6 +87,7 @@ app.command()(fluid)
 app.command()(sweep)
 app.command()(diff)
 app.command()(reproduce)
+app.command()(advise)
 app.command()(analyse)
 app.add_typer(design)
 app.command("list")(list_)
