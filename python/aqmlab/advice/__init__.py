@@ -1,1 +1,1 @@
-"""Advice for a link: the disciplines of a router, raced against the user's own, and the lines that set up the winner."""
+"""Advice for a link: the disciplines of a router, raced against the present one, and the lines that set up the best."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from aqmlab.scenario import Scenario
 if TYPE_CHECKING:
     import polars
 
-WITHIN = 100.0
+WITHIN = 90.0
 """Seconds that a race may take, unless the call sets another limit."""
 
 EQUAL = math.log2(1.02)
@@ -34,7 +34,7 @@ class Stopped(Exception):  # noqa: N818  the calling program has no error
     Parameters
     ----------
     reason : BaseException
-        What stopped it: KeyboardInterrupt, `RunsFailed` or `OutOfTime`.
+        The cause: `KeyboardInterrupt`, `RunsFailed` or `OutOfTime`.
     finished : Advice or None
         The advice of the seeds that all have, if there is one; always None if the reason is `OutOfTime`.
     runs : tuple of int
@@ -81,9 +81,7 @@ class _Field:
         if any(key not in rows for key in keys.values()):
             return False
         for label in running:
-            found = {
-                load: measures(rows[keys[label, load]], self._counted[load], self._flows[load]) for load in LOADS
-            }
+            found = {load: measures(rows[keys[label, load]], self._counted[load], self._flows[load]) for load in LOADS}
             self.measures[label].append(found)
         for label in running:
             mine, present = self.measures[label][-1], self.measures[DEFAULT][-1]
@@ -99,7 +97,9 @@ class _Field:
         ]
         ranked = sorted(standings, key=lambda one: -one.score)
         scenarios = {place: course.scenario for place, course in self.courses.items()}
-        configured = {one.label: _configuration(one, scenarios) for one in self.candidates if one.kernel}
+        configured = {
+            one.label: _configuration(one, scenarios[one.label, _ANY]) for one in self.candidates if one.kernel
+        }
         return Advice(self.link, ranked, equal, self.left_out, ended, self._frame(rows), scenarios, configured)
 
     def _frame(self, rows: Rows) -> polars.DataFrame:
@@ -125,9 +125,9 @@ def advise(
 ) -> Advice:
     """Race the configurations of a link until the best is known, for at most `within` seconds and `most` seeds.
 
-    `store` is the folder of the finished runs, `jobs` the number of runs at a time; `every` adds the disciplines that no
-    router has. `progress` is called with the state in words and the part of the time that has passed. Raise `Stopped`
-    after Ctrl-C, if a run aborts, and if the time is over before the first seed is complete.
+    `store` is the folder of the finished runs, `jobs` the number of runs at a time; `every` adds the disciplines that
+    no router has. `progress` is called with the state in words and the part of the time that has passed. Raise
+    `Stopped` after Ctrl-C, if a run aborts, and if the time is over before the first seed is complete.
     """
     field = _Field(link, every)
     running = [one.label for one in field.candidates]
@@ -162,9 +162,19 @@ def _course(link: Link, one: Candidate, load: str) -> Course:
     return Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
 
 
-def _configuration(one: Candidate, scenarios: Mapping[tuple[str, str], Scenario]) -> Configuration:
-    resolved = scenarios[one.label, next(iter(LOADS))].resolved
+_ANY = next(iter(LOADS))
+"""A load: all have the same queues."""
+
+
+def configurations(link: Link) -> dict[str, Configuration]:
+    """Return the lines for each configuration that a router can have on a link, by its label."""
+    tried = (one for one in candidates(link) if one.kernel)
+    return {one.label: _configuration(one, link.scenario(_ANY, one.queues)) for one in tried}
+
+
+def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
     assert one.kernel
+    resolved = scenario.resolved
     down, up = (
         Half.of(one.kernel, resolved[key], way.buffer, way.rate)
         for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))

@@ -43,7 +43,7 @@ class Standing:
     """A configuration and its results.
 
     `gains` has the binary logarithm of the score of each seed, `runs` the measures of each seed by load. `kernel` is
-    the discipline of Linux, or None if no router has it. `worse` is whether it has dropped out of the race.
+    the discipline of Linux that it is, or None. `worse` is whether it has dropped out of the race.
     """
 
     label: str

@@ -1,14 +1,15 @@
-"""The disciplines that a router on Linux or OpenWrt can be told to use, with values that suit a link.
+"""The disciplines of a router on Linux or OpenWrt, with values that suit a link.
 
 Each is behind a shaper at 95 % of the link's rate: only there does the router's queue fill, and not that of the modem.
 The bottleneck of the simulation is that shaper, and the limit of each discipline is its buffer.
 
 Values follow the sources' own rules. CoDel's interval is a round trip of most flows, its target at least 1.5 packets
-(RFC 8289, sections 4.2 and 4.4); PIE's target is 15 ms (RFC 8033), and a third of it; RED's thresholds are 5 and 15 ms
-of packets (Floyd, 2001), which CoDel's target makes comparable.
+(RFC 8289, sections 4.2 and 4.4); PIE's target is 15 ms (RFC 8033), and a third of it; RED's thresholds are 10 and 30 ms
+of packets, the upper three times the lower (Floyd, 1997).
 
-``cake`` is simulated as fair queueing by flows with CAKE's COBALT and CAKE's quantum. What it does beside that, such as
-fairness among hosts, classes of service and the filter of acknowledgements, is neither simulated nor configured.
+``cake`` is simulated as fair queueing by flows with CAKE's COBALT and CAKE's quantum. Its other
+parts, such as fairness among hosts, classes of service and the filter of acknowledgements, are neither simulated nor
+configured.
 """
 
 from __future__ import annotations
@@ -65,26 +66,28 @@ def _routers(link: Link) -> Iterator[Candidate]:
     trip = _suited(link.rtt)
     trips = [0.1] if math.isclose(trip, 0.1) else [0.1, trip]
 
-    def each(label: str, kernel: str, direction: Callable[[float], tuple[Settings, str]]) -> Candidate:
-        ways = []
-        for own in (link.queues.down, link.queues.up):
-            rate = shaped(own.rate)
-            ways.append(Direction(*direction(rate), rate))
-        return Candidate(label, Queues(*ways), kernel)
+    def each(label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]]) -> Candidate:
+        rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
+        return Candidate(label, Queues(*(Direction(*queue(rate), rate) for rate in rates)), kernel)
+
+    def limited(table: Callable[[float, float], Settings], value: float) -> Callable[[float], tuple[Settings, str]]:
+        return lambda rate: (table(rate, value), _limit(link, rate))
+
+    def caked(interval: float) -> Callable[[float], tuple[Settings, str]]:
+        return lambda rate: (_cake(rate, interval), _memory(rate, interval))
 
     for interval in trips:
         more = "" if interval == 0.1 else f" interval {_ms(interval)}"
-        yield each(f"fq_codel{more}", "fq_codel", lambda rate, i=interval: (_fq_codel(rate, i), _limit(link, rate)))
+        yield each(f"fq_codel{more}", "fq_codel", limited(_fq_codel, interval))
     for interval in trips:
-        more = "" if interval == 0.1 else f" rtt {_ms(interval)}"
-        yield each(f"cake{more}", "cake", lambda rate, i=interval: (_cake(rate, i), _memory(rate, i)))
+        yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
     for interval in trips:
         more = "" if interval == 0.1 else f" interval {_ms(interval)}"
-        yield each(f"codel{more}", "codel", lambda rate, i=interval: (_codel(rate, i), _limit(link, rate)))
+        yield each(f"codel{more}", "codel", limited(_codel, interval))
     for name, table in (("fq_pie", _fq_pie), ("pie", _pie)):
         for target in (0.015, 0.005):
             more = "" if target == 0.015 else f" target {_ms(target)}"
-            yield each(f"{name}{more}", name, lambda rate, t=target, f=table: (f(rate, t), _limit(link, rate)))
+            yield each(f"{name}{more}", name, limited(table, target))
     yield each("red", "red", lambda rate: (_red(rate), f"{12 * _threshold(rate)} B"))
     yield each("bfifo", "bfifo", lambda rate: ({"name": "droptail"}, f"{max(rate * link.rtt / 8, 2 * FRAME):.0f} B"))
 
@@ -92,12 +95,12 @@ def _routers(link: Link) -> Iterator[Candidate]:
 def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:
     listed = catalogue()["aqms"]
     presets = {entry["name"]: {preset["name"] for preset in entry["presets"]} for entry in listed}
-    ways = [(shaped(own.rate), own) for own in (link.queues.down, link.queues.up)]
+    rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
     for name in disciplines():
         if name in there:
             continue
         table = {"name": name, **({"preset": "linux"} if "linux" in presets.get(name, ()) else {})}
-        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate) for rate, _ in ways)))
+        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate) for rate in rates)))
 
 
 def _suited(rtt: float) -> float:
@@ -159,8 +162,8 @@ def _fq_pie(rate: float, target: float) -> Settings:
 
 
 def _threshold(rate: float) -> int:
-    """Return RED's lower threshold in bytes: 5 ms of packets, and at least three."""
-    return max(round(rate * 0.005 / 8), 3 * FRAME)
+    """Return RED's lower threshold in bytes: 10 ms of packets, and at least five."""
+    return max(round(rate * 0.01 / 8), 5 * FRAME)
 
 
 def _red(rate: float) -> Settings:

@@ -1,7 +1,7 @@
 """The lines that set up a discipline on a router: tc, sqm-scripts of OpenWrt, and the kernel's own values.
 
 # Sources
-sqm-scripts, src/functions.sh, src/simplest.qos, src/piece_of_cake.qos and platform/openwrt/sqm.conf, for the options of
+sqm-scripts, its ``functions.sh``, ``simplest.qos``, ``piece_of_cake.qos`` and ``sqm.conf``, for the options of
 ``/etc/config/sqm`` and for HTB's burst of a millisecond.
 """
 
@@ -70,9 +70,9 @@ class Configuration:
         return "\n".join(
             [
                 _DEVICES,
-                f"# up: {self.up.kbit} kbit/s, {SHARE:.0%} of the link's rate",
+                f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
                 *self.up.lines("$WAN"),
-                f"# down: {self.down.kbit} kbit/s, {SHARE:.0%} of the link's rate",
+                f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
                 "ip link add $IFB type ifb",
                 "ip link set $IFB up",
                 "tc qdisc add dev $WAN handle ffff: ingress",

@@ -3,7 +3,7 @@
 A discipline of ours is one of the kernel's if its preset ``linux`` is, and what it sets beyond that has a word.
 
 # Sources
-iproute2 6.1, tc/q_*.c, and Linux 7.2, include/uapi/linux/pkt_sched.h and net/sched/sch_*.c.
+The files ``q_*.c`` of iproute2 6.1; ``pkt_sched.h`` and ``sch_*.c`` of Linux 7.2.
 """
 
 from __future__ import annotations
@@ -126,9 +126,7 @@ _CODEL = (("target", "target"), ("interval", "interval"))
 _PIE = (("target", "target"), ("tupdate", "t_update"))
 
 KINDS: Mapping[str, Kind] = {
-    "codel": Kind(
-        "codel:preset=linux", _times("TCA_CODEL", "", *_CODEL), {"ecn": "ecn"}, attribute="TCA_CODEL_LIMIT"
-    ),
+    "codel": Kind("codel:preset=linux", _times("TCA_CODEL", "", *_CODEL), {"ecn": "ecn"}, attribute="TCA_CODEL_LIMIT"),
     "fq_codel": Kind(
         "fq:preset=linux",
         (*_times("TCA_FQ_CODEL", _INNER, *_CODEL), *_queues("TCA_FQ_CODEL")),

@@ -15,13 +15,13 @@ RATES = (1e3, 1e11)
 LONGEST = 7200.0
 """The longest round trip, in s: each way is at most an hour."""
 
-MEASURED = 25.0
+MEASURED = 20.0
 """Simulated seconds that count, of a link that is neither fast nor far."""
 
 FAST = 2e8
-"""The rate in bit/s from which runs are shorter: so many packets show as much in less time."""
+"""The rate in bit/s from which runs are shorter: a run of fewer seconds has as many packets."""
 
-SHORTEST = 10.0
+SHORTEST = 8.0
 """The least of these seconds."""
 
 
@@ -105,13 +105,13 @@ class Link:
 
     @classmethod
     def given(cls, down: str, up: str, rtt: str, users: str) -> Link:
-        """Describe a link by the texts of options; raise BadLink if there can be no such link."""
+        """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
         who = _users(users)
         rates = _rate("--down", down), _rate("--up", up)
         least, most = _round_trips(rtt)
         like = Scenario.load(who.like)
         delays = _delays(least, most)
-        named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips {_span(least, most)}"
+        named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips of {_span(least, most)}"
         return cls(
             named=named,
             yours="droptail",
@@ -132,12 +132,12 @@ class Link:
         resolved = scenario.resolved
         table = dict(resolved.get("dumbbell") or {})
         if not table:
-            raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
+            raise `BadLink`(name, "no [dumbbell], whose rates and delays are the link: add one")
         if resolved.get("link"):
-            raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
+            raise `BadLink`(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
         if table["changes"] != "auto":
             problem = "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest"
-            raise BadLink(name, problem)
+            raise `BadLink`(name, problem)
         down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
         up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
         up["rate"] = table.pop("reverse_rate")
@@ -147,7 +147,7 @@ class Link:
         up["rate"] = down["rate"] if up["rate"] == "auto" else up["rate"]
         queues = Queues(*(Direction(way["aqm"], way["buffer"], _base(way["rate"])) for way in (down, up)))
         least, most = _measured_round_trips(scenario, name)
-        named = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up, round trips {_span(least, most)}"
+        named = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up, round trips of {_span(least, most)}"
         return cls(named, scenario.aqm, users, most, table, queues)
 
     def scenario(self, load: str, queues: Queues | None = None) -> Scenario:
@@ -175,7 +175,7 @@ class Link:
 
 def _users(name: str) -> Users:
     if name not in USERS:
-        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}")
+        raise `BadLink`("--users", f"{name}: must be one of {', '.join(USERS)}")
     return USERS[name]
 
 
@@ -186,18 +186,18 @@ def _base(text: str) -> float:
 
 
 def _rate(option: str, text: str) -> float:
-    """Convert a rate; raise BadLink if it is none, or one that no scenario can have."""
+    """Convert a rate; raise `BadLink` if it is none, or one that no scenario can have."""
     converted = _core.in_base_unit(text)
     if converted is None or converted[1] != "bit/s":
-        raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
+        raise `BadLink`(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
     if not RATES[0] <= converted[0] <= RATES[1]:
-        raise BadLink(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
+        raise `BadLink`(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
     return float(round(converted[0]))
 
 
 def _round_trips(text: str) -> tuple[float, float]:
     """Read ``15-80ms``, ``15ms-80ms`` or ``40 ms`` as times in s; a number without a unit has that of the other."""
-    parts = re.fullmatch(r"\s*([\d.]+)\s*([a-zµ]*)\s*(?:(?:-|–|to|\.\.)\s*([\d.]+)\s*([a-zµ]+))?\s*", text)
+    parts = re.fullmatch(r"\s*([\d.]+)\s*([a-zµ]*)\s*(?:(?:-|to|\.\.)\s*([\d.]+)\s*([a-zµ]+))?\s*", text)
     if parts:
         low, unit, high, second = parts.groups()
         ends = [_core.in_base_unit(f"{low} {unit or second}"), _core.in_base_unit(f"{high or low} {second or unit}")]
@@ -205,9 +205,9 @@ def _round_trips(text: str) -> tuple[float, float]:
         if len(times) == 2:
             least, most = times
             if not 0 < least <= most <= LONGEST:
-                raise BadLink("--rtt", f"{text}: must be above 0, from the shortest to the longest, up to 2 h")
+                raise `BadLink`("--rtt", f"{text}: must be above 0, from the shortest to the longest, up to 2 h")
             return least, most
-    raise BadLink("--rtt", f"{text}: must be a time or a range of times, such as '40 ms' or 15-80ms")
+    raise `BadLink`("--rtt", f"{text}: must be a time or a range of times, such as '40 ms' or 15-80ms")
 
 
 def _delays(least: float, most: float) -> dict[str, str | list[str]]:
@@ -242,7 +242,7 @@ def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:
         sender, receiver = (pick(map(_mean, table[key])) for key in ("sender_delay", "receiver_delay"))
         trips.append(2 * (_mean(table["delay"]) + sender + receiver))
     if trips[0] <= 0:
-        raise BadLink(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")
+        raise `BadLink`(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")
     return trips[0], trips[1]
 
 

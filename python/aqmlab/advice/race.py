@@ -42,7 +42,7 @@ class Verdicts:
 
 
 def looks(most: int) -> int:
-    """Return the number of rounds of a race with at most so many seeds."""
+    """Return the number of rounds of a race with at most `most` seeds."""
     return 1 + max(0, math.ceil((most - FIRST) / EACH))
 
 
@@ -52,7 +52,7 @@ def differences(scores: Scores, one: str, other: str) -> list[float]:
 
 
 def bound(summary: Summary, comparisons: int) -> float:
-    """Return half the width of an interval that holds with `LEVEL` for so many comparisons together."""
+    """Return half the width of an interval that holds with `LEVEL` for all comparisons together."""
     if summary.n < FEWEST or summary.std is None:
         return math.inf
     return quantile(1 - 2 * LEVEL / comparisons, summary.n - 1) * summary.std / math.sqrt(summary.n)
@@ -70,8 +70,8 @@ def judged(scores: Scores, running: Sequence[str], margin: float, most: int) -> 
         lead = Summary.of(differences(scores, best, one))
         half = bound(lead, comparisons)
         assert lead.mean is not None
-        if lead.mean > half:
-            worse.append(one)
-        elif lead.mean + half < margin:
+        if lead.mean + half < margin:
             equal.append(one)
+        elif lead.mean > half:
+            worse.append(one)
     return Verdicts(best, tuple(worse), tuple(equal))

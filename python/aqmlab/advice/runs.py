@@ -51,8 +51,8 @@ class Course:
 class Runs:
     """The runs in a folder, and a limit on the time of those that are missing.
 
-    `jobs` is the number of runs at a time, `within` the limit in s, `progress` a function that takes the part of it that
-    has passed.
+    `jobs` is the number of runs at a time, `within` the limit in s, `progress` a function that takes the part of it
+    that has passed.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Runs:
     def perform(self, wanted: Iterable[tuple[Course, int]]) -> BaseException | None:
         """Do those of the courses and seeds that are missing, in their order; return what stopped them, if it did.
 
-        That is an `OutOfTime`, a KeyboardInterrupt, or the `RunsFailed` of the first run that aborted.
+        That is an `OutOfTime`, a `KeyboardInterrupt`, or the `RunsFailed` of the first run that aborted.
         """
         asked = {course.key(seed): (course, seed) for course, seed in wanted}
         self._take(asked.keys() - self._rows.keys())

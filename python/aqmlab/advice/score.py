@@ -32,7 +32,7 @@ LOADS: Mapping[str, str] = {
     "calls": "calls with pictures while both ways are full",
     "many": "many downloads and uploads, and short files",
 }
-"""The loads, each with a scenario ``advice/NAME``; every one has a call each way."""
+"""The loads, each with a scenario ``advice/NAME``; each of them has a call each way."""
 
 CALL_RATE = 68_800.0
 """Payload of a call in bit/s, of which what does not arrive is lost: 172 bytes of RTP 50 times a second."""
@@ -51,7 +51,7 @@ _BULK = ("downloads", "uploads")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of a run: the traffic entry, what it is of, and its value; more of a goodput is better.
+    """A measure of a run: the traffic entry, the kind, and the value; more of a goodput is better.
 
     The value is in s, of downloads and uploads in bit/s. `lost` is the fraction of packets that calls lost.
     """

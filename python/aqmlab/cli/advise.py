@@ -15,7 +15,7 @@ import typer
 from aqmlab.cli import options
 from aqmlab.cli.delivery import deliver, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
-from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.cli.terminal import BAD_USAGE, FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
     from aqmlab.advice.advise import Stopped
@@ -53,7 +53,7 @@ def advise(
     ] = False,
     within: Annotated[
         str, typer.Option("--within", metavar="TIME", callback=options.time, help="Race for at most this time.")
-    ] = "100 s",
+    ] = "90 s",
     most_seeds: Annotated[
         int | None, options.seeds("Run each load of a configuration at most N times; default: 41.", "--most-seeds")
     ] = None,
@@ -61,15 +61,15 @@ def advise(
     json: options.Json = False,
     out: Annotated[
         Path | None,
-        options.out(help="Write the answer, the figure, the scenarios, the lines to paste and the runs to this folder."),
+        options.out(help="Write the answer, figure, scenarios, lines to paste and finished runs to this folder."),
     ] = None,
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
 ) -> None:
-    """Say which queue discipline suits a link, with the lines that set it up.
+    """Find the queue discipline for a link, with the lines that set it up.
 
     The disciplines of a Linux or OpenWrt router, with values that suit the link, race over loads: an idle link, one
-    download, uploads, the web, calls, many flows. What is clearly worse drops out; the seeds go to what is close.
+    download, uploads, the web, calls, many flows. Those that are clearly worse drop out; the seeds go to those that are close.
 
     The answer is a ranking with intervals, the trade-off of delay and goodput, and the lines to paste: tc, OpenWrt's
     sqm, and the kernel's own values. If nothing is better than your default, it says so.
@@ -167,4 +167,6 @@ def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, u
         assert rtt is not None
         return Link.given(down, up or down, rtt, users)
     except BadLink as error:
-        raise typer.BadParameter(error.problem, param_hint=error.where) from None
+        if error.where.startswith("--"):
+            raise typer.BadParameter(error.problem, param_hint=error.where) from None
+        stop(BAD_USAGE, str(error))

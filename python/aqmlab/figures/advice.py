@@ -1,4 +1,4 @@
-"""The trade-off of `aqmlab advise`: the goodput of each way over the delay of the calls there, for each configuration."""
+"""The trade-off of `aqmlab advise`: for each configuration, the goodput of each way over the delay of calls there."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def figure(advice: Advice) -> Figure:
     )
 
 
-def _runs(
-    seeds: Sequence[Mapping[str, Sequence[Measure]]], call: str, bulk: str
-) -> Iterator[tuple[float, float]]:
+def _runs(seeds: Sequence[Mapping[str, Sequence[Measure]]], call: str, bulk: str) -> Iterator[tuple[float, float]]:
     """Yield the delay in ms and the goodput in Mbit/s of each seed."""
     for loads in seeds:
         named = [{one.entry: one.value for one in load} for load in loads.values()]

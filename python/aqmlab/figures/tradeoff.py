@@ -105,9 +105,7 @@ def _points(results: Mapping[str, Result], name: str) -> list[Point]:
         runs = tuple((a * x.scale, b * y.scale) for a, b in pairs if a is not None and b is not None)
         halves = (_half(delay, x.scale), _half(goodput, y.scale))
         mean = (delay.mean * x.scale, goodput.mean * y.scale)
-        found.append(
-            Point(label, runs, mean, halves) if len(results) <= MANY else Point(label, (), mean, (None, None))
-        )
+        found.append(Point(label, runs, mean, halves) if len(results) <= MANY else Point(label, (), mean, (None, None)))
     return found
 
 

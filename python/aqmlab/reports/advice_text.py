@@ -28,14 +28,14 @@ _COLUMNS = (
 )
 
 _EXPLAINED = (
-    "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput counts "
-    "twice. Calls: p95 of the one-way delay, and the packets lost, in the worst load. Pages: mean time, in the worst "
-    "load. Downloads, uploads: goodput over that of the default. x: dropped out of the race, clearly worse than the best."
+    "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
+    "counts twice. Calls: p95 of the one-way delay, and the packets lost, in the worst load. Pages: mean time, in the "
+    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped."
 )
 
 
 def text(advice: Advice) -> str:
-    """Lay out advice: the answer in words, the table, remarks and, if there is a reason to change, the configuration."""
+    """Lay out advice: the answer in words, the table, remarks and, unless the default is kept, the configuration."""
     seeds = len(advice.present.gains)
     made = f"seeds 1 to {seeds}" if seeds > 1 else "seed 1"
     head = f"{printable(advice.link.named)}; {advice.link.users} ({made}; aqmlab {_core.__version__})"
@@ -52,15 +52,15 @@ def answer(advice: Advice) -> str:
     best, present = advice.best, advice.present
     if advice.verdict is Verdict.USE:
         return (
-            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load), pages "
-            f"{best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads keep "
-            f"{best.share('downloads', present):.0%} of their rate."
+            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load), "
+            f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
+            f"{100 * best.share('downloads', present):.0f} % of their present goodput."
         )
     leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
     if advice.verdict is Verdict.UNDECIDED:
         return f"Undecided: {len(best.gains)} of the 3 seeds that a decision needs were run. {leads}."
     yours = f"{advice.link.yours}, your default"
-    return f"Keep {yours}: nothing that was tried is better by {WORTH:.0%} with certainty. {leads}."
+    return f"Keep {yours}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
 
 
 def table(advice: Advice) -> Table:
@@ -75,7 +75,7 @@ def table(advice: Advice) -> Table:
                 f"{one.score:.2f}",
                 "-" if one.label == DEFAULT else _interval(one, "{:.2f} to {:.2f}") or "-",
                 _ms(one),
-                f"{one.lost:.1%}".removesuffix("%"),
+                f"{100 * one.lost:.1f}",
                 f"{one.worst('pages'):.2f}",
                 *(f"{100 * one.share(kind, advice.present):.0f}" for kind in ("downloads", "uploads")),
             ]
@@ -87,7 +87,7 @@ def remarks(advice: Advice) -> Iterator[str]:
     """Yield what a reader of the table needs to know."""
     if advice.equal:
         yield f"As good as the first, to within 2 %: {', '.join(advice.equal)}."
-    yield f"All but your default are behind a shaper at {SHARE:.0%} of the link's rate, so that the queue is the router's."
+    yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
     if advice.ended.startswith("the time"):
         yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
     else:
@@ -95,7 +95,7 @@ def remarks(advice: Advice) -> Iterator[str]:
     if any(one.kernel == "cake" for one in advice.standings):
         yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
-        yield f"No router has {', '.join(unknown)}."
+        yield f"Without lines to paste: {', '.join(unknown)}."
     yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())
 
 
