@@ -132,12 +132,12 @@ class Link:
         resolved = scenario.resolved
         table = dict(resolved.get("dumbbell") or {})
         if not table:
-            raise `BadLink`(name, "no [dumbbell], whose rates and delays are the link: add one")
+            raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
         if resolved.get("link"):
-            raise `BadLink`(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
+            raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
         if table["changes"] != "auto":
             problem = "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest"
-            raise `BadLink`(name, problem)
+            raise BadLink(name, problem)
         down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
         up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
         up["rate"] = table.pop("reverse_rate")
@@ -175,7 +175,7 @@ class Link:
 
 def _users(name: str) -> Users:
     if name not in USERS:
-        raise `BadLink`("--users", f"{name}: must be one of {', '.join(USERS)}")
+        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}")
     return USERS[name]
 
 
@@ -189,9 +189,9 @@ def _rate(option: str, text: str) -> float:
     """Convert a rate; raise `BadLink` if it is none, or one that no scenario can have."""
     converted = _core.in_base_unit(text)
     if converted is None or converted[1] != "bit/s":
-        raise `BadLink`(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
+        raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
     if not RATES[0] <= converted[0] <= RATES[1]:
-        raise `BadLink`(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
+        raise BadLink(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
     return float(round(converted[0]))
 
 
@@ -205,9 +205,9 @@ def _round_trips(text: str) -> tuple[float, float]:
         if len(times) == 2:
             least, most = times
             if not 0 < least <= most <= LONGEST:
-                raise `BadLink`("--rtt", f"{text}: must be above 0, from the shortest to the longest, up to 2 h")
+                raise BadLink("--rtt", f"{text}: must be above 0, from the shortest to the longest, up to 2 h")
             return least, most
-    raise `BadLink`("--rtt", f"{text}: must be a time or a range of times, such as '40 ms' or 15-80ms")
+    raise BadLink("--rtt", f"{text}: must be a time or a range of times, such as '40 ms' or 15-80ms")
 
 
 def _delays(least: float, most: float) -> dict[str, str | list[str]]:
@@ -242,7 +242,7 @@ def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:
         sender, receiver = (pick(map(_mean, table[key])) for key in ("sender_delay", "receiver_delay"))
         trips.append(2 * (_mean(table["delay"]) + sender + receiver))
     if trips[0] <= 0:
-        raise `BadLink`(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")
+        raise BadLink(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")
     return trips[0], trips[1]
 
 
