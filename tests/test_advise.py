@@ -316,7 +316,7 @@ def test_a_run_that_fails_ends_the_race_and_is_named(
         return Outcome(error="it broke") if task.label == "pie, web, seed 3" else simulate(task, watch)
 
     monkeypatch.setattr(threads, "simulate", failing)
-    with pytest.raises(advise.Stopped) as stopped:
+    with pytest.raises(race.Stopped) as stopped:
         raced(brief, tmp_path)
     assert isinstance(stopped.value.reason, RunsFailed)
     assert str(stopped.value.reason) == "run failed: pie, web, seed 3: it broke"
@@ -353,7 +353,7 @@ def test_a_time_too_short_for_a_seed_says_how_to_go_on(brief: Link, quick_cli: C
     done = quick_cli("advise", *OPTIONS, "--within", "1 ns", "--out", "out")
     assert done.returncode == 4
     assert re.fullmatch(
-        r"--within 1e-09 s: \d+ of the 9 runs of the first seed are finished; the finished runs are kept in out; "
+        r"--within 1e-09 s: \d+ of the 9 runs of the first answer are finished; the finished runs are kept in out; "
         r"give --within '\d+ s'\n",
         done.stderr,
     )
@@ -373,7 +373,7 @@ def test_ctrl_c_keeps_the_finished_runs(
     monkeypatch.setattr(threads, "simulate", interrupted)
     stopped = quick_cli("advise", *OPTIONS, "--out", "out", "--jobs", "1")
     assert stopped.returncode == 130
-    answer = "interrupted: 20 runs are finished; the answer is that of 2 seeds; the finished runs are kept in out"
+    answer = "interrupted: 20 runs are finished; the finished runs are kept in out"
     assert f"{answer}; to go on: " in stopped.stderr
     assert stopped.stdout.startswith("Undecided: 2 of the 3 seeds")
 

@@ -12,7 +12,7 @@ from aqmlab.advice.answer import Advice, Standing
 from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
 from aqmlab.advice.configuration import Configuration, Half
 from aqmlab.advice.link import Link
-from aqmlab.advice.race import EACH, FIRST, MOST, judged
+from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, judged
 from aqmlab.advice.runs import Course, Rows, Runs
 from aqmlab.advice.score import LOADS, Measure, gain, measures
 from aqmlab.execute.until import OutOfTime
@@ -26,26 +26,6 @@ WITHIN = 90.0
 
 EQUAL = math.log2(1.02)
 """Configurations whose scores differ by less than 2 % are equally good."""
-
-
-class Stopped(Exception):  # noqa: N818  the calling program has no error
-    """Raised when a race was stopped.
-
-    Parameters
-    ----------
-    reason : BaseException
-        The cause: `KeyboardInterrupt`, `RunsFailed` or `OutOfTime`.
-    finished : Advice or None
-        The advice of the seeds that all have, if there is one; always None if the reason is `OutOfTime`.
-    runs : tuple of int
-        The number of finished runs, and that of the first seed.
-    """
-
-    def __init__(self, reason: BaseException, finished: Advice | None, runs: tuple[int, int]) -> None:
-        self.reason = reason
-        self.finished = finished
-        self.runs = runs
-        super().__init__(f"stopped: {runs[0]} runs finished")
 
 
 class _Field:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.scenario import Scenario
 
 Table = Mapping[str, Any]
 """A discipline with every value filled in, as `Scenario.resolved` has it."""
@@ -221,3 +222,15 @@ def _size(buffer: str) -> float:
 def packets(rate: float, seconds: float) -> int:
     """Return how many full packets a link sends in a time, rounded up."""
     return math.ceil(rate * seconds / 8 / FRAME)
+
+
+def departures(name: str, table: Table, scenario: Scenario) -> list[str]:
+    """List the keys in which a discipline differs from that of Linux with a name and that tc has no words for."""
+    kind, values = KINDS[name], flat(table)
+    base, _, rest = kind.base.partition(":")
+    settings = {"name": base, **({"preset": rest.removeprefix("preset=")} if rest else {})}
+    if name == "fq_codel":
+        settings["aqm"] = "codel:preset=linux"
+    known = flat(scenario.with_({"aqm": settings}).resolved["aqm"])
+    said = {word.key for word in kind.words} | set(kind.flags.values()) | {"name", "ages"}
+    return [key for key, value in known.items() if key not in said and values.get(key) != value]

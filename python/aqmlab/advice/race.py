@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
@@ -75,3 +76,23 @@ def judged(scores: Scores, running: Sequence[str], margin: float, most: int) -> 
         elif lead.mean > half:
             worse.append(one)
     return Verdicts(best, tuple(worse), tuple(equal))
+
+
+class Stopped(Exception):  # noqa: N818  the calling program has no error
+    """Raised when a race was stopped.
+
+    Parameters
+    ----------
+    reason : BaseException
+        The cause: `KeyboardInterrupt`, `RunsFailed` or `OutOfTime`.
+    finished : object
+        The answer from the seeds that all have, or None if there is none yet.
+    runs : tuple of int
+        The number of finished runs, and that of the first answer.
+    """
+
+    def __init__(self, reason: BaseException, finished: Any, runs: tuple[int, int]) -> None:
+        self.reason = reason
+        self.finished = finished
+        self.runs = runs
+        super().__init__(f"stopped: {runs[0]} runs finished")

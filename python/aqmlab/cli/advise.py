@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options
+from aqmlab.cli import options, racing
 from aqmlab.cli.delivery import deliver, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
-from aqmlab.cli.terminal import BAD_USAGE, FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.cli.terminal import BAD_USAGE, stop
 
 if TYPE_CHECKING:
-    from aqmlab.advice.advise import Stopped
     from aqmlab.advice.answer import Advice
     from aqmlab.advice.link import Link
 
@@ -51,9 +46,7 @@ def advise(
     every: Annotated[
         bool, typer.Option("--all", help="Try every discipline of aqmlab, also those that no router has.")
     ] = False,
-    within: Annotated[
-        str, typer.Option("--within", metavar="TIME", callback=options.time, help="Race for at most this time.")
-    ] = "90 s",
+    within: racing.Within = racing.WITHIN,
     most_seeds: Annotated[
         int | None, options.seeds("Run each load of a configuration at most N times; default: 41.", "--most-seeds")
     ] = None,
@@ -76,11 +69,9 @@ def advise(
 
     With --out the finished runs are kept: after Ctrl-C, or with more time, the same command goes on.
     """
-    from aqmlab.advice.advise import Stopped
     from aqmlab.advice.advise import advise as raced
     from aqmlab.advice.answer import ROUTER, SQM
     from aqmlab.advice.race import MOST
-    from aqmlab.execute.stages import seconds
     from aqmlab.files import figure_files
 
     formats = options.chosen_formats(figure_format, out)
@@ -89,29 +80,12 @@ def advise(
         require_writable_folder(out, [FILE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
     if csv:
         require_writable_file(csv, "--csv")
-    with one_interrupt() as ignore_interrupts, ExitStack() as stack:
-        store = out / "store" if out else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stopped: Stopped | None = None
-        state = "racing"
-        try:
-            with progress_bar(lambda: state) as show:
-
-                def progress(now: str, passed: float) -> None:
-                    nonlocal state
-                    state = now
-                    if show:
-                        show(passed)
-
-                advice: Advice | None = raced(
-                    chosen, store, seconds(within), most_seeds or MOST, jobs, every, progress if show else None
-                )
-        except Stopped as error:
-            advice, stopped = error.finished, error
-        ignore_interrupts()  # keep the finished runs
-        if advice:
-            _deliver(advice, json, out, csv, formats)
-    if stopped:
-        _end(stopped, advice, seconds(within), out)
+    racing.perform(
+        lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress),
+        out,
+        within,
+        lambda advice: _deliver(advice, json, out, csv, formats),
+    )
 
 
 def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, formats: Sequence[str]) -> None:
@@ -127,27 +101,6 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
         return [FILE, *figure_files(["tradeoff"], formats), *names]
 
     deliver(advice, json, out, save, (csv, advice.frame) if csv else None)
-
-
-def _end(stopped: Stopped, advice: Advice | None, within: float, out: Path | None) -> None:
-    """Print what stopped the race and how to go on, and exit."""
-    from aqmlab.advice.runs import RunsFailed
-    from aqmlab.execute.until import OutOfTime
-
-    runs, first = stopped.runs
-    kept = f"the finished runs are kept in {out}" if out else "no run is kept: give --out to keep them"
-    again = f"; to go on: {shlex.join(['aqmlab', *sys.argv[1:]])}" if out else ""
-    if isinstance(stopped.reason, OutOfTime):
-        needed = within * max(first / max(runs, 1), 1) * 4
-        stop(
-            UNREACHED,
-            f"--within {within:g} s: {runs} of the {first} runs of the first seed are finished; {kept}; "
-            f"give --within '{needed:.0f} s'",
-        )
-    if isinstance(stopped.reason, RunsFailed):
-        stop(FAILED, f"{stopped.reason}; {kept}")
-    seeds = f"; the answer is that of {len(advice.present.gains)} seeds" if advice else ""
-    stop(interrupted_status(), f"interrupted: {runs} runs are finished{seeds}; {kept}{again}")
 
 
 def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str) -> Link:

@@ -26,6 +26,7 @@ from aqmlab.cli.schema import schema
 from aqmlab.cli.show import show
 from aqmlab.cli.sweep import sweep
 from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
+from aqmlab.cli.tune import tune
 from aqmlab.cli.validate import validate
 
 
@@ -88,6 +89,7 @@ app.command()(sweep)
 app.command()(diff)
 app.command()(reproduce)
 app.command()(advise)
+app.command()(tune)
 app.command()(analyse)
 app.add_typer(design)
 app.command("list")(list_)
