@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli.advise import advise
 from aqmlab.cli.analyse import analyse
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
@@ -25,6 +26,7 @@ from aqmlab.cli.schema import schema
 from aqmlab.cli.show import show
 from aqmlab.cli.sweep import sweep
 from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
+from aqmlab.cli.tune import tune
 from aqmlab.cli.validate import validate
 
 
@@ -86,6 +88,8 @@ app.command()(fluid)
 app.command()(sweep)
 app.command()(diff)
 app.command()(reproduce)
+app.command()(advise)
+app.command()(tune)
 app.command()(analyse)
 app.add_typer(design)
 app.command("list")(list_)

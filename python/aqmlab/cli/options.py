@@ -74,7 +74,7 @@ def _engines(text: str) -> str:
     return text
 
 
-def _time(text: str | None) -> str | None:
+def time(text: str | None) -> str | None:
     """Refuse anything but a time."""
     if text is not None:
         from aqmlab.execute.stages import seconds
@@ -180,7 +180,7 @@ MostSeeds = Annotated[
 ]
 Within = Annotated[
     str | None,
-    typer.Option("--within", metavar="TIME", callback=_time, help="With --until, run for at most this time: 2min."),
+    typer.Option("--within", metavar="TIME", callback=time, help="With --until, run for at most this time: 2min."),
 ]
 LongRun = Annotated[
     bool,

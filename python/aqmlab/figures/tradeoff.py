@@ -51,8 +51,8 @@ _BESIDE = 7.0
 
 
 @dataclass(frozen=True)
-class _Point:
-    """A result: delay and goodput of each run, and their summaries, in the units of the axes."""
+class Point:
+    """A result: delay and goodput of each run, their means, and half of the means' intervals, in the axes' units."""
 
     label: str
     runs: tuple[tuple[float, float], ...]
@@ -94,7 +94,7 @@ def explained(results: Mapping[str, Result]) -> str:
     return f"{EXPLAINED}; hollow: the runs; filled: their mean, with 95 % confidence intervals (Student)"
 
 
-def _points(results: Mapping[str, Result], name: str) -> list[_Point]:
+def _points(results: Mapping[str, Result], name: str) -> list[Point]:
     x, y = METRICS[name], METRICS["goodput"]
     found = []
     for label, result in results.items():
@@ -105,9 +105,7 @@ def _points(results: Mapping[str, Result], name: str) -> list[_Point]:
         runs = tuple((a * x.scale, b * y.scale) for a, b in pairs if a is not None and b is not None)
         halves = (_half(delay, x.scale), _half(goodput, y.scale))
         mean = (delay.mean * x.scale, goodput.mean * y.scale)
-        found.append(
-            _Point(label, runs, mean, halves) if len(results) <= MANY else _Point(label, (), mean, (None, None))
-        )
+        found.append(Point(label, runs, mean, halves) if len(results) <= MANY else Point(label, (), mean, (None, None)))
     return found
 
 
@@ -115,8 +113,14 @@ def _half(summary: Summary, scale: float) -> float | None:
     return None if summary.ci95 is None else summary.ci95 * scale
 
 
-def _panel(name: str, points: Sequence[_Point], results: Mapping[str, Result]) -> Panel:
-    metric, shade, mark = METRICS[name], colours(results), _marks(results)
+def _panel(name: str, points: Sequence[Point], results: Mapping[str, Result]) -> Panel:
+    return scattered("", METRICS[name].axis, METRICS["goodput"].axis, points, colours(results), _marks(results))
+
+
+def scattered(
+    title: str, delay: str, goodput: str, points: Sequence[Point], shade: Mapping[str, str], mark: Mapping[str, str]
+) -> Panel:
+    """Return a panel of points; `delay` and `goodput` label its axes, `shade` and `mark` have colours and marks."""
     delays = [point.mean[0] for point in points]
     log = min(delays) > 0 and max(delays) > _WIDE * min(delays)
     x, y = _range(points, 0, log), _range(points, 1, False)
@@ -134,9 +138,9 @@ def _panel(name: str, points: Sequence[_Point], results: Mapping[str, Result]) -
         shapes.append(Curve(x=at[:, 0], y=at[:, 1], width=0.0, size=6.5, name=point.label, **look))
     shapes += _labels(points, shade, x, y, log)
     return Panel(
-        title="",
-        x=Axis(f"{metric.axis}, reversed", *x, log=log, downwards=True),
-        y=Axis(METRICS["goodput"].axis, *y),
+        title=title,
+        x=Axis(f"{delay}, reversed", *x, log=log, downwards=True),
+        y=Axis(goodput, *y),
         shapes=shapes,
     )
 
@@ -150,7 +154,7 @@ def _marks(results: Mapping[str, Result]) -> dict[str, str]:
     }
 
 
-def _range(points: Sequence[_Point], axis: int, log: bool) -> tuple[float, float]:
+def _range(points: Sequence[Point], axis: int, log: bool) -> tuple[float, float]:
     """Return the ends of an axis: all runs have room, and intervals up to a limit, beyond which they are cut off."""
     values = np.array([value[axis] for point in points for value in (*point.runs, point.mean)], float)
     halves = [0.0 if (half := point.halves[axis]) is None else half for point in points]
@@ -166,7 +170,7 @@ def _range(points: Sequence[_Point], axis: int, log: bool) -> tuple[float, float
     return (float(np.exp(low)), float(np.exp(high))) if log else (max(low, -_EDGE * span), high)
 
 
-def _bars(point: _Point, *ends: tuple[float, float]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _bars(point: Point, *ends: tuple[float, float]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the ends of the interval along each axis, cut off at the edge of the panel."""
     for axis, half in enumerate(point.halves):
         if half is not None:
@@ -176,7 +180,7 @@ def _bars(point: _Point, *ends: tuple[float, float]) -> Iterator[tuple[np.ndarra
 
 
 def _labels(
-    points: Sequence[_Point], shade: Mapping[str, str], x: tuple[float, float], y: tuple[float, float], log: bool
+    points: Sequence[Point], shade: Mapping[str, str], x: tuple[float, float], y: tuple[float, float], log: bool
 ) -> Iterator[Note]:
     """Yield a label beside each mean, moved to where it covers no mark, no bar and no other label."""
     scale = np.log if log else np.asarray

@@ -1,0 +1,162 @@
+"""The race of all configurations of a link, over all loads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aqmlab import _core
+from aqmlab.advice.answer import Advice, Standing
+from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
+from aqmlab.advice.configuration import Configuration, Half
+from aqmlab.advice.link import Link
+from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, judged
+from aqmlab.advice.runs import Course, Rows, Runs
+from aqmlab.advice.score import LOADS, Measure, gain, measures
+from aqmlab.execute.until import OutOfTime
+from aqmlab.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars
+
+WITHIN = 90.0
+"""Seconds that a race may take, unless the call sets another limit."""
+
+EQUAL = math.log2(1.02)
+"""Configurations whose scores differ by less than 2 % are equally good."""
+
+
+class _Field:
+    """The configurations of a race, their scenarios and their results."""
+
+    def __init__(self, link: Link, every: bool) -> None:
+        self.link = link
+        self.candidates: list[Candidate] = []
+        self.courses: dict[tuple[str, str], Course] = {}
+        self.left_out = {} if every else dict(EXCLUDED)
+        for one in candidates(link, every):
+            try:
+                own = {(one.label, load): _course(link, one, load) for load in LOADS}
+            except _core.ScenarioError as error:
+                if one.label == DEFAULT:
+                    raise
+                self.left_out[one.label] = str(error).splitlines()[0]
+                continue
+            self.candidates.append(one)
+            self.courses |= own
+        shape = {load: self.courses[DEFAULT, load].scenario for load in LOADS}
+        self._counted = {load: one.duration - one.warmup for load, one in shape.items()}
+        self._flows = {
+            load: {entry["name"]: entry["count"] for entry in one.resolved["traffic"]} for load, one in shape.items()
+        }
+        self.seeds: list[int] = []
+        self.measures: dict[str, list[dict[str, list[Measure]]]] = {one.label: [] for one in self.candidates}
+        self.gains: dict[str, list[float]] = {one.label: [] for one in self.candidates}
+
+    def take(self, rows: Rows, running: Sequence[str], seed: int) -> bool:
+        """Take in the runs of a seed if all that are running have them; return whether they have."""
+        keys = {(label, load): self.courses[label, load].key(seed) for label in running for load in LOADS}
+        if any(key not in rows for key in keys.values()):
+            return False
+        for label in running:
+            found = {load: measures(rows[keys[label, load]], self._counted[load], self._flows[load]) for load in LOADS}
+            self.measures[label].append(found)
+        for label in running:
+            mine, present = self.measures[label][-1], self.measures[DEFAULT][-1]
+            self.gains[label].append(math.fsum(gain(mine[load], present[load]) for load in LOADS) / len(LOADS))
+        self.seeds.append(seed)
+        return True
+
+    def advice(self, rows: Rows, worse: Sequence[str], equal: Sequence[str], ended: str) -> Advice:
+        """Return the advice of the seeds that were taken in."""
+        standings = [
+            Standing(one.label, one.kernel, self.gains[one.label], self.measures[one.label], one.label in worse)
+            for one in self.candidates
+        ]
+        ranked = sorted(standings, key=lambda one: -one.score)
+        scenarios = {place: course.scenario for place, course in self.courses.items()}
+        configured = {
+            one.label: _configuration(one, scenarios[one.label, _ANY]) for one in self.candidates if one.kernel
+        }
+        return Advice(self.link, ranked, equal, self.left_out, ended, self._frame(rows), scenarios, configured)
+
+    def _frame(self, rows: Rows) -> polars.DataFrame:
+        """Return the metrics of all runs: ``label``, ``load``, ``seed`` and those of `Result.frame`."""
+        import polars
+
+        table = [
+            {"label": label, "load": load, **rows[course.key(seed)]}
+            for (label, load), course in self.courses.items()
+            for seed in self.seeds[: len(self.gains[label])]
+        ]
+        return polars.DataFrame(table, infer_schema_length=None)
+
+
+def advise(
+    link: Link,
+    store: Path,
+    within: float = WITHIN,
+    most: int = MOST,
+    jobs: int | None = None,
+    every: bool = False,
+    progress: Callable[[str, float], None] | None = None,
+) -> Advice:
+    """Race the configurations of a link until the best is known, for at most `within` seconds and `most` seeds.
+
+    `store` is the folder of the finished runs, `jobs` the number of runs at a time; `every` adds the disciplines that
+    no router has. `progress` is called with the state in words and the part of the time that has passed. Raise
+    `Stopped` after Ctrl-C, if a run aborts, and if the time is over before the first seed is complete.
+    """
+    field = _Field(link, every)
+    running = [one.label for one in field.candidates]
+    first = len(running) * len(LOADS)
+    state = ""
+    runs = Runs(store, jobs, within, (lambda passed: progress(state, passed)) if progress else None)
+    worse: list[str] = []
+    equal: tuple[str, ...] = ()
+    while True:
+        count = min(len(field.seeds) + EACH if field.seeds else FIRST, most)
+        state = f"{len(running)} of {len(field.candidates)} configurations, {count} seeds"
+        seeds = range(len(field.seeds) + 1, count + 1)
+        stopped = runs.perform(
+            (field.courses[label, load], seed) for seed in seeds for label in running for load in LOADS
+        )
+        complete = [field.take(runs.rows, running, seed) for seed in seeds] if seeds else []
+        if any(complete):
+            verdicts = judged(field.gains, running, EQUAL, most)
+            worse += [one for one in verdicts.worse if one not in worse]
+            running = [one for one in running if one not in worse or one == DEFAULT]
+            equal = verdicts.equal
+            over = all(one in equal or one in worse or one == verdicts.best for one in running)
+        if stopped and (not field.seeds or not isinstance(stopped, OutOfTime)):
+            finished = field.advice(runs.rows, worse, equal, "stopped") if field.seeds else None
+            raise Stopped(stopped, finished, (len(runs.rows), first))
+        if stopped or over or len(field.seeds) >= most:
+            reason = f"the time of {within:g} s" if stopped else "the best is known" if over else f"{most} seeds"
+            return field.advice(runs.rows, worse, equal, reason)
+
+
+def _course(link: Link, one: Candidate, load: str) -> Course:
+    return Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
+
+
+_ANY = next(iter(LOADS))
+"""A load: all have the same queues."""
+
+
+def configurations(link: Link) -> dict[str, Configuration]:
+    """Return the lines for each configuration that a router can have on a link, by its label."""
+    tried = (one for one in candidates(link) if one.kernel)
+    return {one.label: _configuration(one, link.scenario(_ANY, one.queues)) for one in tried}
+
+
+def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
+    assert one.kernel
+    resolved = scenario.resolved
+    down, up = (
+        Half.of(one.kernel, resolved[key], way.buffer, way.rate)
+        for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
+    )
+    return Configuration(one.kernel, down, up)

@@ -1,0 +1,197 @@
+"""The answer of `aqmlab advise`: the configurations by rank, and what to do."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import _core
+from aqmlab.advice.candidates import DEFAULT
+from aqmlab.advice.configuration import Configuration
+from aqmlab.advice.link import Link
+from aqmlab.advice.race import FEWEST, bound
+from aqmlab.advice.score import LOADS, Measure, gain
+from aqmlab.files import write_text
+from aqmlab.results.summary import Summary
+from aqmlab.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars
+
+ROUTER, SQM = "router.sh", "sqm"
+"""The files of the configuration: the lines for a shell, and those of ``/etc/config/sqm``."""
+
+WORTH = 0.05
+"""A score that exceeds 1 by less than this is no better than the present queues."""
+
+
+class Verdict(enum.Enum):
+    """What to do: use the best, keep the present queues, or spend more time, as there are too few seeds."""
+
+    USE = "use"
+    KEEP = "keep"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A configuration and its results.
+
+    `gains` has the binary logarithm of the score of each seed, `runs` the measures of each seed by load. `kernel` is
+    the discipline of Linux that it is, or None. `worse` is whether it has dropped out of the race.
+    """
+
+    label: str
+    kernel: str | None
+    gains: Sequence[float]
+    runs: Sequence[Mapping[str, Sequence[Measure]]]
+    worse: bool
+
+    @property
+    def summary(self) -> Summary:
+        """The binary logarithm of the score."""
+        return Summary.of(self.gains)
+
+    @property
+    def score(self) -> float:
+        """How many times better than the present queues."""
+        return float(2 ** (self.summary.mean or 0.0))
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the score, which is symmetric in its logarithm; None for a single seed."""
+        found = self.summary
+        if found.mean is None or found.ci95 is None:
+            return None
+        return float(2 ** (found.mean - found.ci95)), float(2 ** (found.mean + found.ci95))
+
+    @cached_property
+    def means(self) -> Mapping[str, Sequence[Measure]]:
+        """The measures of each load, averaged over the seeds."""
+        return {load: [_mean(one) for one in zip(*(run[load] for run in self.runs), strict=True)] for load in LOADS}
+
+    def worst(self, kind: str) -> float:
+        """Return the longest mean time of a kind, ``calls`` or ``pages``, of all loads, in s."""
+        return max(one.value for load in self.means.values() for one in load if one.kind == kind)
+
+    @property
+    def lost(self) -> float:
+        """The greatest fraction of a call's packets that were lost in a load."""
+        return max(one.lost for load in self.means.values() for one in load)
+
+    def share(self, kind: str, present: Standing) -> float:
+        """Return a goodput over that of the present queues: the geometric mean of the loads that have this kind."""
+        gains = [
+            own.gain(other)
+            for load, measured in self.means.items()
+            for own, other in zip(measured, present.means[load], strict=True)
+            if own.kind == kind
+        ]
+        return float(2 ** (math.fsum(gains) / len(gains)))
+
+    def document(self, present: Standing) -> dict[str, Any]:
+        """Return the standing as a dictionary for JSON, given that of the present queues."""
+        return {
+            "kernel": self.kernel,
+            "score": self.score,
+            "interval": self.interval,
+            "seeds": len(self.gains),
+            "worse": self.worse,
+            "loads": {
+                load: {
+                    "score": 2 ** gain(measured, present.means[load]),
+                    **{one.entry: {one.kind: one.value, "lost": one.lost} for one in measured},
+                }
+                for load, measured in self.means.items()
+            },
+        }
+
+
+def _mean(each: Sequence[Measure]) -> Measure:
+    value = math.fsum(one.value for one in each) / len(each)
+    return Measure(each[0].entry, each[0].kind, value, math.fsum(one.lost for one in each) / len(each))
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The ranked configurations for a link.
+
+    `standings` begins with the best; that of the present queues is among them. `equal` has the labels of those that are
+    as good as the best, `left_out` those that were not tried with the reason, `ended` the reason why the race ended,
+    and `frame` the metrics of all runs. `scenarios` has each scenario by the label of its configuration and its load.
+    """
+
+    link: Link
+    standings: Sequence[Standing]
+    equal: Sequence[str]
+    left_out: Mapping[str, str]
+    ended: str
+    frame: polars.DataFrame
+    scenarios: Mapping[tuple[str, str], Scenario]
+    configurations: Mapping[str, Configuration]
+
+    @property
+    def present(self) -> Standing:
+        """The present queues."""
+        return next(one for one in self.standings if one.label == DEFAULT)
+
+    @property
+    def best(self) -> Standing:
+        """The best of those that a router has, other than the present queues."""
+        return next(one for one in self.standings if one.kernel and one.label != DEFAULT)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What to do; the interval of the best is that of the best of all that were tried (Bonferroni)."""
+        found = self.best.summary
+        if found.n < FEWEST:
+            return Verdict.UNDECIDED
+        assert found.mean is not None
+        certain = found.mean > bound(found, len(self.standings) - 1)
+        return Verdict.USE if certain and self.best.score >= 1 + WORTH else Verdict.KEEP
+
+    @property
+    def configuration(self) -> Configuration | None:
+        """The lines that set up the best, or None if there is no reason to."""
+        return None if self.verdict is Verdict.KEEP else self.configurations[self.best.label]
+
+    def document(self) -> dict[str, Any]:
+        """Return the advice as a dictionary for JSON."""
+        return {
+            "version": _core.__version__,
+            "link": self.link.named,
+            "users": self.link.users,
+            "default": self.link.yours,
+            "verdict": self.verdict.value,
+            "best": self.best.label,
+            "equal": list(self.equal),
+            "ended": self.ended,
+            "loads": dict(LOADS),
+            "ranking": {one.label: one.document(self.present) for one in self.standings},
+            "left_out": dict(self.left_out),
+            "configuration": self.configuration.document() if self.configuration else None,
+        }
+
+    def save(self, folder: Path) -> list[str]:
+        """Write the scenarios, and the configuration of the best if it is better; return the names of the files."""
+        for (label, load), scenario in self.scenarios.items():
+            file = folder / "scenarios" / load / f"{label.replace(' ', '_')}.toml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_text(file, scenario.to_toml())
+        written = {ROUTER: self.configuration.tc, SQM: self.configuration.uci} if self.configuration else {}
+        for name in (ROUTER, SQM):
+            if text := written.get(name):
+                write_text(folder / name, f"{text}\n")
+            else:
+                (folder / name).unlink(missing_ok=True)  # from earlier advice
+        return ["scenarios/*/*.toml", *(name for name, text in written.items() if text)]
+
+    def __repr__(self) -> str:
+        from aqmlab.reports import advice_text
+
+        return advice_text.text(self)

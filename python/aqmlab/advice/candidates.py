@@ -1,0 +1,181 @@
+"""The disciplines of a router on Linux or OpenWrt, with values that suit a link.
+
+Each is behind a shaper at 95 % of the link's rate: only there does the router's queue fill, and not that of the modem.
+The bottleneck of the simulation is that shaper, and the limit of each discipline is its buffer.
+
+Values follow the sources' own rules. CoDel's interval is a round trip of most flows, its target at least 1.5 packets
+(RFC 8289, sections 4.2 and 4.4); PIE's target is 15 ms (RFC 8033), and a third of it; RED's thresholds are 10 and 30 ms
+of packets, the upper three times the lower (Floyd, 1997).
+
+``cake`` is simulated as fair queueing by flows with CAKE's COBALT and CAKE's quantum. Its other
+parts, such as fairness among hosts, classes of service and the filter of acknowledgements, are neither simulated nor
+configured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from aqmlab.advice.kernel import FRAME, packets
+from aqmlab.advice.link import Direction, Link, Queues
+from aqmlab.scenario import Settings, catalogue, disciplines
+
+SHARE = 0.95
+"""The shaper's part of the link's rate."""
+
+DEFAULT = "default"
+"""The label of the queues that the link has now."""
+
+EXCLUDED: Mapping[str, str] = {
+    "sfq, hhf": "not among the disciplines of aqmlab; the nearest is drr, with --all",
+    "choke, sfb": "made for flows that do not slow down; with --all",
+    "dualpi2": "its gain is with L4S senders, which these loads do not have; with --all",
+    "ared": "the tc of today cannot turn on the adaptive mode of Linux's RED; with --all",
+}
+"""Disciplines of Linux that are left out, with the reason."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration: its label, its queues, and the discipline of Linux that it is, or None if no router has it."""
+
+    label: str
+    queues: Queues
+    kernel: str | None = None
+
+
+def shaped(rate: float) -> float:
+    """Return the rate of the shaper, in bit/s: whole kbit/s, as sqm-scripts writes them."""
+    return max(math.floor(rate * SHARE / 1000), 1) * 1000.0
+
+
+def candidates(link: Link, every: bool = False) -> list[Candidate]:
+    """Return the configurations to try on a link, that of the link itself first.
+
+    With `every` these include, behind the same shaper, the disciplines that no router has, and those of `EXCLUDED`.
+    """
+    found = [Candidate(DEFAULT, link.queues), *_routers(link)]
+    if every:
+        found += _others(link, {one.kernel for one in found} | {"fq", "droptail"})
+    return found
+
+
+def _routers(link: Link) -> Iterator[Candidate]:
+    trip = _suited(link.rtt)
+    trips = [0.1] if math.isclose(trip, 0.1) else [0.1, trip]
+
+    def each(label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]]) -> Candidate:
+        rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
+        return Candidate(label, Queues(*(Direction(*queue(rate), rate) for rate in rates)), kernel)
+
+    def limited(table: Callable[[float, float], Settings], value: float) -> Callable[[float], tuple[Settings, str]]:
+        return lambda rate: (table(rate, value), _limit(link, rate))
+
+    def caked(interval: float) -> Callable[[float], tuple[Settings, str]]:
+        return lambda rate: (_cake(rate, interval), _memory(rate, interval))
+
+    for interval in trips:
+        more = "" if interval == 0.1 else f" interval {_ms(interval)}"
+        yield each(f"fq_codel{more}", "fq_codel", limited(_fq_codel, interval))
+    for interval in trips:
+        yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
+    for interval in trips:
+        more = "" if interval == 0.1 else f" interval {_ms(interval)}"
+        yield each(f"codel{more}", "codel", limited(_codel, interval))
+    for name, table in (("fq_pie", _fq_pie), ("pie", _pie)):
+        for target in (0.015, 0.005):
+            more = "" if target == 0.015 else f" target {_ms(target)}"
+            yield each(f"{name}{more}", name, limited(table, target))
+    yield each("red", "red", lambda rate: (_red(rate), f"{12 * _threshold(rate)} B"))
+    yield each("bfifo", "bfifo", lambda rate: ({"name": "droptail"}, f"{max(rate * link.rtt / 8, 2 * FRAME):.0f} B"))
+
+
+def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:
+    listed = catalogue()["aqms"]
+    presets = {entry["name"]: {preset["name"] for preset in entry["presets"]} for entry in listed}
+    rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
+    for name in disciplines():
+        if name in there:
+            continue
+        table = {"name": name, **({"preset": "linux"} if "linux" in presets.get(name, ()) else {})}
+        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate) for rate in rates)))
+
+
+def _suited(rtt: float) -> float:
+    """Return an interval for round trips up to this, in s: rounded up to 10 ms, or to 1 ms where that is coarse."""
+    step = 0.01 if rtt > 0.03 else 0.001
+    return max(round(math.ceil(round(rtt / step, 6)) * step, 6), 0.001)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.4g}ms"
+
+
+def _time(seconds: float) -> str:
+    return f"{round(seconds * 1e6)} us"
+
+
+def _target(rate: float, interval: float) -> str:
+    """Return CoDel's target for an interval: a twentieth of it, and at least 1.5 packets."""
+    return _time(max(interval / 20, 1.5 * FRAME * 8 / rate))
+
+
+def _limit(link: Link, rate: float) -> str:
+    """Return a buffer that is no constraint: two bandwidth-delay products, and at least the thousand of tc."""
+    return f"{max(1000, 1000 * math.ceil(packets(rate, 2 * link.rtt) / 1000))} packets"
+
+
+def _codel(rate: float, interval: float) -> Settings:
+    times = {"target": _target(rate, interval), "interval": _time(interval)}
+    return {"name": "codel", "preset": "linux", **times, "ecn": True}
+
+
+def _fq_codel(rate: float, interval: float) -> Settings:
+    inner = f"codel:preset=linux,ecn=true,target={_target(rate, interval)},interval={_time(interval)}"
+    return {"name": "fq", "preset": "linux", "aqm": inner}
+
+
+def _cake(rate: float, interval: float) -> Settings:
+    """Return CAKE's discipline for its word ``rtt``, with the target and the quantum that follow from it and the rate.
+
+    On slow links CAKE lengthens the interval by as much as the target, which is left out.
+    """
+    inner = f"cobalt:preset=linux,ecn=true,target={_target(rate, interval)},interval={_time(interval)}"
+    quantum = min(max(int(rate / 8) >> 12, 300), FRAME)
+    return {"name": "fq", "preset": "linux", "aqm": inner, "quantum": f"{quantum} B"}
+
+
+def _memory(rate: float, interval: float) -> str:
+    """Return CAKE's own limit: four intervals at the rate, and 4 MiB at the least."""
+    return f"{max(rate / 8 * interval * 4, 4 * 2**20):.0f} B"
+
+
+def _pie(rate: float, target: float) -> Settings:
+    return {"name": "pie", "preset": "linux", "target": _time(max(target, 1.5 * FRAME * 8 / rate)), "ecn": True}
+
+
+def _fq_pie(rate: float, target: float) -> Settings:
+    inner = f"pie:preset=linux,ecn=true,target={_time(max(target, 1.5 * FRAME * 8 / rate))}"
+    return {"name": "fq", "preset": "pie", "aqm": inner}
+
+
+def _threshold(rate: float) -> int:
+    """Return RED's lower threshold in bytes: 10 ms of packets, and at least five."""
+    return max(round(rate * 0.01 / 8), 5 * FRAME)
+
+
+def _red(rate: float) -> Settings:
+    least = _threshold(rate)
+    return {
+        "name": "red",
+        "preset": "linux",
+        "min_bytes": f"{least} B",
+        "max_bytes": f"{3 * least} B",
+        "mean_packet": "1000 B",
+        "burst": math.ceil(5 * least / 3 / 1000),
+        "bandwidth": f"{rate:.0f} bit/s",
+        "ages": False,
+        "ecn": True,
+    }

@@ -1,0 +1,127 @@
+"""The lines that set up a discipline on a router: tc, sqm-scripts of OpenWrt, and the kernel's own values.
+
+# Sources
+sqm-scripts, its ``functions.sh``, ``simplest.qos``, ``piece_of_cake.qos`` and ``sqm.conf``, for the options of
+``/etc/config/sqm`` and for HTB's burst of a millisecond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab.advice.candidates import SHARE
+from aqmlab.advice.kernel import Attribute, attributes, words
+
+BURST = 0.001
+"""Seconds at its rate that HTB may send at once, and at least a packet."""
+
+LEAST_BURST = 1600
+
+_DEVICES = "WAN=eth0  # the device to the modem\nIFB=ifb0  # a device to be made, for what arrives from the modem"
+_REDIRECT = "matchall action mirred egress redirect dev $IFB"
+
+
+@dataclass(frozen=True)
+class Half:
+    """One direction: the shaper's rate in bit/s, the discipline in tc's words, and the kernel's values."""
+
+    rate: float
+    words: str
+    attributes: tuple[Attribute, ...]
+
+    @classmethod
+    def of(cls, kernel: str, table: Any, buffer: str, rate: float) -> Half:
+        """Write a discipline, every value of which is filled in, as that of Linux with a name."""
+        return cls(rate, words(kernel, table, buffer), tuple(attributes(kernel, table, buffer)))
+
+    @property
+    def kbit(self) -> int:
+        """The rate in kbit/s."""
+        return round(self.rate / 1000)
+
+    def lines(self, device: str) -> list[str]:
+        """Return the lines that shape what a device sends."""
+        clear = f"tc qdisc del dev {device} root 2> /dev/null"
+        name, _, rest = self.words.partition(" ")
+        if name == "cake":
+            return [clear, f"tc qdisc add dev {device} root cake bandwidth {self.kbit}kbit {rest}"]
+        burst = max(round(self.rate * BURST / 8), LEAST_BURST)
+        shaper = f"rate {self.kbit}kbit ceil {self.kbit}kbit burst {burst} cburst {burst} quantum {LEAST_BURST}"
+        return [
+            clear,
+            f"tc qdisc add dev {device} root handle 1: htb default 10",
+            f"tc class add dev {device} parent 1: classid 1:10 htb {shaper}",
+            f"tc qdisc add dev {device} parent 1:10 handle 110: {self.words}",
+        ]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A discipline of Linux for both directions of a link."""
+
+    kernel: str
+    down: Half
+    up: Half
+
+    @property
+    def tc(self) -> str:
+        """The lines for a shell."""
+        return "\n".join(
+            [
+                _DEVICES,
+                f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
+                *self.up.lines("$WAN"),
+                f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
+                "ip link add $IFB type ifb",
+                "ip link set $IFB up",
+                "tc qdisc add dev $WAN handle ffff: ingress",
+                f"tc filter add dev $WAN parent ffff: protocol all {_REDIRECT}",
+                *self.down.lines("$IFB"),
+            ]
+        )
+
+    @property
+    def uci(self) -> str | None:
+        """The section of ``/etc/config/sqm``, or None for RED: sqm-scripts try a discipline without any words first."""
+        if self.kernel == "red":
+            return None
+        rows = {
+            "enabled": "1",
+            "interface": "eth0",
+            "download": str(self.down.kbit),
+            "upload": str(self.up.kbit),
+            "qdisc": self.kernel,
+            "script": "piece_of_cake.qos" if self.kernel == "cake" else "simplest.qos",
+            "linklayer": "none",
+            "qdisc_advanced": "1",
+            "ingress_ecn": "ECN",
+            "egress_ecn": "ECN",
+            "qdisc_really_really_advanced": "1",
+        }
+        for way, half in (("i", self.down), ("e", self.up)):
+            said = half.words.split()[1:]
+            for word, option in (("limit", "limit"), ("target", "target")):
+                if word in said:
+                    at = said.index(word)
+                    rows[f"{way}{option}"] = said[at + 1]
+                    del said[at : at + 2]
+            if rest := " ".join(word for word in said if word != "ecn"):
+                rows[f"{way}qdisc_opts"] = rest
+        return "\n".join(["config queue 'wan'", *(f"\toption {name} '{value}'" for name, value in rows.items())])
+
+    def values(self) -> list[tuple[str, float, float, str]]:
+        """Return the kernel's values: the netlink attribute, the value of each direction (down, up), and the unit."""
+        pairs = zip(self.down.attributes, self.up.attributes, strict=True)
+        return [(down.name, down.value, up.value, down.unit) for down, up in pairs]
+
+    def document(self) -> dict[str, Any]:
+        """Return the configuration as a dictionary for JSON."""
+        return {
+            "kernel": self.kernel,
+            "rate": {"down": self.down.rate, "up": self.up.rate},
+            "words": {"down": self.down.words, "up": self.up.words},
+            "tc": self.tc,
+            "uci": self.uci,
+            "attributes": {name: {"down": down, "up": up, "unit": unit} for name, down, up, unit in self.values()},
+        }

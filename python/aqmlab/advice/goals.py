@@ -1,0 +1,123 @@
+"""The goals of `aqmlab tune`: ``p95 delay < 20 ms, goodput`` is a constraint and an objective."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aqmlab import _core
+from aqmlab.results.metrics import METRICS, Metric
+from aqmlab.results.summary import Summary
+
+EXAMPLE = "p95 delay < 20 ms, goodput"
+
+ALIASES: Mapping[str, str] = {
+    "delay": "queue_delay_mean",
+    "mean delay": "queue_delay_mean",
+    "median delay": "queue_delay_p50",
+    "p50 delay": "queue_delay_p50",
+    "p95 delay": "queue_delay_p95",
+    "p99 delay": "queue_delay_p99",
+    "max delay": "queue_delay_max",
+    "queue": "queue_mean",
+    "loss": "loss_ratio",
+    "marks": "mark_ratio",
+    "fairness": "jain",
+    "page time": "session_time_mean",
+}
+"""Words for metrics; ``call.delay_p95`` is the metric of a traffic entry."""
+
+_MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "sessions")
+"""The metrics of which more is better unless ``min`` says otherwise; ``max`` does so for the others."""
+
+_GOAL = re.compile(r"(?:(?P<way>min|max)\s+)?(?P<name>[^<>=]+?)\s*(?:(?P<sign><=?|>=?)\s*(?P<value>[^<>=]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A metric, its name in results, whether more of it is better, and its limit; an objective has none."""
+
+    written: str
+    name: str
+    more: bool
+    limit: float | None = None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric, whatever it is of."""
+        return METRICS[self.name.rpartition(".")[2]]
+
+    def excess(self, value: float | None) -> float:
+        """Return how far a value is beyond the limit, as a fraction of it; 0 within it."""
+        assert self.limit is not None
+        if value is None:
+            return float("inf")
+        beyond = self.limit - value if self.more else value - self.limit
+        return max(0.0, beyond / abs(self.limit or 1.0))
+
+    def certain(self, summary: Summary) -> bool:
+        """Return whether the whole 95 % interval of the mean is within the limit."""
+        if summary.mean is None or summary.ci95 is None:
+            return False
+        return self.excess(summary.mean - summary.ci95 if self.more else summary.mean + summary.ci95) == 0
+
+
+def goals(text: str) -> tuple[list[Goal], list[Goal]]:
+    """Parse constraints and objectives, separated by commas; raise ValueError for wrong ones.
+
+    There are one or two objectives.
+    """
+    found = [_goal(part.strip()) for part in text.split(",") if part.strip()]
+    constraints = [one for one in found if one.limit is not None]
+    objectives = [one for one in found if one.limit is None]
+    if not 1 <= len(objectives) <= 2:
+        count = len(objectives) or "none"
+        raise ValueError(f"{text!r}: one or two objectives without a limit are needed, and here {count}: '{EXAMPLE}'")
+    names = [one.name for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"{text!r}: {twice} is given twice")
+    return constraints, objectives
+
+
+def _goal(text: str) -> Goal:
+    found = _GOAL.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r}: must be METRIC, min METRIC, max METRIC, METRIC < LIMIT or METRIC > LIMIT")
+    name = _name(found["name"])
+    metric = METRICS[name.rpartition(".")[2]]
+    if found["sign"]:
+        if found["way"]:
+            raise ValueError(
+                f"{text!r}: an objective has no limit: omit {found['way']}, or {found['sign']} and the limit"
+            )
+        return Goal(text, name, found["sign"].startswith(">"), _limit(found["value"].strip(), metric, text))
+    return Goal(text, name, found["way"] == "max" or (found["way"] is None and metric.name in _MORE))
+
+
+def _name(words: str) -> str:
+    """Return the name in results of a metric's words."""
+    owner, dot, last = words.strip().rpartition(".")
+    name = ALIASES.get(" ".join(last.split()), last)
+    if name not in METRICS:
+        near = difflib.get_close_matches(last, [*METRICS, *ALIASES], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join([*ALIASES, *METRICS])}"
+        raise ValueError(f"{words}: there is no such metric; {hint}")
+    if dot and not owner.startswith(("classes.", "links.", "lanes.")):
+        owner = f"classes.{owner}"
+    return f"{owner}{dot}{name}"
+
+
+def _limit(value: str, metric: Metric, text: str) -> float:
+    percent = value.endswith("%")
+    converted = _core.in_base_unit(value)
+    try:
+        if percent and metric.unit in ("fraction", "1"):
+            return float(value[:-1]) / 100
+        if converted and converted[1] == metric.unit:
+            return converted[0]
+        return float(value.removesuffix(metric.unit or " "))
+    except ValueError:
+        example = {"s": "20 ms", "bit/s": "8 Mbit/s", "fraction": "1 %"}.get(metric.unit, "50")
+        raise ValueError(f"{text!r}: the limit of {metric.name} must be like {example}") from None

@@ -1,0 +1,265 @@
+"""The link that advice is for, and the scenarios of its loads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aqmlab import _core
+from aqmlab.scenario import Scenario, Settings
+
+RATES = (1e3, 1e11)
+"""The lowest and the highest rate of a link, in bit/s."""
+
+LONGEST = 7200.0
+"""The longest round trip, in s: each way is at most an hour."""
+
+MEASURED = 20.0
+"""Simulated seconds that count, of a link that is neither fast nor far."""
+
+FAST = 2e8
+"""The rate in bit/s from which runs are shorter: a run of fewer seconds has as many packets."""
+
+SHORTEST = 8.0
+"""The least of these seconds."""
+
+
+@dataclass(frozen=True)
+class Users:
+    """The users of a link.
+
+    `like` is the shipped link whose buffers, as times, theirs have unless a file says otherwise. `counts` has the
+    numbers of flows that differ from the templates of the loads, as settings of each load.
+    """
+
+    like: str
+    counts: Mapping[str, Mapping[str, int]]
+
+
+USERS: Mapping[str, Users] = {
+    "home": Users("links/home", {}),
+    "office": Users(
+        "links/office",
+        {
+            "idle": {"traffic.web.count": 5},
+            "uploads": {"traffic.uploads.count": 4},
+            "web": {"traffic.web.count": 20},
+            "calls": {"traffic.call.count": 10, "traffic.call-up.count": 10},
+            "many": {"traffic.downloads.count": 40, "traffic.uploads.count": 10},
+        },
+    ),
+    "cellular": Users("links/cellular", {"web": {"traffic.web.count": 1}, "many": {"traffic.downloads.count": 8}}),
+}
+"""Those that there are; the templates are of a home."""
+
+
+class BadLink(ValueError):  # noqa: N818  the calling program may have it from its user
+    """Raised for a link that cannot be, or that a router cannot shape.
+
+    Parameters
+    ----------
+    where : str
+        The option or the file with the value.
+    problem : str
+        The value, and what would do.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        self.where = where
+        self.problem = problem
+        super().__init__(f"{where}: {problem}")
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A queue at one end of the link: a discipline as a scenario's table, its buffer, and its rate in bit/s."""
+
+    aqm: Settings
+    buffer: str
+    rate: float
+
+
+@dataclass(frozen=True)
+class Queues:
+    """The queues at both ends, that of the way down and that of the way up."""
+
+    down: Direction
+    up: Direction
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link, its users, and the queues that it has now.
+
+    `rtt` is the longest round trip in s, `dumbbell` a table of a scenario without what `queues` has, `named` a
+    description for readers, and `yours` the name of its discipline.
+    """
+
+    named: str
+    yours: str
+    users: str
+    rtt: float
+    dumbbell: Settings
+    queues: Queues
+
+    @classmethod
+    def given(cls, down: str, up: str, rtt: str, users: str) -> Link:
+        """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
+        who = _users(users)
+        rates = _rate("--down", down), _rate("--up", up)
+        least, most = _round_trips(rtt)
+        like = Scenario.load(who.like)
+        delays = _delays(least, most)
+        named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips of {_span(least, most)}"
+        return cls(
+            named=named,
+            yours="droptail",
+            users=users,
+            rtt=most,
+            dumbbell={"overhead": "14 B", **delays},
+            queues=Queues(*(Direction({"name": "droptail"}, f"{_drained(like)} s", rate) for rate in rates)),
+        )
+
+    @classmethod
+    def of(cls, scenario: Scenario, name: str, users: str) -> Link:
+        """Take the link of a scenario: its dumbbell and its disciplines; `name` is that of its file.
+
+        Raise ScenarioError if the scenario is not valid, BadLink if it has no link that a router can shape.
+        """
+        _users(users)
+        scenario.check()
+        resolved = scenario.resolved
+        table = dict(resolved.get("dumbbell") or {})
+        if not table:
+            raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
+        if resolved.get("link"):
+            raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
+        if table["changes"] != "auto":
+            problem = "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest"
+            raise BadLink(name, problem)
+        down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
+        up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
+        up["rate"] = table.pop("reverse_rate")
+        if up["buffer"] == "auto":
+            up["buffer"] = down["buffer"] if up["aqm"] else table["access_buffer"]
+        up["aqm"] = up["aqm"] or {"name": "droptail"}
+        up["rate"] = down["rate"] if up["rate"] == "auto" else up["rate"]
+        queues = Queues(*(Direction(way["aqm"], way["buffer"], _base(way["rate"])) for way in (down, up)))
+        least, most = _measured_round_trips(scenario, name)
+        named = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up, round trips of {_span(least, most)}"
+        return cls(named, scenario.aqm, users, most, table, queues)
+
+    def scenario(self, load: str, queues: Queues | None = None) -> Scenario:
+        """Return the scenario of a load on this link, with its own queues or with others; not yet checked."""
+        has = queues or self.queues
+        template = Scenario.load(f"advice/{load}").with_(USERS[self.users].counts.get(load, {}))
+        counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt)
+        warmup = max(template.warmup * min(1.0, FAST / self.queues.down.rate), 3.0, 15 * self.rtt)
+        return template.with_(
+            {
+                "duration": f"{warmup + counted:.9g} s",
+                "warmup": f"{warmup:.9g} s",
+                "dumbbell": {
+                    **self.dumbbell,
+                    "rate": f"{has.down.rate:.0f} bit/s",
+                    "buffer": has.down.buffer,
+                    "reverse_rate": f"{has.up.rate:.0f} bit/s",
+                    "reverse_buffer": has.up.buffer,
+                },
+                "aqm": has.down.aqm,
+                "reverse_aqm": has.up.aqm,
+            }
+        )
+
+
+def _users(name: str) -> Users:
+    if name not in USERS:
+        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}")
+    return USERS[name]
+
+
+def _base(text: str) -> float:
+    converted = _core.in_base_unit(text)
+    assert converted
+    return converted[0]
+
+
+def _rate(option: str, text: str) -> float:
+    """Convert a rate; raise `BadLink` if it is none, or one that no scenario can have."""
+    converted = _core.in_base_unit(text)
+    if converted is None or converted[1] != "bit/s":
+        raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
+    if not RATES[0] <= converted[0] <= RATES[1]:
+        raise BadLink(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
+    return float(round(converted[0]))
+
+
+def _round_trips(text: str) -> tuple[float, float]:
+    """Read ``15-80ms``, ``15ms-80ms`` or ``40 ms`` as times in s; a number without a unit has that of the other."""
+    parts = re.fullmatch(r"\s*([\d.]+)\s*([a-zµ]*)\s*(?:(?:-|to|\.\.)\s*([\d.]+)\s*([a-zµ]+))?\s*", text)
+    if parts:
+        low, unit, high, second = parts.groups()
+        ends = [_core.in_base_unit(f"{low} {unit or second}"), _core.in_base_unit(f"{high or low} {second or unit}")]
+        times = [end[0] for end in ends if end and end[1] == "s"]
+        if len(times) == 2:
+            least, most = times
+            if not 0 < least <= most <= LONGEST:
+                raise BadLink("--rtt", f"{text}: must be above 0, from the shortest to the longest, up to 2 h")
+            return least, most
+    raise BadLink("--rtt", f"{text}: must be a time or a range of times, such as '40 ms' or 15-80ms")
+
+
+def _delays(least: float, most: float) -> dict[str, str | list[str]]:
+    """Return the delays of a dumbbell with these round trips: hosts at their geometric mean, the least and the most.
+
+    The first host is that of a flow that is alone. A tenth of the shortest way is the link's, a tenth the receivers'.
+    """
+    own = least / 2 / 10
+    trips = [least] if most == least else [(least * most) ** 0.5, least, most]
+    return {
+        "delay": _time(own),
+        "receiver_delay": _time(own),
+        "sender_delay": [_time(trip / 2 - 2 * own) for trip in trips],
+    }
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _drained(scenario: Scenario) -> str:
+    """Return how long a full buffer of a shipped link takes to empty, in s, as text."""
+    (octets,) = re.findall(r"^(\d+) B$", scenario.buffer)
+    return f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}"
+
+
+def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:
+    """Return the shortest and the longest base round trip of a dumbbell's hosts, in s."""
+    table = scenario.resolved["dumbbell"]
+    trips = []
+    for pick in (min, max):
+        sender, receiver = (pick(map(_mean, table[key])) for key in ("sender_delay", "receiver_delay"))
+        trips.append(2 * (_mean(table["delay"]) + sender + receiver))
+    if trips[0] <= 0:
+        raise BadLink(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")
+    return trips[0], trips[1]
+
+
+def _mean(law: str) -> float:
+    """Return the mean of a time or of the distribution from which it is drawn, in s."""
+    found = re.fullmatch(r"(\w+)\(([^,]+?)(?:,(.+))?\)", law.strip())
+    if not found:
+        return _base(law)
+    kind, first, second = found.groups()
+    return (_base(first) + _base(second)) / 2 if kind == "uniform" else _base(first)
+
+
+def _shown(rate: float) -> str:
+    scale, unit = next(((s, u) for s, u in ((1e9, "Gbit/s"), (1e6, "Mbit/s")) if rate >= s), (1e3, "kbit/s"))
+    return f"{rate / scale:.6g} {unit}"
+
+
+def _span(least: float, most: float) -> str:
+    shown = [f"{end * 1e3:.4g}" for end in dict.fromkeys((least, most))]
+    return f"{' to '.join(shown)} ms"

@@ -1,0 +1,125 @@
+"""The command ``aqmlab advise``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli import options, racing
+from aqmlab.cli.delivery import deliver, require_writable_file, require_writable_folder
+from aqmlab.cli.scenarios import loaded
+from aqmlab.cli.terminal import BAD_USAGE, stop
+
+if TYPE_CHECKING:
+    from aqmlab.advice.answer import Advice
+    from aqmlab.advice.link import Link
+
+FILE = "advice.json"
+"""The file of the whole answer."""
+
+
+def advise(
+    link: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[LINK]",
+            help="A scenario's file or name: its [dumbbell] is the link, its [aqm] and [reverse_aqm] are your default. "
+            "Or describe the link by --down, --up and --rtt.",
+        ),
+    ] = None,
+    down: Annotated[
+        str | None, typer.Option("--down", metavar="RATE", help="Rate of the way down: '100 Mbit/s' or 100mbit.")
+    ] = None,
+    up: Annotated[
+        str | None, typer.Option("--up", metavar="RATE", help="Rate of the way up; default: that of the way down.")
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or 15-80ms."),
+    ] = None,
+    users: Annotated[
+        str, typer.Option("--users", metavar="WHO", help="The users, who decide the loads: home, office or cellular.")
+    ] = "home",
+    every: Annotated[
+        bool, typer.Option("--all", help="Try every discipline of aqmlab, also those that no router has.")
+    ] = False,
+    within: racing.Within = racing.WITHIN,
+    most_seeds: Annotated[
+        int | None, options.seeds("Run each load of a configuration at most N times; default: 41.", "--most-seeds")
+    ] = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    out: Annotated[
+        Path | None,
+        options.out(help="Write the answer, figure, scenarios, lines to paste and finished runs to this folder."),
+    ] = None,
+    csv: options.Csv = None,
+    figure_format: options.FigureFormat = None,
+) -> None:
+    """Find the queue discipline for a link, with the lines that set it up.
+
+    The disciplines of a Linux or OpenWrt router, with values that suit the link, race over loads: an idle link, one
+    download, uploads, the web, calls, many flows. Those that are clearly worse drop out; the seeds go to those that are close.
+
+    The answer is a ranking with intervals, the trade-off of delay and goodput, and the lines to paste: tc, OpenWrt's
+    sqm, and the kernel's own values. If nothing is better than your default, it says so.
+
+    With --out the finished runs are kept: after Ctrl-C, or with more time, the same command goes on.
+    """
+    from aqmlab.advice.advise import advise as raced
+    from aqmlab.advice.answer import ROUTER, SQM
+    from aqmlab.advice.race import MOST
+    from aqmlab.files import figure_files
+
+    formats = options.chosen_formats(figure_format, out)
+    chosen = _link(link, down, up, rtt, users)
+    if out:
+        require_writable_folder(out, [FILE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
+    if csv:
+        require_writable_file(csv, "--csv")
+    racing.perform(
+        lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress),
+        out,
+        within,
+        lambda advice: _deliver(advice, json, out, csv, formats),
+    )
+
+
+def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, formats: Sequence[str]) -> None:
+    from aqmlab.files import figure_files, json_text, write_text
+
+    def save(folder: Path) -> list[str]:
+        from aqmlab.figures import advice as figures
+        from aqmlab.figures import matplotlib
+
+        matplotlib.save(figures.figure(advice), folder, formats, "tradeoff")
+        names = advice.save(folder)
+        write_text(folder / FILE, json_text(advice.document()))
+        return [FILE, *figure_files(["tradeoff"], formats), *names]
+
+    deliver(advice, json, out, save, (csv, advice.frame) if csv else None)
+
+
+def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str) -> Link:
+    """Return the link of a file or of the options; refuse both together, and a link that cannot be."""
+    from aqmlab.advice.link import BadLink, Link
+
+    given = {"--down": down, "--up": up, "--rtt": rtt}
+    try:
+        if name is not None:
+            if option := next((option for option, value in given.items() if value is not None), None):
+                raise BadLink(option, f"not allowed with {name}, which has it: omit one of them")
+            return Link.of(loaded(name), name, users)
+        for option, example in (("--down", "100mbit"), ("--rtt", "15-80ms")):
+            if given[option] is None:
+                raise BadLink(option, f"missing: give it, as in {option} {example}, or the file of a link")
+        assert down is not None
+        assert rtt is not None
+        return Link.given(down, up or down, rtt, users)
+    except BadLink as error:
+        if error.where.startswith("--"):
+            raise typer.BadParameter(error.problem, param_hint=error.where) from None
+        stop(BAD_USAGE, str(error))

@@ -1,0 +1,128 @@
+"""The answer of `aqmlab advise` as plain text: what to do, the ranking, and the lines that do it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from aqmlab import _core
+from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict
+from aqmlab.advice.candidates import DEFAULT, SHARE
+from aqmlab.reports.text import WIDTH, Column, Table, laid_out
+from aqmlab.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aqmlab.advice.configuration import Configuration
+
+_COLUMNS = (
+    Column("Seeds"),
+    Column("Score"),
+    Column("95 %"),
+    Column("Calls", "ms"),
+    Column("Lost", "%"),
+    Column("Pages", "s"),
+    Column("Downloads", "%"),
+    Column("Uploads", "%"),
+)
+
+_EXPLAINED = (
+    "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
+    "counts twice. Calls: p95 of the one-way delay, and the packets lost, in the worst load. Pages: mean time, in the "
+    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped."
+)
+
+
+def text(advice: Advice) -> str:
+    """Lay out advice: the answer in words, the table, remarks and, unless the default is kept, the configuration."""
+    seeds = len(advice.present.gains)
+    made = f"seeds 1 to {seeds}" if seeds > 1 else "seed 1"
+    head = f"{printable(advice.link.named)}; {advice.link.users} ({made}; aqmlab {_core.__version__})"
+    lines = [*textwrap.wrap(answer(advice), WIDTH), "", head, "", laid_out(table(advice)), ""]
+    for remark in remarks(advice):
+        lines += textwrap.wrap(remark, WIDTH, subsequent_indent="  ")
+    if configuration := advice.configuration:
+        lines += ["", *configured(configuration)]
+    return "\n".join(lines)
+
+
+def answer(advice: Advice) -> str:
+    """Return what to do, in a sentence or two."""
+    best, present = advice.best, advice.present
+    if advice.verdict is Verdict.USE:
+        return (
+            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load), "
+            f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
+            f"{100 * best.share('downloads', present):.0f} % of their present goodput."
+        )
+    leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
+    if advice.verdict is Verdict.UNDECIDED:
+        return f"Undecided: {len(best.gains)} of the 3 seeds that a decision needs were run. {leads}."
+    yours = f"{advice.link.yours}, your default"
+    return f"Keep {yours}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
+
+
+def table(advice: Advice) -> Table:
+    """Return the ranking as a table."""
+    rows, labels = [], []
+    for place, one in enumerate(advice.standings, 1):
+        name = f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
+        labels.append(f"{place:>2} {name}{' x' if one.worse else ''}")
+        rows.append(
+            [
+                str(len(one.gains)),
+                f"{one.score:.2f}",
+                "-" if one.label == DEFAULT else _interval(one, "{:.2f} to {:.2f}") or "-",
+                _ms(one),
+                f"{100 * one.lost:.1f}",
+                f"{one.worst('pages'):.2f}",
+                *(f"{100 * one.share(kind, advice.present):.0f}" for kind in ("downloads", "uploads")),
+            ]
+        )
+    return Table(_COLUMNS, labels, rows, _EXPLAINED)
+
+
+def remarks(advice: Advice) -> Iterator[str]:
+    """Yield what a reader of the table needs to know."""
+    if advice.equal:
+        yield f"As good as the first, to within 2 %: {', '.join(advice.equal)}."
+    yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
+    if advice.ended.startswith("the time"):
+        yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
+    else:
+        yield f"The race ended: {advice.ended}."
+    if any(one.kernel == "cake" for one in advice.standings):
+        yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
+    if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
+        yield f"Without lines to paste: {', '.join(unknown)}."
+    yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())
+
+
+def configured(configuration: Configuration) -> Iterator[str]:
+    """Yield the lines of a configuration, each part below a heading."""
+    yield "Linux, in a shell:"
+    yield ""
+    yield from (f"    {line}" for line in configuration.tc.splitlines())
+    yield ""
+    if configuration.uci:
+        yield "OpenWrt, in /etc/config/sqm (package sqm-scripts), then: service sqm restart"
+        yield ""
+        yield from (f"    {line.expandtabs(4)}" for line in configuration.uci.splitlines())
+    else:
+        yield "OpenWrt: sqm-scripts cannot set up this discipline; use the lines above."
+    yield ""
+    yield "The kernel's values (down, up):"
+    yield ""
+    rows = [[name, f"{down:.0f}", f"{up:.0f}", unit] for name, down, up, unit in configuration.values()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, down, up, unit in rows:
+        yield f"    {name.ljust(widths[0])}  {down.rjust(widths[1])}  {up.rjust(widths[2])}  {unit}"
+
+
+def _ms(one: Standing) -> str:
+    return f"{one.worst('calls') * 1e3:.0f}"
+
+
+def _interval(one: Standing, form: str) -> str:
+    return form.format(*one.interval) if one.interval else ""

@@ -1,0 +1,398 @@
+"""`aqmlab advise`: the link, the configurations, the race, the score, the answer and its lines."""
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle.linux import tc
+
+from aqmlab import Scenario, _core
+from aqmlab.advice import advise, candidates, kernel, link, race
+from aqmlab.advice.answer import Advice, Verdict
+from aqmlab.advice.candidates import DEFAULT, Candidate
+from aqmlab.advice.link import BadLink, Direction, Link, Queues
+from aqmlab.advice.runs import RunsFailed
+from aqmlab.advice.score import LOADS, Measure, gain, measures
+from aqmlab.execute import threads
+from aqmlab.execute.task import Outcome, Task
+from aqmlab.execute.until import OutOfTime
+
+HOME = Link.given("20mbit", "4mbit", "10-80ms", "home")
+OPTIONS = ("--down", "2mbit", "--up", "1mbit", "--rtt", "20-40ms")
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> Link:
+    """A slow link whose loads are few and short, with two configurations besides its own."""
+    for load in ("download", "calls", "many"):
+        monkeypatch.delitem(LOADS, load)  # type: ignore[arg-type]
+    monkeypatch.setattr(link, "MEASURED", 2.0)
+    monkeypatch.setattr(link, "SHORTEST", 2.0)
+    routers = candidates._routers
+
+    def few(asked: Link) -> list[Candidate]:
+        return [one for one in routers(asked) if one.label in ("fq_codel", "pie")]
+
+    monkeypatch.setattr(candidates, "_routers", few)
+    return Link.given("2mbit", "1mbit", "20-40ms", "home")
+
+
+# The link
+
+
+def test_round_trips_are_those_that_were_asked_for() -> None:
+    scenario = HOME.scenario("many")
+    table = scenario.resolved["dumbbell"]
+    one_way = [link._base(table["delay"]) + link._base(one) for one in table["sender_delay"]]
+    trips = [2 * (one + link._base(table["receiver_delay"][0])) for one in one_way]
+    assert trips == pytest.approx([math.sqrt(0.01 * 0.08), 0.01, 0.08])
+    assert scenario.resolved["dumbbell"]["buffer"] == scenario.resolved["dumbbell"]["reverse_buffer"] == "500 ms"
+    assert HOME.rtt == 0.08
+
+
+def test_the_link_of_a_file_is_its_dumbbell_with_its_disciplines() -> None:
+    text = (
+        'aqm = "pi:q_ref=9"\n[dumbbell]\nrate = "10mbit"\nsender_delay = ["1 ms", "uniform(2 ms, 4 ms)"]\n[[traffic]]\n'
+    )
+    own = Scenario.parse(text)
+    found = Link.of(own, "mine.toml", "home")
+    assert (found.yours, found.rtt) == ("pi", pytest.approx(2 * (2.5e-3 + 3e-3 + 10e-3)))
+    made = found.scenario("web").resolved
+    assert made["aqm"] == own.resolved["aqm"]
+    assert made["reverse_aqm"] == {"name": "droptail"}
+    table = own.resolved["dumbbell"]
+    kept = set(table) - {"rate", "reverse_rate", "reverse_buffer"}
+    assert {key: made["dumbbell"][key] for key in kept} == {key: table[key] for key in kept}
+    assert made["dumbbell"]["reverse_buffer"] == table["access_buffer"]
+    assert link._base(made["dumbbell"]["reverse_rate"]) == 10e6
+
+
+@pytest.mark.parametrize("users", link.USERS)
+def test_every_load_of_all_users_is_valid(users: str) -> None:
+    whose = Link.given("20mbit", "4mbit", "10-80ms", users)
+    for load in LOADS:
+        scenario = whose.scenario(load)
+        scenario.check()
+        names = {entry["name"] for entry in scenario.resolved["traffic"]}
+        assert {"call", "call-up"} < names
+    counts = {f"{load}.{path}" for load, paths in link.USERS[users].counts.items() for path in paths}
+    for one in counts:
+        load, _, entry, _ = one.split(".")
+        assert entry in {found["name"] for found in whose.scenario(load).resolved["traffic"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("200gbit", "1mbit", "10ms", "home"), "--down: 200gbit: must be from 1 kbit/s to 100 Gbit/s"),
+        (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 1 kbit/s to 100 Gbit/s"),
+        (("10mbit", "10ms", "10ms", "home"), "--up: 10ms: must be a rate"),
+        (("10mbit", "1mbit", "0ms", "home"), "--rtt: 0ms: must be above 0"),
+        (("10mbit", "1mbit", "80-10ms", "home"), "--rtt: 80-10ms: must be above 0, from the shortest to the longest"),
+        (("10mbit", "1mbit", "10", "home"), "--rtt: 10: must be a time or a range of times, such as"),
+        (("10mbit", "1mbit", "10mbit", "home"), "--rtt: 10mbit: must be a time"),
+        (("10mbit", "1mbit", "10ms", "mars"), "--users: mars: must be one of home, office, cellular"),
+    ],
+)
+def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], message: str) -> None:
+    with pytest.raises(BadLink) as refused:
+        Link.given(*options)
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[[link]]\nname = "l"\nfrom = "a"\nto = "b"\naqm = "pi"\n[[traffic]]\nfrom = "a"\nto = "b"\n',
+            "no [dumbbell]",
+        ),
+        ('[dumbbell]\nchanges = ["1 s: 1 Mbit/s"]\n[[traffic]]\n', "dumbbell.changes: a shaper needs a constant rate"),
+        (
+            '[dumbbell]\ndelay = "0 s"\nsender_delay = "0 s"\nreceiver_delay = "0 s"\n[[traffic]]\n',
+            "a round trip takes no time: set dumbbell.delay",
+        ),
+        (
+            '[dumbbell]\n[[link]]\nname = "l"\nfrom = "r2"\nto = "b"\n[[traffic]]\n',
+            "[[link]]: advice is for the dumbbell",
+        ),
+    ],
+)
+def test_a_file_without_a_link_to_shape_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadLink) as refused:
+        Link.of(Scenario.parse(text), "mine.toml", "home")
+    assert str(refused.value).startswith(f"mine.toml: {message}")
+
+
+# The configurations
+
+CONFIGURATIONS = advise.configurations(HOME)
+BY_LABEL = {one.label: one for one in candidates.candidates(HOME)}
+
+
+def by_meaning(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A discipline with every value filled in, in base units."""
+
+    def meaning(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return by_meaning(value)
+        return (_core.in_base_unit(value) or value) if isinstance(value, str) else value
+
+    return {key: meaning(value) for key, value in table.items()}
+
+
+# The parser of tc's words is that of the comparison with Linux; it knows nothing of this writer.
+@pytest.mark.parametrize("label", [label for label, one in CONFIGURATIONS.items() if one.kernel != "cake"])
+def test_the_words_mean_what_was_simulated(label: str) -> None:
+    tried, written = BY_LABEL[label], CONFIGURATIONS[label]
+    for half, queue, key in ((written.down, tried.queues.down, "aqm"), (written.up, tried.queues.up, "reverse_aqm")):
+        read = tc.discipline(half.words)
+        scenario = HOME.scenario("idle", tried.queues)
+        again = HOME.scenario("idle", Queues(*(Direction(read.aqm, read.buffer, queue.rate),) * 2))
+        mine, theirs = by_meaning(scenario.resolved[key]), by_meaning(again.resolved[key])
+        assert mine == theirs, half.words
+        assert kernel._size(read.buffer) == kernel._size(queue.buffer)
+
+
+def test_a_cake_is_that_of_the_words() -> None:
+    inner = HOME.scenario("idle", BY_LABEL["cake rtt 80ms"].queues).resolved["aqm"]["aqm"]
+    assert CONFIGURATIONS["cake rtt 80ms"].down.words == "cake besteffort flows rtt 80ms"
+    assert (inner["interval"], inner["target"], inner["least"]) == ("80 ms", "4 ms", 4)
+
+
+def test_each_direction_has_its_own_values_and_rate() -> None:
+    codel = advise.configurations(Link.given("10mbit", "1mbit", "80ms", "home"))["codel interval 80ms"]
+    assert codel.down.words == "codel limit 1000 target 4ms interval 80ms ecn"
+    assert codel.up.words == "codel limit 1000 target 19124us interval 80ms ecn"  # 1.5 packets at 950 kbit/s
+    assert (codel.down.kbit, codel.up.kbit) == (9500, 950)
+    assert "rate 950kbit ceil 950kbit burst 1600" in codel.tc
+    assert "option download '9500'" in (codel.uci or "")
+    assert ("TCA_CODEL_TARGET", 4000, 19124, "µs") in codel.values()
+
+
+def test_the_options_of_sqm_and_the_words_are_the_same() -> None:
+    uci = CONFIGURATIONS["fq_codel"].uci
+    assert uci
+    options = dict(re.findall(r"option (\w+) '(.*)'", uci))
+    for way, half in (("i", CONFIGURATIONS["fq_codel"].down), ("e", CONFIGURATIONS["fq_codel"].up)):
+        again = f"limit {options[f'{way}limit']} target {options[f'{way}target']} {options[f'{way}qdisc_opts']} ecn"
+        assert half.words == f"fq_codel {again}"
+    assert CONFIGURATIONS["red"].uci is None
+
+
+def test_with_all_the_others_run_behind_the_same_shaper() -> None:
+    every = {one.label: one for one in candidates.candidates(HOME, every=True)}
+    assert {"pi2", "sfb", "dualpi2", "drr", "lred"} < set(every)
+    assert every["pi2"].kernel is None
+    assert every["pi2"].queues.down.rate == every["fq_codel"].queues.down.rate == 19e6
+    assert every[DEFAULT].queues.down.rate == 20e6
+
+
+# The score
+
+
+def test_a_delay_that_halves_and_a_goodput_that_doubles_weigh_one_to_two() -> None:
+    before = [Measure("call", "calls", 0.2), Measure("downloads", "downloads", 1e6)]
+    assert gain(before, before) == 0
+    assert gain([Measure("call", "calls", 0.1), before[1]], before) == pytest.approx(1 / 3)
+    assert gain([before[0], Measure("downloads", "downloads", 2e6)], before) == pytest.approx(2 / 3)
+
+
+def test_a_tenth_of_lost_packets_makes_the_delay_twice_as_long() -> None:
+    row = {
+        "classes.call.delay_p95": 0.1,
+        "classes.call.goodput": 2 * 0.9 * 68_800,
+        "classes.web.session_time_mean": None,
+    }
+    call, web = measures(row, 20.0, {"call": 2, "web": 1, "files": 3})
+    assert call.lost == pytest.approx(0.1)
+    assert call.gain(Measure("call", "calls", 0.1)) == pytest.approx(-1)
+    assert web == Measure("web", "pages", 20.0)  # no page came: as long as the run
+
+
+def test_nothing_at_all_is_bad_and_not_infinite() -> None:
+    none, some = Measure("uploads", "uploads", 0.0), Measure("uploads", "uploads", 1e6)
+    assert none.gain(some) == -some.gain(none) == pytest.approx(math.log2(1e-4))
+    assert none.gain(none) == 0
+
+
+# The race
+
+
+def test_who_is_clearly_worse_drops_out_and_who_is_close_stays() -> None:
+    scores = {"a": [1.0, 1.1, 1.2], "b": [0.5, 0.6, 0.71], "c": [1.0, 1.2, 1.0], "d": [0.999, 1.0991, 1.199]}
+    found = race.judged(scores, list(scores), 0.03, 9)
+    assert (found.best, found.worse, found.equal) == ("a", ("b",), ("d",))
+
+
+def test_two_seeds_decide_nothing() -> None:
+    found = race.judged({"a": [1.0, 1.0], "b": [0.0, 0.0]}, ["a", "b"], 0.03, 9)
+    assert (found.best, found.worse, found.equal) == ("a", (), ())
+
+
+@given(st.integers(0, 10_000))
+def test_pairs_decide_although_seeds_vary(seed: int) -> None:
+    common = [math.sin(seed + k) for k in range(5)]
+    noise = [1e-3 * math.cos(3 * seed + k) for k in range(5)]
+    scores = {"a": common, "b": [one - 0.1 + two for one, two in zip(common, noise, strict=True)]}
+    assert race.judged(scores, ["a", "b"], 0.01, 5).worse == ("b",)
+
+
+def test_more_comparisons_ask_for_more() -> None:
+    two = {"a": [1.0, 1.1, 1.2], "b": [0.9, 1.01, 1.09]}
+    assert race.judged(two, ["a", "b"], 0.03, 3).worse == ("b",)
+    many = two | {str(k): two["a"] for k in range(30)}
+    assert race.judged(many, ["a", "b"], 0.03, 3).worse == ()
+
+
+# The whole
+
+
+def raced(asked: Link, folder: Path, **how: Any) -> Advice:
+    return advise.advise(asked, folder, **({"within": 600.0, "most": 5} | how))
+
+
+def test_the_same_command_gives_the_same_answer_whatever_the_threads(brief: Link, tmp_path: Path) -> None:
+    one, two = (raced(brief, tmp_path / str(jobs), jobs=jobs) for jobs in (1, 2))
+    assert repr(one) == repr(two)
+    assert one.document() == two.document()
+    assert one.verdict is Verdict.USE
+    assert one.best.label == "fq_codel"
+    assert repr(one).startswith("Use fq_codel: calls take ")
+
+
+def test_finished_runs_are_not_repeated(brief: Link, tmp_path: Path, simulated: Sequence[Task]) -> None:
+    first = raced(brief, tmp_path)
+    count = len(simulated)
+    assert count == sum(len(one.gains) for one in first.standings) * len(LOADS) == len(first.frame)
+    assert raced(brief, tmp_path).document() == first.document()
+    assert len(simulated) == count
+
+
+def test_a_default_that_is_as_good_is_kept(brief: Link, tmp_path: Path) -> None:
+    (best,) = (one for one in candidates.candidates(brief) if one.label == "fq_codel")
+    found = raced(Link(brief.named, "fq_codel", brief.users, brief.rtt, brief.dumbbell, best.queues), tmp_path)
+    assert found.verdict is Verdict.KEEP
+    assert found.configuration is None
+    assert repr(found).startswith("Keep fq_codel, your default: nothing that was tried is better by 5 %")
+    assert "tc qdisc" not in repr(found)
+
+
+def test_time_that_is_over_keeps_the_complete_seeds(
+    brief: Link, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enough = 2 * 3 * len(LOADS) + 1
+    done: list[Task] = []
+    simulate = threads.simulate
+
+    def slow(task: Task, watch: Any = None) -> Outcome | None:
+        if len(done) >= enough:
+            raise OutOfTime
+        done.append(task)
+        return simulate(task, watch)
+
+    monkeypatch.setattr(threads, "simulate", slow)
+    found = raced(brief, tmp_path, jobs=1, within=1000.0)
+    assert [len(one.gains) for one in found.standings] == [2, 2, 2]
+    assert found.verdict is Verdict.UNDECIDED
+    assert "The race ended by the time of 1000 s" in repr(found)
+    assert len(found.frame) == enough - 1
+
+
+def test_a_run_that_fails_ends_the_race_and_is_named(
+    brief: Link, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate = threads.simulate
+
+    def failing(task: Task, watch: Any = None) -> Outcome | None:
+        return Outcome(error="it broke") if task.label == "pie, web, seed 3" else simulate(task, watch)
+
+    monkeypatch.setattr(threads, "simulate", failing)
+    with pytest.raises(race.Stopped) as stopped:
+        raced(brief, tmp_path)
+    assert isinstance(stopped.value.reason, RunsFailed)
+    assert str(stopped.value.reason) == "run failed: pie, web, seed 3: it broke"
+    assert stopped.value.finished
+    assert len(stopped.value.finished.present.gains) == 2
+
+
+# The command
+
+
+def test_the_command_writes_all_and_its_scenarios_are_those_that_ran(
+    brief: Link, quick_cli: Cli, tmp_path: Path
+) -> None:
+    done = quick_cli("advise", *OPTIONS, "--most-seeds", "3", "--within", "10min", "--out", "out", "--csv", "all.csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Use fq_codel: ")
+    out = tmp_path / "out"
+    document = json.loads((out / "advice.json").read_text(encoding="utf-8"))
+    assert (document["verdict"], document["best"], next(iter(document["ranking"]))) == ("use", "fq_codel", "fq_codel")
+    assert (out / "router.sh").read_text(encoding="utf-8") == document["configuration"]["tc"] + "\n"
+    assert {path.name for path in out.glob("*")} == {
+        *("advice.json", "tradeoff.png", "tradeoff.svg", "scenarios", "router.sh", "sqm", "store")
+    }
+    file = out / "scenarios" / "uploads" / "fq_codel.toml"
+    assert tomllib.loads(file.read_text(encoding="utf-8"))["dumbbell"]["rate"] == "1900000 bit/s"
+    again = json.loads(quick_cli("run", file, "--seeds", "3", "--json").stdout)
+    load = document["ranking"]["fq_codel"]["loads"]["uploads"]
+    assert again["classes"]["downloads"]["goodput"] == pytest.approx(load["downloads"]["downloads"])
+    assert again["classes"]["call"]["delay_p95"] == pytest.approx(load["call"]["calls"])
+    assert (tmp_path / "all.csv").read_text(encoding="utf-8").startswith("label,load,seed,queue_mean")
+
+
+def test_a_time_too_short_for_a_seed_says_how_to_go_on(brief: Link, quick_cli: Cli) -> None:
+    done = quick_cli("advise", *OPTIONS, "--within", "1 ns", "--out", "out")
+    assert done.returncode == 4
+    assert re.fullmatch(
+        r"--within 1e-09 s: \d+ of the 9 runs of the first answer are finished; the finished runs are kept in out; "
+        r"give --within '\d+ s'\n",
+        done.stderr,
+    )
+
+
+def test_ctrl_c_keeps_the_finished_runs(
+    brief: Link, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    simulate, done = threads.simulate, []
+
+    def interrupted(task: Task, watch: Any = None) -> Outcome | None:
+        if len(done) == 20:
+            raise KeyboardInterrupt
+        done.append(task)
+        return simulate(task, watch)
+
+    monkeypatch.setattr(threads, "simulate", interrupted)
+    stopped = quick_cli("advise", *OPTIONS, "--out", "out", "--jobs", "1")
+    assert stopped.returncode == 130
+    answer = "interrupted: 20 runs are finished; the finished runs are kept in out"
+    assert f"{answer}; to go on: " in stopped.stderr
+    assert stopped.stdout.startswith("Undecided: 2 of the 3 seeds")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--down: missing: give it, as in --down 100mbit, or the file of a link"),
+        (("--down", "1mbit"), "--rtt: missing: give it, as in --rtt 15-80ms, or the file of a link"),
+        (("links/home", "--up", "1mbit"), "--up: not allowed with links/home, which has it: omit one of them"),
+        (("links/cellular",), "links/cellular: dumbbell.changes: a shaper needs a constant rate"),
+        (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
+        ((*OPTIONS, "--within", "0 s"), "must be a time above 0"),
+    ],
+)
+def test_bad_usage_is_one_line_and_runs_nothing(
+    quick_cli: Cli, simulated: Sequence[Task], arguments: tuple[str, ...], message: str
+) -> None:
+    done = quick_cli("advise", *arguments)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert not simulated

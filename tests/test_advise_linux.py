@@ -1,0 +1,95 @@
+"""The lines of `aqmlab advise`, pasted into a Linux guest, whose tc then says what the kernel has."""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aqmlab.advice.advise import configurations
+from aqmlab.advice.link import Link
+from aqmlab.execute.preflight import Machine
+from aqmlab.execute.preflight.guest import kernel_file
+
+pytestmark = pytest.mark.linux
+
+GUEST = """\
+#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+WAN=wan0
+IFB=lan0
+ip link add $WAN type veth peer name $IFB
+ip link set $WAN up
+ip link set $IFB up
+for lines in {folder}/*.sh; do
+  . $lines > $lines.said 2>&1
+  for device in $WAN $IFB; do
+    tc -j qdisc show dev $device > $lines.$device.qdisc
+    tc -j class show dev $device > $lines.$device.class
+  done
+done
+echo o > /proc/sysrq-trigger
+sleep 5
+"""
+LEFT_OUT = ("WAN=", "IFB=", "ip link", "handle ffff: ingress", "tc filter")
+"""Lines that name and make the devices, for which the guest has a pair of its own, and lead packets to them."""
+
+CONFIGURATIONS = configurations(Link.given("100mbit", "20mbit", "10-80ms", "home"))
+
+
+@pytest.fixture(scope="module")
+def made(guest: None, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The file of the lines of each configuration, beside which the guest has written what tc said and shows."""
+    folder = tmp_path_factory.mktemp("guest")
+    found = {}
+    for number, (label, configuration) in enumerate(CONFIGURATIONS.items()):
+        lines = [line for line in configuration.tc.splitlines() if not any(part in line for part in LEFT_OUT)]
+        file = folder / f"{number}.sh"
+        file.write_text("\n".join(lines) + "\n")
+        found[label] = file
+    init = folder / "init"
+    init.write_text(GUEST.format(folder=folder))
+    init.chmod(0o755)
+    command = [kernel_file(Machine()), "mem=256M", "rootfstype=hostfs", "rootflags=/", "rw", f"init={init}"]
+    subprocess.run([*command, "con=null", "quiet"], timeout=100, check=False, capture_output=True)
+    return found
+
+
+RESOLUTION = 1.024
+"""Microseconds of CoDel's clock: 1024 ns."""
+
+
+def discipline(file: Path, device: str, kind: str) -> dict[str, Any]:
+    (found,) = (one for one in json.loads(Path(f"{file}.{device}.qdisc").read_text()) if one["kind"] == kind)
+    return dict(found["options"])
+
+
+@pytest.mark.parametrize("label", CONFIGURATIONS)
+def test_the_kernel_takes_the_lines_and_has_the_values_that_they_state(label: str, made: Mapping[str, Path]) -> None:
+    configuration, file = CONFIGURATIONS[label], made[label]
+    assert Path(f"{file}.said").read_text() == ""
+    for device, half in (("wan0", configuration.up), ("lan0", configuration.down)):
+        has = discipline(file, device, configuration.kernel)
+        read = 0
+        for one in half.attributes:
+            key = re.split(r"[._]", one.name)[-1].lower()
+            if key in has:
+                tolerance = RESOLUTION if one.unit == "µs" else 0
+                assert has[key] == pytest.approx(one.value, abs=tolerance, rel=0), one.name
+                read += 1
+        assert read == len(half.attributes) - (configuration.kernel == "red")  # tc does not show max_p
+        if configuration.kernel == "cake":
+            assert has["bandwidth"] * 8 == half.rate
+            assert (has["diffserv"], has["flowmode"]) == ("besteffort", "flows")
+        else:
+            assert (
+                f" rate {half.kbit // 1000}Mbit ceil {half.kbit // 1000}Mbit "
+                in Path(f"{file}.{device}.class").read_text()
+            )
+        if configuration.kernel not in ("cake", "bfifo"):
+            assert has["ecn"]
