@@ -218,6 +218,9 @@ metrics! {
         /// Its flows.
         #[serde(flatten)]
         totals: FlowMetrics;
+        /// Mean over the flows of the one-way delay without other traffic: propagation, and the transmissions of a full packet
+        /// at the rates of the links at the start; for a class only.
+        delay_idle: Option<f64> = "s";
         /// Mean over the flows of the round-trip time without other traffic: the propagation delays, and the transmissions of
         /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`; for a
         /// class only.

@@ -25,6 +25,7 @@ TRAFFIC = (
     "rtt_idle",
     "rtt_mean",
     "rtt_p95",
+    "delay_idle",
     "delay_p95",
     "jain",
     "rtt_bias",

@@ -143,6 +143,7 @@ _METRICS: dict[str, _Presentation] = {
     "rpm": _Presentation("RPM"),
     "qoo": _Presentation("QoO", digits=0),
     "mos": _Presentation("MOS", digits=2),
+    "delay_idle": _Presentation("Idle one-way"),
     "delay_mean": _Presentation("One-way delay"),
     "delay_p50": _Presentation("One-way p50"),
     "delay_p95": _Presentation("One-way p95"),

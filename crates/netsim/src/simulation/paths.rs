@@ -54,8 +54,23 @@ impl<P: Probe> Simulation<P> {
         Some(self.network.idle_time(forward, size, rate) + self.network.idle_time(reverse, answer, rate))
     }
 
-    /// The mean of that over the flows of a class.
-    pub(super) fn mean_idle_round_trip(&self, class: usize) -> Option<f64> {
+    /// The time in s that a full packet of flow number `i` of a class takes to its receiver if nothing waits.
+    fn idle_delay(&self, class: usize, i: usize) -> Option<f64> {
+        let (forward, _) = self.path_of(class, i)?;
+        let size = self.scenario.traffic[class].packet_size.0;
+        Some(self.network.idle_time(forward, size, |link| self.scenario.links[link].rate))
+    }
+
+    /// The means over the flows of a class: of the delay of a packet, and of its round trip.
+    pub(super) fn idle(&self, class: usize) -> [Option<f64>; 2] {
+        [
+            self.mean(class, |i| self.idle_delay(class, i)),
+            self.mean(class, |i| self.idle_round_trip(class, i)),
+        ]
+    }
+
+    /// The mean over the flows of a class of what depends on the path.
+    fn mean(&self, class: usize, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
         let entry = &self.scenario.traffic[class];
         let all = pairs(entry.from.len(), entry.to.len());
         // An arrival process assigns its flows to all pairs in turn.
@@ -65,7 +80,7 @@ impl<P: Probe> Simulation<P> {
         }
         // After `all` flows the same pairs follow.
         let times = |i: usize| flows / all + usize::from(i < flows % all);
-        let each = (0..all.min(flows)).map(|i| Some(times(i) as f64 * self.idle_round_trip(class, i)?));
+        let each = (0..all.min(flows)).map(|i| Some(times(i) as f64 * of(i)?));
         Some(each.sum::<Option<f64>>()? / flows as f64)
     }
 
@@ -142,6 +157,8 @@ mod tests {
         let ping = &results.classes["ping"];
         // Both ways 30 + 2 ms and 1 or 5 ms; 1 ms at 1 Mbit/s, twice 0.2 ms at 5 Mbit/s.
         let expected = [0.0688, 0.0768];
+        assert!((ping.delay_idle.unwrap() - 0.0364).abs() < 1e-9, "half of it");
+        assert!((ping.totals.delay_mean.unwrap() - 0.0364).abs() < 1e-9);
         assert!((ping.rtt_idle.unwrap() - 0.0728).abs() < 1e-9, "{:?}", ping.rtt_idle);
         assert!((ping.totals.rtt_mean.unwrap() - 0.0728).abs() < 1e-9);
         let [least, most] = [ping.totals.rtt_p50, ping.totals.rtt_max].map(Option::unwrap);

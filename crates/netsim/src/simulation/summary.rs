@@ -296,6 +296,7 @@ impl<P: Probe> Simulation<P> {
         let completions = &delivery.completions;
         let percentile = completions.percentile();
         let flows = self.flow_metrics(Some(class), seconds);
+        let [delay_idle, rtt_idle] = self.idle(class);
         let sessions = &delivery.sessions;
         let session = sessions.percentile();
         let done = &self.endpoints.classes[class];
@@ -306,7 +307,8 @@ impl<P: Probe> Simulation<P> {
             traffic,
             loss_run_mean: runs.mean(),
             mos: self.mean_opinion_score(class, &flows),
-            rtt_idle: self.mean_idle_round_trip(class),
+            delay_idle,
+            rtt_idle,
             totals: flows,
             started: Some(done.started + started_sources as u64),
             completed: Some(completions.count()),
