@@ -142,6 +142,7 @@ fn what_the_engine_cannot_foresee_it_does_not() {
         "kind = \"ftp\"\ncount = 4\npacket_size = \"500 B\"\nfrom = \"receivers\"\nto = \"senders\"\ntcp = \"rfc5681\"",
         "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
         "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
+        "kind = \"ping\"\ncount = 3\ninterval = \"7 ms\"",
         "kind = \"transfer\"\ncount = 20\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 5 s)\"\n\
          tcp = \"rfc5681\"",
         "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"dctcp\"",
@@ -302,7 +303,7 @@ fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], 
     text
 }
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "kind = \"ftp\"\ncount = 3\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = { preset = \"ns2.35\", flavour = \"sack\" }\npacket_size = \"1000 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = \"l4s:delayed_ack=false\"\npacket_size = \"1000 B\"",
@@ -314,6 +315,7 @@ const KINDS: [&str; 10] = [
     "kind = \"web\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
     "kind = \"poisson\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"",
     "kind = \"video\"\nframe_rate = \"25 /s\"\nframe_size = \"5 kB\"",
+    "kind = \"ping\"\ncount = 2\ninterval = \"3 ms\"\npacket_size = \"200 B\"",
 ];
 
 proptest! {
