@@ -280,7 +280,9 @@ impl Fluid {
             overflow: sums.overflow - then.overflow,
         };
         let now = self.instant();
-        self.rule.on_period(&now, &tally);
+        let (t, c, most) = (self.now.secs(), self.capacity, self.buffer / self.capacity);
+        let Self { rule, history, .. } = self;
+        rule.on_period(&now, &tally, c, || history.sojourn(t, c, most));
         self.timer += self.rule.period().expect("a timer has a period");
     }
 

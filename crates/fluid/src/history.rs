@@ -19,7 +19,7 @@ pub(crate) struct History {
     /// The number of the oldest that is kept, and of the next.
     first: usize,
     next: usize,
-    /// For each class the interval that was looked up last.
+    /// For each class the interval that was looked up last, and then that of the queue alone.
     cursors: Vec<usize>,
     /// The time for which values are kept, s.
     memory: f64,
@@ -82,7 +82,7 @@ impl History {
             room,
             first: 0,
             next: 0,
-            cursors: vec![0; classes],
+            cursors: vec![0; classes + 1],
             memory,
             origin,
         }
@@ -126,6 +126,61 @@ impl History {
         self.room *= 2;
     }
 
+    /// The number of the interval of `t`, which is kept; a cursor has that of a time nearby.
+    #[inline]
+    fn find(&mut self, cursor: usize, t: f64) -> usize {
+        let mut i = self.cursors[cursor].clamp(self.first, self.next - 1);
+        while i + 1 < self.next && t >= self.at(i)[1] {
+            i += 1;
+        }
+        while i > self.first && t < self.at(i)[0] {
+            i -= 1;
+        }
+        self.cursors[cursor] = i;
+        i
+    }
+
+    /// The queue at `t`, which may lie in the past.
+    fn queue(&mut self, t: f64) -> f64 {
+        if t < 0.0 || self.next == self.first {
+            return self.origin.q;
+        }
+        let i = self.find(self.classes, t);
+        let interval = self.at(i);
+        let (start, h) = (interval[0], interval[1] - interval[0]);
+        let s = ((t - start) / h).clamp(0.0, 1.0);
+        cubic(s, h, [interval[2], interval[3]], [interval[4], interval[5]])
+    }
+
+    /// How long the packet that leaves at `t` has waited, if the link sent `c` packets per second: as long as it takes to
+    /// send the queue at its arrival. `most` is the longest wait.
+    pub(crate) fn sojourn(&mut self, t: f64, c: f64, most: f64) -> f64 {
+        // The rest of the queue that it found falls as the assumed wait grows: regula falsi, by the rule of Illinois.
+        let mut rest = |wait: f64| self.queue(t - wait).max(0.0) / c - wait;
+        let (mut low, mut high) = ([0.0, rest(0.0)], [most, rest(most).min(0.0)]);
+        if low[1] <= 0.0 || high[1] >= 0.0 {
+            return if low[1] <= 0.0 { 0.0 } else { most };
+        }
+        let mut side = 0;
+        for _ in 0..60 {
+            let wait = (low[0] * high[1] - high[0] * low[1]) / (high[1] - low[1]);
+            let left = rest(wait);
+            if left.abs() < 1e-10 || high[0] - low[0] < 1e-10 {
+                return wait;
+            }
+            if left > 0.0 {
+                low = [wait, left];
+                high[1] *= if side > 0 { 0.5 } else { 1.0 };
+                side = 1;
+            } else {
+                high = [wait, left];
+                low[1] *= if side < 0 { 0.5 } else { 1.0 };
+                side = -1;
+            }
+        }
+        low[0]
+    }
+
     /// The values at `t` for a class.
     #[inline]
     pub(crate) fn look(&mut self, class: usize, t: f64) -> Past {
@@ -134,14 +189,7 @@ impl History {
             let Origin { q, p, capacity, windows } = &self.origin;
             return Past { w: windows[class], q: *q, p: *p, capacity: *capacity };
         }
-        let mut i = self.cursors[class].clamp(self.first, self.next - 1);
-        while i + 1 < self.next && t >= self.at(i)[1] {
-            i += 1;
-        }
-        while i > self.first && t < self.at(i)[0] {
-            i -= 1;
-        }
-        self.cursors[class] = i;
+        let i = self.find(class, t);
         let interval = self.at(i);
         let own = &interval[SHARED + OWN * class..SHARED + OWN * (class + 1)];
         let capacity = interval[9];
@@ -201,6 +249,20 @@ mod tests {
         }
         let before = history.look(0, -3.0);
         assert_eq!((before.w, before.q, before.p), (3.0, 7.0, 0.5));
+    }
+
+    #[test]
+    fn a_packet_has_waited_for_the_queue_that_it_found() {
+        let mut history = history(10.0, 40);
+        history.origin.q = q(0.0);
+        for (t, c) in [(0.5, 2.0), (0.1, 5.0), (0.7, 3.0)] {
+            let wait = q(t) / c;
+            assert!((history.sojourn(t + wait, c, 3.0) - wait).abs() < 1e-9, "{t}");
+        }
+        assert_eq!(history.sojourn(1.7, 1.0, 3.0), 0.0, "the queue is empty");
+        history.origin.q = 7.0;
+        let first = history.sojourn(0.1, 1.0, 30.0);
+        assert!((first - 7.0).abs() < 1e-9, "the queue before the start counts: {first}");
     }
 
     #[test]

@@ -6,12 +6,16 @@
 
 mod avq;
 mod blue;
+mod delay;
 mod input;
 mod red;
+#[cfg(test)]
+mod tests;
 mod timed;
 
 use avq::Avq;
 use blue::Blue;
+use delay::{Pi2, Pie};
 pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
 use timed::{Lred, Raqm, Rem};
@@ -23,7 +27,7 @@ use aqm::unit::{Limit, Span, Time};
 use aqm::{AnyParams, Port};
 
 /// The algorithms that have a law.
-const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
+const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue, pie, pi2";
 
 /// No law has more signals.
 pub(crate) const SIGNALS: usize = 6;
@@ -63,6 +67,8 @@ enum ControlLaw {
     Avq(Avq),
     Raqm(Raqm),
     Blue(Blue),
+    Pie(Pie),
+    Pi2(Pi2),
 }
 
 fn refused(what: &str, message: &str) -> Unsupported {
@@ -193,6 +199,15 @@ impl Rule {
                 };
                 (ControlLaw::Blue(blue), 1.0, params.ecn)
             }
+            AnyParams::Pie(params) => {
+                Pie::check(params, port)?;
+                left_out.extend(Pie::left_out(params));
+                (ControlLaw::Pie(Pie::new(params, port)), 1.0, params.ecn)
+            }
+            AnyParams::Pi2(params) => {
+                left_out.push("that nothing is dropped while fewer than two packets wait".to_owned());
+                (ControlLaw::Pi2(Pi2::new(params)), 1.0, params.ecn)
+            }
             other => {
                 return Err(Unsupported::new(format!(
                     "aqm.name = {:?}: the fluid model has laws for {KNOWN}; for others use `aqmlab run`",
@@ -225,6 +240,8 @@ impl Rule {
             ControlLaw::Avq(avq) => avq.p(now.arriving, now.own),
             ControlLaw::Raqm(raqm) => raqm.p(q),
             ControlLaw::Blue(blue) => blue.p,
+            ControlLaw::Pie(pie) => pie.p(),
+            ControlLaw::Pi2(pi2) => pi2.p(),
         }
     }
 
@@ -268,6 +285,15 @@ impl Rule {
         }
     }
 
+    /// The target of the queueing delay in s, of a law that has one.
+    pub(crate) fn target_delay(&self) -> Option<f64> {
+        match &self.law {
+            ControlLaw::Pie(pie) => Some(pie.params.target.secs()),
+            ControlLaw::Pi2(pi2) => Some(pi2.params.target.secs()),
+            _ => None,
+        }
+    }
+
     /// The period of its timer.
     pub(crate) fn period(&self) -> Option<Span> {
         match &self.law {
@@ -276,6 +302,8 @@ impl Rule {
             ControlLaw::Rem(rem) => Some(rem.params.interval),
             ControlLaw::Red(red) => red.adaptive.as_ref().map(|ared| ared.interval),
             ControlLaw::Raqm(raqm) => Some(raqm.params.period),
+            ControlLaw::Pie(pie) => Some(pie.params.t_update),
+            ControlLaw::Pi2(pi2) => Some(pi2.params.t_update),
             ControlLaw::Nothing
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
@@ -283,8 +311,8 @@ impl Rule {
         }
     }
 
-    /// Its action when its timer expires.
-    pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally) {
+    /// Its action when its timer expires, with the link's rate, and the sojourn time of the packet that leaves, in s.
+    pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally, c: f64, sojourn: impl FnOnce() -> f64) {
         let q = now.q * self.scale;
         match &mut self.law {
             ControlLaw::Lred(lred) => lred.update(tally),
@@ -295,6 +323,8 @@ impl Rule {
             ControlLaw::Rem(rem) => rem.update(q, tally.arrivals * self.scale),
             ControlLaw::Red(red) => red.adapt(red.avg(q, now.own[0])),
             ControlLaw::Raqm(raqm) => raqm.update(tally),
+            ControlLaw::Pie(pie) => pie.update(q, c, sojourn),
+            ControlLaw::Pi2(pi2) => pi2.update(sojourn()),
             ControlLaw::Nothing
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
@@ -326,176 +356,10 @@ impl Rule {
             }
             ControlLaw::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
             ControlLaw::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
+            ControlLaw::Pie(pie) => &pie.signals(),
+            ControlLaw::Pi2(pi2) => &pi2.signals(),
         };
         values[..given.len()].copy_from_slice(given);
         given.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use aqm::params::Value;
-    use aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
-    use aqm::{Bytes, Rate};
-
-    const PORT: Port = Port {
-        rate: Rate::mbit_per_s(10),
-        delay: Span::ms(3),
-        limit: Limit::Packets(200),
-        packet: Bytes(500),
-    };
-
-    /// The same number over and over, or for 0 numbers of a congruential generator.
-    struct Draw(f64, u64);
-
-    impl Uniform for Draw {
-        fn uniform(&mut self) -> f64 {
-            if self.0 > 0.0 {
-                return self.0;
-            }
-            self.1 = self.1.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.1 >> 11) as f64 / (1_u64 << 53) as f64
-        }
-    }
-
-    fn params(name: &str, settings: &[(&str, Value)]) -> AnyParams {
-        let mut params = AnyParams::of(name).unwrap();
-        for (key, value) in settings {
-            params.set(key, value).unwrap();
-        }
-        params
-    }
-
-    fn both(params: &AnyParams) -> (Rule, AnyAqm) {
-        (Rule::new(params, &PORT).unwrap(), params.on_one_queue(&PORT).unwrap())
-    }
-
-    const fn backlog(q: u32, full: bool) -> Backlog {
-        Backlog { packets: q, bytes: 500 * q as u64, full }
-    }
-
-    const fn instant(q: u32) -> Instant {
-        Instant { q: q as f64, arriving: 2500.0, own: [0.0; FLOWING] }
-    }
-
-    fn signals(aqm: &AnyAqm) -> Vec<f64> {
-        let mut values = Vec::new();
-        aqm.signals(|i, value| {
-            assert_eq!(i, values.len());
-            values.push(value);
-        });
-        values
-    }
-
-    #[test]
-    fn what_happens_on_a_timer_is_what_the_algorithm_itself_does() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        for params in [
-            params("pi", &[("a", Value::Float(1e-3)), ("b", Value::Float(9e-4))]),
-            params("rem", &[]),
-            params("rem", &[("form", text("ns2")), ("inw", Value::Float(0.3))]),
-            params("lred", &[]),
-            params("lred", &[("exponent", Value::Float(0.0))]),
-            params("raqm", &[]),
-            params(
-                "raqm",
-                &[
-                    ("mode", text("queue-independent")),
-                    ("r0", text("corrected")),
-                    ("lagged", Value::Bool(true)),
-                ],
-            ),
-            params("raqm", &[("counts", text("unshed"))]),
-            params("raqm", &[("counts", text("accepted"))]),
-        ] {
-            let (mut rule, mut aqm) = both(&params);
-            let period = rule.period().unwrap();
-            assert_eq!(Some(period), aqm.period());
-            for k in 0..60_u32 {
-                let q = (k * 37) % 190;
-                let (arrivals, refused) = (20 + k % 7, k % 5);
-                let mut tally = Tally { arrivals: f64::from(arrivals), ..Tally::default() };
-                for i in 0..arrivals {
-                    let full = i < refused;
-                    let packet = Packet::new(500, false);
-                    let draw = if i % 3 == 0 { 1e-9 } else { 1.0 - 1e-9 };
-                    let verdict = aqm.on_enqueue(Time::ZERO, &packet, &backlog(q, full), &mut Draw(draw, 0));
-                    tally.overflow += f64::from(u8::from(full));
-                    tally.early += f64::from(u8::from(verdict == Verdict::Drop));
-                }
-                aqm.on_period(Time::ZERO, &backlog(q, false));
-                rule.on_period(&instant(q), &tally);
-                // Some signals are those of the last arrival, which shall leave no trace.
-                let mut stepped = aqm.clone();
-                stepped.on_enqueue(
-                    Time::ZERO,
-                    &Packet::new(500, false),
-                    &backlog(q, true),
-                    &mut Draw(0.5, 0),
-                );
-                let mut values = [0.0; SIGNALS];
-                let number = rule.signals(&instant(q), rule.p(&instant(q)), &mut values);
-                let theirs = signals(&stepped);
-                assert_eq!(number, theirs.len());
-                for (ours, theirs) in values.iter().zip(&theirs) {
-                    assert!((ours - theirs).abs() < 1e-12, "{params:?} at {k}: {values:?} {theirs:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn reds_share_of_drops_is_what_its_spacing_makes_of_p_b() {
-        for (spacing, within) in [("none", 0.03), ("1993", 0.03), ("wait", 0.03)] {
-            let spacing = Value::Text(spacing.to_owned());
-            let params = params(
-                "red",
-                &[
-                    ("min_th", Value::Float(5.0)),
-                    ("max_th", Value::Float(15.0)),
-                    ("w_q", Value::Float(1.0)),
-                    ("spacing", spacing),
-                ],
-            );
-            for q in [6, 10, 14, 20, 28] {
-                let (rule, mut aqm) = both(&params);
-                let (mut draw, mut drops) = (Draw(0.0, 1), 0.0);
-                let number = 2_000_000;
-                for _ in 0..number {
-                    let verdict =
-                        aqm.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, false), &mut draw);
-                    drops += f64::from(u8::from(verdict == Verdict::Drop));
-                }
-                let (found, ours) = (drops / f64::from(number), rule.p(&instant(q)));
-                assert!((found / ours - 1.0).abs() < within, "{params:?} at {q}: {found} {ours}");
-                let mut values = [0.0; SIGNALS];
-                rule.signals(&instant(q), ours, &mut values);
-                assert!((values[0] - signals(&aqm)[0]).abs() < 1e-12);
-            }
-        }
-    }
-
-    #[test]
-    fn reds_average_follows_as_fast_as_packet_by_packet() {
-        let params = params("red", &[("w_q", Value::Float(0.002))]);
-        let (rule, _) = both(&params);
-        let now = Instant { q: 100.0, arriving: 2500.0, own: [40.0, 0.0] };
-        // After 1/2500 s, one packet: the average is 40 + 0.002 x 60.
-        let slope = rule.flow(&now, 0.0, 0.0)[0] / 2500.0;
-        assert!((slope / (0.002 * 60.0) - 1.0).abs() < 0.002, "{slope}");
-    }
-
-    #[test]
-    fn blue_moves_once_a_freeze_time() {
-        let (mut rule, _) = both(&params("blue", &[]));
-        let at = |ms| Time::ZERO + Span::ms(ms);
-        assert_eq!(rule.watch(at(0), 200.0, true, false), Some(at(100)));
-        assert_eq!(rule.watch(at(50), 200.0, true, false), Some(at(100)));
-        assert_eq!(rule.watch(at(100), 200.0, true, false), Some(at(200)));
-        assert_eq!(rule.p(&instant(0)), 0.04);
-        assert_eq!(rule.watch(at(150), 100.0, false, false), None);
-        assert_eq!(rule.watch(at(250), 0.0, false, true), Some(at(350)));
-        assert!((rule.p(&instant(0)) - 0.038).abs() < 1e-15);
     }
 }

@@ -120,6 +120,7 @@ impl Model {
             AnyParams::Rem(params) => vec![packet(params.mean_packet)],
             AnyParams::Avq(params) => vec![packet(params.mean_packet)],
             AnyParams::Raqm(params) => vec![packet(params.mean_packet)],
+            AnyParams::Pie(params) => vec![packet(params.mean_packet)],
             _ => Vec::new(),
         }
     }

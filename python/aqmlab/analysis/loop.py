@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aqmlab.analysis import answer
+from aqmlab.analysis.answer import Answer
+from aqmlab.analysis.law import linearised
 from aqmlab.analysis.operating_point import OperatingPoint, operating_point
 from aqmlab.files import DEFAULT_FORMATS, json_text, write_text
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
-from aqmlab.theory.laws import WITHOUT, ControlLaw, lred, pi, raqm, red, rem
+from aqmlab.theory.laws import ControlLaw, lred
 from aqmlab.theory.loop import Loop, Margins, Plant
 
 if TYPE_CHECKING:
@@ -84,6 +87,8 @@ class Analysis:
     ----------
     scenario : Scenario
         The scenario.
+    answer : Answer
+        Whether the loop is stable, how far it is from the boundary, why, and what would change that.
     at : float
         The time (s) whose flows and load are analysed.
     point : OperatingPoint
@@ -101,6 +106,7 @@ class Analysis:
     """
 
     scenario: Scenario
+    answer: Answer
     at: float
     point: OperatingPoint
     law: ControlLaw | None
@@ -115,11 +121,12 @@ class Analysis:
         Returns
         -------
         dict
-            ``title``, ``aqm``, ``at``, ``operating_point``, ``classes``, ``law``, ``plants``, ``not_modelled`` and
-            ``warnings``.
+            ``answer``, ``title``, ``aqm``, ``at``, ``operating_point``, ``classes``, ``law``, ``plants``,
+            ``not_modelled`` and ``warnings``.
         """
         law = self.law
         return {
+            "answer": self.answer.document(),
             "title": self.scenario.title,
             "aqm": self.scenario.aqm,
             "at": self.at,
@@ -165,7 +172,7 @@ class Analysis:
     @cached_property
     def _text(self) -> str:
         title = printable(self.scenario.title) or "untitled"
-        lines = [f"{title}: {self.scenario.aqm}, at {self.at:g} s", "", *self.point.lines()]
+        lines = [*self.answer.lines(), "", f"{title}: {self.scenario.aqm}, at {self.at:g} s", "", *self.point.lines()]
         if self.law:
             values = ", ".join(f"{name} = {value:.4g}" for name, value in self.law.values.items())
             lines += ["", f"Law from queue to drop probability: {self.law.formula}; {values}", ""]
@@ -207,13 +214,14 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         raise ValueError(f"at = {at:g} s: must be in [0, {facts['duration']:g}], the scenario's duration")
     with remarks() as warned:
         point = operating_point(facts, at)
-        law = _law(facts, point)
+        law = linearised(facts, point)
         plants = {name: point.plant(model.queue_pole, model.merged) for name, model in PLANTS.items()}
         loops = {} if law is None else {name: _judged(Loop(plant, law)) for name, plant in plants.items()}
         if law and facts["aqm"] == "lred":
             _with_estimator(facts, point, plants["queue_pole"])
     return Analysis(
         scenario=scenario,
+        answer=answer.find(facts, at, point, law, loops),
         at=at,
         point=point,
         law=law,
@@ -222,50 +230,6 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         not_modelled=tuple(facts["not_modelled"]),
         warnings=tuple(warned),
     )
-
-
-def _law(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
-    """Linearise the AQM's law; if there is none, add a remark with the reason and return None."""
-    name, parameters, p = facts["aqm"], facts["parameters"], point.p
-    if name in _LAWS and p < 1:
-        return _LAWS[name](parameters, point)
-    caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is analysed")
-    return None
-
-
-def _raqm(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
-    if parameters["fed"] == "mean":
-        caution("RAQM: there is no linear law for fed = mean; no loop is analysed")
-        return None
-    m = parameters["m"] if parameters["alpha"] == "static" else 4 * parameters["eps"]
-    q0 = point.q if parameters["mode"] == "queue-dependent" else None
-    if m == 0 and q0 is None:
-        caution("RAQM: p is constant at a gain of 0; no loop is analysed")
-        return None
-    return raqm(point.p, point.capacity, m, parameters["period"], parameters["f"], q0)
-
-
-def _rem(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
-    if parameters["form"] == "ns2":
-        caution("REM's rate form counts dropped packets: it settles below its target, and its loop differs a little")
-    return rem(parameters["gamma"], parameters["alpha"], parameters["phi"], parameters["interval"], point.p)
-
-
-def _red(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
-    if point.ramp is None:
-        caution("RED: the queue is not on its ramp, so there is no slope to linearise; no loop is analysed")
-        return None
-    return red(point.ramp, point.q, parameters["w_q"], point.capacity / (1 - point.p))
-
-
-_LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {
-    "lred": lambda parameters, point: lred(parameters["beta"], point.p, exponent=parameters["exponent"]),
-    "pi": lambda parameters, _: pi(parameters["a"], parameters["b"], parameters["frequency"]),
-    "rem": _rem,
-    "red": _red,
-    "ared": _red,
-    "raqm": _raqm,
-}
 
 
 def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:

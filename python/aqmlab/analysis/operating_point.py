@@ -22,6 +22,10 @@ LEAST_WINDOW = 2.0
 """Below this window (packets) time-outs dominate, and the loss is Padhye's instead of the square-root law's."""
 
 
+DELAY_TARGETS = ("pie", "pi2")
+"""The algorithms whose target is a queueing delay."""
+
+
 @dataclass(frozen=True)
 class Flows:
     """The classes of flows that are present, and the link that they share.
@@ -113,7 +117,7 @@ class OperatingPoint:
         flows, rtt = self.flows, self.rtt
         p = None if self.p == self.p_square_root else self.p
         number, eta = flows.count * flows.size, 1.5 / flows.acked
-        return Plant(number, rtt, flows.capacity, eta, queue_pole, merged, flows.load, p)
+        return Plant(number, rtt, flows.capacity, eta, queue_pole, merged, flows.load, p, pace=1 / flows.acked)
 
     def document(self) -> dict[str, Any]:
         """Return ``operating_point`` and ``classes`` as a dictionary for JSON."""
@@ -244,13 +248,16 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     full = facts["buffer"]
     if name in ("red", "ared"):
         return _on_ramp(name, parameters, flows, full)
-    if facts["target"] is not None:
-        if facts["target"] >= full:
+    target = parameters["target"] * flows.capacity if name in DELAY_TARGETS else facts["target"]
+    if target is not None:
+        if target >= full:
             caution(
-                f"{name}: its target, {facts['target']:.4g} packets, is not below the buffer's {full:.4g}: the queue "
+                f"{name}: its target, {target:.4g} packets, is not below the buffer's {full:.4g}: the queue "
                 "overflows before reaching it; point and loop are those of a longer buffer"
             )
-        return float(facts["target"]), None
+        if name in DELAY_TARGETS and target < 2:
+            caution(f"{name}: its target is {target:.3g} packets, but two may always wait: the queue stays above it")
+        return float(target), None
     if name == "avq":
         caution("avq: the real queue is short; the operating point is that of an empty queue, at gamma of the capacity")
         return 0.0, None

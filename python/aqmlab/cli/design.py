@@ -33,6 +33,31 @@ FewestFlows = Annotated[float, typer.Option("--n-min", metavar="N", help="Smalle
 LongestRoundTrip = Annotated[
     str, typer.Option("--rtt-max", metavar="TIME", help="Longest round-trip time, queueing delay included: '350 ms'.")
 ]
+MostFlows = Annotated[
+    float | None,
+    typer.Option(
+        "--n-max", metavar="N", help="Largest number of long-lived flows; default: those with windows of 2 packets."
+    ),
+]
+ShortestRoundTrip = Annotated[
+    str | None,
+    typer.Option(
+        "--rtt-min",
+        metavar="TIME",
+        help="Shortest round-trip time, queueing delay included; default: a tenth of the longest, above the target.",
+    ),
+]
+TargetDelay = Annotated[str, typer.Option("--target", metavar="TIME", help="Target of the queueing delay: '15 ms'.")]
+Update = Annotated[str, typer.Option("--t-update", metavar="TIME", help="Period of the update: '15 ms'.")]
+ErrorGain = Annotated[
+    float, typer.Option("--alpha", metavar="ALPHA", help="Gain to assess, on the difference of delay and target (Hz).")
+]
+ChangeGain = Annotated[
+    float, typer.Option("--beta", metavar="BETA", help="Gain to assess, on the change of the delay in a period (Hz).")
+]
+PhaseMargin = Annotated[
+    float, typer.Option("--phase-margin", metavar="DEG", help="Phase margin that the computed gains are to leave.")
+]
 Frequency = Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates per second.")]
 
 OPTIONS = {
@@ -48,6 +73,13 @@ OPTIONS = {
     "W": "--window",
     "d": "--rtt",
     "S": "--period",
+    "N_max": "--n-max",
+    "R_min": "--rtt-min",
+    "phase_margin": "--phase-margin",
+    "t_update": "--t-update",
+    "alpha": "--alpha",
+    "beta": "--beta",
+    "target": "--target",
 }
 """The options that set parameters of theory under another name."""
 
@@ -121,6 +153,98 @@ def pi(
     from aqmlab.theory import pi
 
     _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
+
+
+@design.command()
+def pie(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    n_max: MostFlows = None,
+    rtt_min: ShortestRoundTrip = None,
+    target: TargetDelay = "15 ms",
+    t_update: Update = "15 ms",
+    alpha: ErrorGain = 0.125,
+    beta: ChangeGain = 1.25,
+    timestamps: Annotated[
+        bool, typer.Option("--timestamps", help="The delay is that of the packets that leave, as in Linux.")
+    ] = False,
+    phase_margin: PhaseMargin = 45.0,
+    json: options.Json = False,
+) -> None:
+    """PIE: margins of its gains, and better gains.
+
+    The output has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
+    trips, which include the loads where PIE's table of factors has its jumps, and gains for a wanted phase margin.
+    """
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    shortest = None if rtt_min is None else _base("--rtt-min", rtt_min, "s")
+    wait, period = _base("--target", target, "s"), _base("--t-update", t_update, "s")
+
+    from aqmlab.theory import pie
+
+    _answer(
+        lambda: pie.design(
+            N_min=n_min,
+            R_max=longest,
+            C=capacity,
+            target=wait,
+            t_update=period,
+            alpha=alpha,
+            beta=beta,
+            timestamps=timestamps,
+            N_max=n_max,
+            R_min=shortest,
+            phase_margin=phase_margin,
+        ),
+        json,
+    )
+
+
+@design.command()
+def pi2(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    n_max: MostFlows = None,
+    rtt_min: ShortestRoundTrip = None,
+    target: TargetDelay = "20 ms",
+    t_update: Update = "32 ms",
+    alpha: ErrorGain = 0.3125,
+    beta: ChangeGain = 3.125,
+    phase_margin: PhaseMargin = 45.0,
+    json: options.Json = False,
+) -> None:
+    """PI2: margins of its gains, and better gains.
+
+    The output has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
+    trips, and gains for a wanted phase margin.
+    """
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    shortest = None if rtt_min is None else _base("--rtt-min", rtt_min, "s")
+    wait, period = _base("--target", target, "s"), _base("--t-update", t_update, "s")
+
+    from aqmlab.theory import pi2
+
+    _answer(
+        lambda: pi2.design(
+            N_min=n_min,
+            R_max=longest,
+            C=capacity,
+            target=wait,
+            t_update=period,
+            alpha=alpha,
+            beta=beta,
+            N_max=n_max,
+            R_min=shortest,
+            phase_margin=phase_margin,
+        ),
+        json,
+    )
 
 
 @design.command()

@@ -58,7 +58,7 @@ crate::params! {
 
 /// The linear controller, from whose output each algorithm derives its probabilities.
 #[derive(Clone, Debug)]
-pub(super) struct BasePi {
+pub struct BasePi {
     target: f64,
     alpha: f64,
     beta: f64,
@@ -71,12 +71,13 @@ pub(super) struct BasePi {
 
 impl BasePi {
     /// A controller at the start, with an empty queue; p' never exceeds `max`.
-    pub(super) fn new(target: Span, alpha: Frequency, beta: Frequency, max: f64) -> Self {
+    #[must_use]
+    pub fn new(target: Span, alpha: Frequency, beta: Frequency, max: f64) -> Self {
         Self { target: target.secs(), alpha: alpha.0, beta: beta.0, max, before: 0.0, p: 0.0 }
     }
 
     /// Updates p' by the present queueing delay; to be called once per period.
-    pub(super) fn update(&mut self, delay: Span) {
+    pub fn update(&mut self, delay: Span) {
         let delay = delay.secs();
         self.p = self.next(delay);
         self.before = delay;
@@ -96,8 +97,17 @@ impl BasePi {
 
     /// p' since the last update.
     #[inline]
-    pub(super) const fn p(&self) -> f64 {
+    #[must_use]
+    pub const fn p(&self) -> f64 {
         self.p
+    }
+}
+
+impl Params {
+    /// The controller of p' at the start.
+    #[must_use]
+    pub fn controller(&self) -> BasePi {
+        BasePi::new(self.target, self.alpha, self.beta, self.max_p.sqrt())
     }
 }
 
@@ -131,7 +141,7 @@ impl Aqm for Pi2 {
 
     fn new(params: &Params, port: &Port) -> Self {
         Self {
-            pi: BasePi::new(params.target, params.alpha, params.beta, params.max_p.sqrt()),
+            pi: params.controller(),
             period: params.t_update,
             k: params.k,
             min_backlog: params.min_backlog.map_or(2 * port.packet.0, |bytes| bytes.0),

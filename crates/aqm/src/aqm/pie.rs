@@ -42,27 +42,10 @@ pub fn from_tc(sixteenths: u32) -> Frequency {
     Frequency(f64::from(sixteenths) / 16.0)
 }
 
-/// Scaling factors of the gains, each with the p below which it applies: section 4.2 of RFC 8033, and RFC 8034's.
-const TUNING: [(f64, f64); 9] = [
-    (1e-6, 1.0 / 2048.0),
-    (1e-5, 1.0 / 512.0),
-    (1e-4, 1.0 / 128.0),
-    (1e-3, 1.0 / 32.0),
-    (1e-2, 1.0 / 8.0),
-    (0.1, 0.5),
-    (1.0, 2.0),
-    (10.0, 8.0),
-    (f64::INFINITY, 32.0),
-];
-
 /// The bounds of the sum of probabilities between two drops; the lower one is also RFC 8034's highest probability of a
 /// packet.
 const SUM_LOW: f64 = 0.85;
 const SUM_HIGH: f64 = 8.5;
-/// RFC 8034's smallest packet, for which p may reach `SUM_LOW`.
-const MIN_PACKET: f64 = 64.0;
-/// Linux keeps p in units of 2^-56, in 64 bits.
-const LINUX_MAX: f64 = 256.0;
 /// How long a calm must last before RFC 8034 forgets a burst.
 const BURST_RESET: Span = Span::s(1);
 
@@ -184,12 +167,7 @@ impl Pie {
         if self.p == 0.0 {
             self.sum = 0.0;
         }
-        let mut p = self.p;
-        if docsis {
-            p = (p * f64::from(size) / self.mean).min(SUM_LOW);
-        } else if self.params.by_size {
-            p *= f64::from(size) / self.mean;
-        }
+        let p = self.params.of_size(self.p, f64::from(size), self.mean);
         self.sum += p;
         !calm && self.falls_due(p, rng)
     }
@@ -219,26 +197,10 @@ impl Pie {
 
     /// p after a period that ends with this delay and this many bytes waiting.
     fn next(&self, delay: Span, waiting: u64) -> f64 {
-        let Params { form, target, alpha, beta, cap, decay, low, high, .. } = &self.params;
-        if *form == Form::Docsis && self.allowance > Span::ZERO {
+        if self.params.form == Form::Docsis && self.allowance > Span::ZERO {
             return 0.0;
         }
-        let (now, before) = (delay.secs(), self.delay.secs());
-        let mut step = alpha.0 * (now - target.secs()) + beta.0 * (now - before);
-        let part = TUNING.iter().find(|(below, _)| self.p < *below).map_or(1.0, |(_, part)| *part);
-        step *= if *form == Form::Docsis { part } else { part.min(1.0) };
-        if *cap && self.p >= 0.1 {
-            step = step.min(0.02);
-        }
-        let mut p = self.p + step;
-        let none = |delay: Span| delay < *low || delay == Span::ZERO;
-        let trusted = *form != Form::Linux || waiting == 0;
-        if trusted && none(delay) && none(self.delay) {
-            p *= decay;
-        } else if high.is_some_and(|high| delay > high) {
-            p += 0.02;
-        }
-        p.clamp(0.0, self.max)
+        self.params.next(self.p, [self.delay, delay], waiting == 0).min(self.max)
     }
 
     /// Shortens the allowance by this time.
@@ -299,11 +261,7 @@ impl Aqm for Pie {
                 Limit::Bytes(limit) | Limit::BytesBefore(limit) => limit as f64,
                 Limit::Packets(limit) => f64::from(limit) * port.packet.0 as f64,
             } / 3.0,
-            max: match params.form {
-                Form::Rfc8033 => 1.0,
-                Form::Linux => LINUX_MAX,
-                Form::Docsis => (SUM_LOW * mean.0 as f64 / MIN_PACKET).max(SUM_LOW),
-            },
+            max: params.max(mean.0 as f64),
             p: 0.0,
             sum: 0.0,
             // RFC 8034's allowance begins with the first drop.

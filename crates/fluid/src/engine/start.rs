@@ -25,7 +25,9 @@ impl Fluid {
         };
         let (capacity, buffer) = (model.capacity(), model.buffer());
         let usual = model.port.packet.0 as f64;
-        let target = options.proportional.map(|law| law.q0).or_else(|| model.scenario.target());
+        let delay = || rule.target_delay().map(|delay| delay * capacity);
+        let target =
+            options.proportional.map(|law| law.q0).or_else(delay).or_else(|| model.scenario.target());
         let constant = match (options.constant_rtt, target) {
             (false, _) => None,
             (true, Some(target)) => Some(target / capacity),

@@ -213,6 +213,9 @@ class Plant:
         the complete linear part of the fluid model.
     load : float
         Unresponsive traffic (packets/s), below ``C``; the flows use the remaining capacity.
+    pace : array_like
+        How fast windows of each class move, relative to (4): 1/b for flows whose window grows by 1/b a round trip, and
+        shrinks at a loss as any other's, where (4) with ``eta`` = 3/(2b) has windows that shrink b times as much.
     p0 : float
         The drop probability at the equilibrium, if a better value than that of (6) is available. Where time-outs make
         it smaller, flows respond more strongly to its changes, K12 = 1 / (p0 R).
@@ -238,10 +241,11 @@ class Plant:
         merged: bool = True,
         load: float = 0.0,
         p0: float | None = None,
+        pace: ArrayLike = 1.0,
     ) -> None:
-        positive(N=N, R=R, C=C, eta=eta)
-        self.N, self.R, self.eta = np.broadcast_arrays(
-            *(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, R, eta))
+        positive(N=N, R=R, C=C, eta=eta, pace=pace)
+        self.N, self.R, self.eta, moves = np.broadcast_arrays(
+            *(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, R, eta, pace))
         )
         if self.N.ndim > 1:
             raise ValueError(f"N, R and eta have {self.N.ndim} dimensions: give a number for each class")
@@ -255,12 +259,12 @@ class Plant:
         else:
             probability(p0=p0)
         self.p0 = by_windows if p0 is None else float(p0)
-        self.K11 = 2 / (self.R * self.w)
-        self.K = self.N / (self.R**2 * self.p0)
+        self.K11 = moves * 2 / (self.R * self.w)
+        self.K = moves * self.N / (self.R**2 * self.p0)
         """K12 K21 of each class."""
         self.pole = float(np.sum(self.N * self.w / self.R**2)) / self.C if queue_pole else 0.0
         """The negated pole of the queue (1/s)."""
-        self.heard = self.N / (self.R**3 * self.C) * (queue_pole and not merged)
+        self.heard = moves * self.N / (self.R**3 * self.C) * (queue_pole and not merged)
         """The effect on each class's windows of the difference between R(t) and R(t-R) (1/s^2)."""
 
     @property

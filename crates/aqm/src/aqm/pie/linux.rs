@@ -13,8 +13,7 @@ impl Pie {
         if self.is_short(delay) && self.p < 0.2 || (queue.bytes as f64) < 2.0 * self.mean {
             return false;
         }
-        let size = f64::from(size);
-        let p = if self.params.by_size && size <= self.mean { self.p * size / self.mean } else { self.p };
+        let p = self.params.of_size(self.p, f64::from(size), self.mean);
         self.sum = if p == 0.0 { 0.0 } else { self.sum + p };
         self.falls_due(p, rng)
     }

@@ -1,8 +1,26 @@
 //! PIE's parameters.
 
+use super::SUM_LOW;
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span};
 
+/// Scaling factors of the gains, each with the p below which it applies: section 4.2 of RFC 8033, and RFC 8034's.
+const TUNING: [(f64, f64); 9] = [
+    (1e-6, 1.0 / 2048.0),
+    (1e-5, 1.0 / 512.0),
+    (1e-4, 1.0 / 128.0),
+    (1e-3, 1.0 / 32.0),
+    (1e-2, 1.0 / 8.0),
+    (0.1, 0.5),
+    (1.0, 2.0),
+    (10.0, 8.0),
+    (f64::INFINITY, 32.0),
+];
+
+/// RFC 8034's smallest packet, for which p may reach `SUM_LOW`.
+const MIN_PACKET: f64 = 64.0;
+/// Linux keeps p in units of 2^-56, in 64 bits.
+const LINUX_MAX: f64 = 256.0;
 crate::choice! {
     /// How the queueing delay is measured.
     pub enum Delay {
@@ -77,5 +95,51 @@ crate::params! {
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
         /// The p from which on packets are dropped although they could be marked (section 5.1).
         mark_ecnth: f64 = 0.1, "", Range::new(0.0, 1.0), ["MarkEcnThreshold"];
+    }
+}
+
+impl Params {
+    /// p after a period without a burst allowance, before its upper bound applies: the period began with `p` and the
+    /// first of the delays, and ends with the second, and with an empty queue or not.
+    #[must_use]
+    pub fn next(&self, p: f64, [before, delay]: [Span; 2], empty: bool) -> f64 {
+        let Self { form, target, alpha, beta, cap, decay, low, high, .. } = self;
+        let mut step = alpha.0 * (delay.secs() - target.secs()) + beta.0 * (delay.secs() - before.secs());
+        let part = TUNING.iter().find(|(below, _)| p < *below).map_or(1.0, |(_, part)| *part);
+        step *= if *form == Form::Docsis { part } else { part.min(1.0) };
+        if *cap && p >= 0.1 {
+            step = step.min(0.02);
+        }
+        let mut next = p + step;
+        let none = |delay: Span| delay < *low || delay == Span::ZERO;
+        let trusted = *form != Form::Linux || empty;
+        if trusted && none(delay) && none(before) {
+            next *= decay;
+        } else if high.is_some_and(|high| delay > high) {
+            next += 0.02;
+        }
+        next.max(0.0)
+    }
+
+    /// The highest p, for mean packets of this many bytes.
+    #[must_use]
+    pub fn max(&self, mean: f64) -> f64 {
+        match self.form {
+            Form::Rfc8033 => 1.0,
+            Form::Linux => LINUX_MAX,
+            Form::Docsis => (SUM_LOW * mean / MIN_PACKET).max(SUM_LOW),
+        }
+    }
+
+    /// The drop probability of a packet of `size` bytes at this p, with mean packets of `mean` bytes.
+    #[inline]
+    #[must_use]
+    pub fn of_size(&self, p: f64, size: f64, mean: f64) -> f64 {
+        match self.form {
+            Form::Docsis => (p * size / mean).min(SUM_LOW),
+            Form::Linux if self.by_size && size <= mean => p * size / mean,
+            Form::Rfc8033 if self.by_size => p * size / mean,
+            Form::Linux | Form::Rfc8033 => p,
+        }
     }
 }
