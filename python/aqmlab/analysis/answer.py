@@ -28,8 +28,8 @@ PLANT = "queue_pole_unmerged"
 """The plant of the answer: the complete linear part of the fluid model."""
 
 _FARTHEST = 50.0
-_FINE, _COARSE, _FINE_UP_TO = 1.06, 1.2, 2.5
-_HALVINGS = 14
+_FINE, _COARSE, _FINE_UP_TO = 1.08, 1.3, 2.0
+_HALVINGS = 10
 _WIDTH = 110
 
 _GAINS = {"pi": ("a", "b"), "lred": ("beta",), "rem": ("gamma",), "pie": ("alpha", "beta"), "pi2": ("alpha", "beta")}
@@ -259,7 +259,7 @@ def _stable(limits: list[Limit], judged: Judged) -> str:
 
 
 def _until(limit: Limit) -> str:
-    """Say how far a quantity may move."""
+    """State how far a quantity may move."""
     if limit.quantity == "round_trip":
         more = 1e3 * (limit.at - limit.now)
         moves = f"grow by {more:.3g} ms, to" if more > 0 else f"shrink by {-more:.3g} ms, to"
