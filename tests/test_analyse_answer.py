@@ -13,6 +13,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.analysis.answer import Limit
 from aqmlab.analysis.loop import Analysis, analyse
+from aqmlab.figures import loop as figures
 
 TEN = """\
 title = "Ten flows"
@@ -140,6 +141,12 @@ def test_an_answer_beyond_the_model_s_validity_refers_to_its_warnings() -> None:
     assert heavy.point.p != heavy.point.p_square_root
     assert heavy.answer.headline.endswith("The warnings limit this answer.")
     assert not analyse(ten(SLOW)).answer.headline.endswith("answer.")
+
+
+def test_the_small_print_of_the_figure_begins_with_the_answer() -> None:
+    for aqm in ("pi2", "droptail"):
+        found = analyse(ten(aqm))
+        assert figures.analysis(found).small_print.startswith(found.answer.headline)
 
 
 def test_the_search_makes_no_remarks_of_its_own() -> None:

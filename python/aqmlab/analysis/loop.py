@@ -185,7 +185,7 @@ class Analysis:
 
 
 def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
-    """Linearise a scenario and compute the margins of its loop.
+    """Linearise a scenario, compute the margins of its loop, and answer whether it is stable.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
     Returns
     -------
     Analysis
-        Operating point, law, margins, response times, and remarks on their validity.
+        The answer, the operating point, law, margins, response times, and remarks on their validity.
 
     Raises
     ------

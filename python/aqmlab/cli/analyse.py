@@ -30,11 +30,12 @@ def analyse(
     out: Annotated[Path | None, options.out(help="Write the analysis and its figure to this folder.")] = None,
     figure_format: options.FigureFormat = None,
 ) -> None:
-    """Linearise the control loop of a scenario.
+    """Find out whether the control loop of a scenario is stable.
 
-    The output has the operating point, the gain, phase and delay margins, and the response time. The loop consists of
-    the flows, the queue and the AQM of the observed link. It is linearised around the target of the queue, with and
-    without the pole of the queue. No packet is simulated.
+    The output begins with the answer: stable or not, how far round trips, flows and gains are from the boundary, why,
+    and what would make an unstable loop stable. Then it has the operating point, the gain, phase and delay margins, and
+    the response time. The loop consists of the flows, the queue and the AQM of the observed link. It is linearised
+    around the target of the queue, with and without the pole of the queue. No packet is simulated.
     """
     from aqmlab import ScenarioError
 

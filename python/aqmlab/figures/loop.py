@@ -38,7 +38,7 @@ _POINTS, _NYQUIST_POINTS, _STEP_POINTS = 1500, 4000, 1000
 def analysis(found: Analysis) -> Figure:
     """Show gain and phase over frequency with the margins marked, the Nyquist plot near -1, and the step response.
 
-    Without a control law there are the plants only.
+    The small print begins with the answer. Without a control law there are the plants only.
     """
     point = found.point
     title = found.scenario.title or "untitled"
@@ -48,15 +48,15 @@ def analysis(found: Analysis) -> Figure:
         title=f"{title}: {found.scenario.aqm}, {point.q:.4g} packets, p = {point.p:.3g}",
         rows=[[bode, *rest]],
         legend=True,
-        small_print=_explained(found),
+        small_print=f"{found.answer.headline} {_explained(found)}",
     )
 
 
 def _explained(found: Analysis) -> str:
     if not found.loops:
-        return "no control law closes the loop: the plants alone, from drop probability to queue"
+        return "No control law closes the loop: the plants alone, from drop probability to queue"
     stable = [name for name, one in found.loops.items() if name in DRAWN and one.margins.stable]
-    text = "dots: where the gain is 1; rings: where the phase is -180 degrees"
+    text = "Dots: where the gain is 1; rings: where the phase is -180 degrees"
     text += "; dotted in the step response: a deviation has shrunk to 2 %, by the dominant pole"
     if len(stable) < len(DRAWN):
         names = " and ".join(label.partition(":")[0] for name, (label, _) in DRAWN.items() if name not in stable)
