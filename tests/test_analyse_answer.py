@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.analysis.answer import Limit
+from aqmlab.analysis.answer import Limit, boundary
 from aqmlab.analysis.loop import Analysis, analyse
 from aqmlab.figures import loop as figures
 
@@ -111,6 +111,21 @@ def test_the_equations_oscillate_beyond_the_round_trip_of_the_answer() -> None:
     assert np.diff(rises).mean() * 0.05 == pytest.approx(period, rel=0.15)
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("stable", [True, False])
+def test_a_boundary_is_its_stable_side_and_none_if_nothing_changes(stable: bool, direction: int) -> None:
+    edge = 3.3**direction
+
+    def state(factor: float) -> bool:
+        return stable == (factor**direction < 3.3)
+
+    found = boundary(state, stable, direction, 50)
+    assert found == pytest.approx(edge, rel=1e-3)
+    assert state(found)
+    assert boundary(state, stable, direction, 3) is None
+    assert boundary(lambda factor: None, stable, direction, 50) is None
+
+
 def test_half_of_the_proposed_gains_leaves_a_gain_margin_of_two() -> None:
     for aqm in ("pi2", "pi:q_ref=40,a=1e-3,b=9.9e-4"):
         found = analyse(ten(aqm))
@@ -125,6 +140,11 @@ def test_the_lags_of_the_cause_add_up_and_its_gain_is_that_of_the_margin() -> No
     margins = found.loops["queue_pole_unmerged"].margins
     lags = re.findall(r"round trip (-?\d+), flows and queue (-?\d+), pie (-?\d+)", found.answer.why)
     assert sum(map(int, lags[0])) == pytest.approx(180, abs=1)
+    (rtt,) = found.point.rtt
+    assert found.law is not None
+    w = margins.phase_crossover
+    assert int(lags[0][0]) == pytest.approx(np.degrees(w * rtt), abs=1)
+    assert int(lags[0][2]) == pytest.approx(-np.degrees(np.angle(found.law(1j * w))), abs=1)
     assert f"Its gain there is {1 / margins.gain_margin:.3g}" in found.answer.why
     assert "table multiplies its gains by 0.125 at this drop probability" in found.answer.why
 
@@ -160,7 +180,7 @@ def test_the_output_and_the_document_begin_with_the_answer(cli: Cli, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("NOT STABLE: the queue oscillates with a period of about ")
     assert (
-        done.stdout.index("Why: with 10 flows")
+        done.stdout.index("Why: the loop of 10 flows")
         < done.stdout.index("Stable with: ")
         < done.stdout.index("Ten flows: pi2")
     )

@@ -183,7 +183,7 @@ def _limits(facts: dict[str, Any], at: float, point: OperatingPoint, stable: boo
         def state(factor: float, quantity: str = quantity) -> tuple[bool | None, OperatingPoint | None]:
             return _stability(_changed(facts, quantity, factor, gains), at)
 
-        factor = _boundary(lambda factor: state(factor)[0], stable, direction, farthest)
+        factor = boundary(lambda factor: state(factor)[0], stable, direction, farthest)
         if factor is None:
             continue
         found = state(factor)[1]
@@ -219,7 +219,7 @@ def _stability(facts: dict[str, Any], at: float) -> tuple[bool | None, Operating
     return Loop(point.plant(queue_pole=True, merged=False), law).margins().stable, point
 
 
-def _boundary(state: Callable[[float], bool | None], stable: bool, direction: int, farthest: float) -> float | None:
+def boundary(state: Callable[[float], bool | None], stable: bool, direction: int, farthest: float) -> float | None:
     """Find the factor nearest to 1 in a direction at which stability changes.
 
     Returns the stable side of the boundary; None if nothing changes up to the farthest factor, or the model ends.
@@ -262,20 +262,14 @@ def _until(limit: Limit) -> str:
     """State how far a quantity may move."""
     if limit.quantity == "round_trip":
         more = 1e3 * (limit.at - limit.now)
-        moves = f"grow by {more:.3g} ms, to" if more > 0 else f"shrink by {-more:.3g} ms, to"
-        return f"the round trip of {1e3 * limit.now:.3g} ms may {moves} {1e3 * limit.at:.3g} ms"
+        moves = f"grow by {more:.3g} ms" if more > 0 else f"shrink by {-more:.3g} ms"
+        return f"the round trip of {1e3 * limit.now:.3g} ms may {moves} (to {1e3 * limit.at:.3g} ms)"
     if limit.quantity == "flows":
         grows = limit.factor > 1
-        return f"the {limit.now:g} flows may {'grow' if grows else 'fall'} to {_flows(limit)}"
-    return " and ".join(f"{name} to {value}" for name, value in limit.parameters.items()) + (
-        f" ({limit.factor:.3g} times)" if limit.parameters else ""
-    )
-
-
-def _flows(limit: Limit) -> str:
-    """Return the number of flows on the stable side of a boundary, in whole flows where it is not tiny."""
-    whole = floor(limit.at) if limit.factor > 1 else ceil(limit.at)
-    return f"{whole:d}"
+        whole = floor(limit.at) if grows else ceil(limit.at)
+        return f"the {limit.now:g} flows may {'grow' if grows else 'fall'} to {whole:d}"
+    gains = " and ".join(f"{name} to {value}" for name, value in limit.parameters.items())
+    return f"{gains} ({limit.factor:.3g} times)"
 
 
 def _unstable(name: str, judged: Judged) -> str:
@@ -293,12 +287,12 @@ def _why(name: str, point: OperatingPoint, law: ControlLaw, judged: Judged) -> s
     """Explain the margin by the loop's gain and lag at the frequency at which it would oscillate, or does."""
     document = point.document()["operating_point"]
     load = (
-        f"{document['flows']:g} flows with windows of {document['window_mean']:.3g} packets at a round trip of "
+        f"{document['flows']:g} flows with windows of {document['window_mean']:.3g} packets and a round trip of "
         f"{1e3 * document['rtt_mean']:.3g} ms"
     )
     w = judged.margins.phase_crossover
     if not isfinite(w):
-        return f"Why: with {load} the lag of the loop never reaches 180 degrees."
+        return f"Why: the loop of {load} never lags by 180 degrees."
     s = complex(0.0, w)
     trip = degrees(w * document["rtt_mean"])
     own = -degrees(float(np.angle(complex(law(s)))))
@@ -309,7 +303,7 @@ def _why(name: str, point: OperatingPoint, law: ControlLaw, judged: Judged) -> s
         else ""
     )
     return (
-        f"Why: with {load} the loop lags by 180 degrees at {w:.3g} rad/s ({parts}). Its gain there is "
+        f"Why: the loop of {load} lags by 180 degrees at {w:.3g} rad/s ({parts}). Its gain there is "
         f"{1 / judged.margins.gain_margin:.3g}; it must be below 1.{table}"
     )
 
