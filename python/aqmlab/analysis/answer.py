@@ -269,7 +269,7 @@ def _until(limit: Limit) -> str:
         whole = floor(limit.at) if grows else ceil(limit.at)
         return f"the {limit.now:g} flows may {'grow' if grows else 'fall'} to {whole:d}"
     gains = " and ".join(f"{name} to {value}" for name, value in limit.parameters.items())
-    return f"{gains} ({limit.factor:.3g} times)"
+    return f"{gains.replace(' to ', ' may grow to ', 1)} ({limit.factor:.3g} times)"
 
 
 def _unstable(name: str, judged: Judged) -> str:

@@ -60,7 +60,7 @@ impl Pie {
             ),
             (params.ecn, "that PIE drops instead of marking where p is above mark_ecnth"),
         ];
-        parts.into_iter().filter_map(|(is, what)| is.then(|| what.to_owned()))
+        parts.into_iter().filter(|(is, _)| *is).map(|(_, what)| what.to_owned())
     }
 
     /// The share of packets of the usual size that is dropped.
