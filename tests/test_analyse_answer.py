@@ -120,6 +120,7 @@ def test_a_boundary_is_its_stable_side_and_none_if_nothing_changes(stable: bool,
         return stable == (factor**direction < 3.3)
 
     found = boundary(state, stable, direction, 50)
+    assert found is not None
     assert found == pytest.approx(edge, rel=1e-3)
     assert state(found)
     assert boundary(state, stable, direction, 3) is None

@@ -156,7 +156,9 @@ def test_the_defaults_of_the_design_are_the_discipline_s() -> None:
         defaults = {one["name"]: one["default"] for one in own["parameters"]}
         ours = inspect.signature(module.design).parameters
         for key in ("target", "t_update", "alpha", "beta"):
-            assert in_base_unit(str(defaults[key]))[0] == pytest.approx(ours[key].default), (name, key)
+            base = in_base_unit(str(defaults[key]))
+            assert base is not None
+            assert base[0] == pytest.approx(ours[key].default), (name, key)
 
 
 @pytest.mark.parametrize("name", ["pie", "pi2"])
@@ -199,8 +201,9 @@ def test_pie_is_worst_where_its_table_jumps() -> None:
 def test_a_senseless_design_is_refused_with_name_value_and_what_is_allowed(
     changed: dict[str, float], told: str
 ) -> None:
+    load: dict[str, Any] = {"N_min": 10, "R_max": 0.1, "C": C}
     with pytest.raises(ValueError, match=re.escape(told)):
-        pie.design(**{"N_min": 10, "R_max": 0.1, "C": C, **changed})
+        pie.design(**(load | changed))
 
 
 @pytest.mark.parametrize("name", ["pie", "pi2"])
@@ -260,7 +263,8 @@ def swings(scenario: Scenario) -> tuple[float, float]:
 @pytest.mark.parametrize("delayed_ack", [False, True])
 @pytest.mark.parametrize(("name", "count"), [("pi2", 20), ("pi2:max_p=1", 60), ("pie:delay=rate", 10)])
 def test_the_equations_begin_to_oscillate_at_the_gain_margin(name: str, count: int, delayed_ack: bool) -> None:
-    base = equal(**{"traffic.long.count": count, "traffic.long.tcp": f"newreno:delayed_ack={str(delayed_ack).lower()}"})
+    tcp = f"newreno:delayed_ack={str(delayed_ack).lower()}"
+    base = equal().with_({"traffic.long.count": count, "traffic.long.tcp": tcp})
     alpha, beta = (0.3125, 3.125) if name.startswith("pi2") else (0.125, 1.25)
     margins = analyse(base.with_aqm(name)).loops["queue_pole_unmerged"].margins
 
@@ -298,10 +302,10 @@ def test_pie_can_swing_without_end_where_small_deviations_fade_by_its_rule_below
 @pytest.mark.parametrize("name", ["pie", "pi2"])
 def test_packets_and_equations_wait_for_the_target(name: str) -> None:
     target = 0.02
-    settings = {"dumbbell.rate": "100 Mbit/s", "dumbbell.buffer": "2000 packets", "traffic.long.count": 200}
-    settings["dumbbell.delay"] = "20 ms"
-    scenario = equal(**settings, duration="30 s", warmup="15 s", aqm=f"{name}:target='20 ms'").with_(
-        {"traffic.long.start": "uniform(0 s, 2 s)"}
+    link = {"dumbbell.rate": "100 Mbit/s", "dumbbell.delay": "20 ms", "dumbbell.buffer": "2000 packets"}
+    flows = {"traffic.long.start": "uniform(0 s, 2 s)"}
+    scenario = equal(duration="30 s", warmup="15 s", aqm=f"{name}:target='20 ms'", **link, **flows).with_(
+        {"traffic.long.count": 200}
     )
     assert analyse(scenario).answer.stable
     fluid, packet = aqmlab.fluid(scenario), aqmlab.run(scenario)
