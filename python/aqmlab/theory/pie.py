@@ -3,7 +3,7 @@
 >>> factor(0.005)
 0.125
 >>> round(design(N_min=10, R_max=0.1, C=1250).gain_margin, 2)
-2.65
+2.67
 """
 
 from __future__ import annotations
