@@ -105,6 +105,9 @@ def tune(
         if not stopped:
             for label in labels:
                 found[label] = [_metrics(search, runs.rows[courses[label].key(seed)]) for seed in numbers]
+            for goal in search.goals:
+                if all(run[goal.name] is None for own in found.values() for run in own):
+                    raise NoSuchMetric(f"{goal.written}: no run has a value of {goal.name}")
         last = len(running) <= LEFT
         if stopped and (not found or not isinstance(stopped, OutOfTime)):
             finished = _tuned(search, where, found, invalid, "stopped") if found else None
@@ -123,7 +126,7 @@ def _courses(search: Search) -> tuple[dict[str, Course], dict[str, Point | None]
     where: dict[str, Point | None] = {"": None}
     invalid = 0
     for point in points(search.parameters, search.count):
-        label = spec(search.scenario, search.parameters, point)
+        label = spec(search.parameters, point)
         try:
             courses[label] = Course.of(label, at(search.scenario, search.parameters, point))
         except _core.ScenarioError:
@@ -141,9 +144,8 @@ def _metrics(search: Search, row: Mapping[str, float | None]) -> dict[str, float
         if goal.name not in row:
             owner, _, metric = goal.name.rpartition(".")
             having = [name.removeprefix("classes.") for name in row if name.endswith(f".{metric}")]
-            raise NoSuchMetric(
-                f"{goal.written}: {owner or 'the observed link'} has none; there are {', '.join(having)}"
-            )
+            known = f"there are {', '.join(having)}" if having else "nothing here has one"
+            raise NoSuchMetric(f"{goal.written}: {owner or 'the observed link'} has none; {known}")
     return {goal.name: row[goal.name] for goal in search.goals}
 
 
@@ -162,7 +164,7 @@ def _tuned(
     invalid: int,
     ended: str,
 ) -> Tuned:
-    """Assemble the answer: the trials with the most seeds by rank, those within the constraints with certainty first."""
+    """Assemble the answer: the trials with the most seeds by rank, first those that are certain to be within limits."""
     trials = {label: Trial(label, where[label], runs) for label, runs in found.items()}
     most = max(len(one.runs) for label, one in trials.items() if label)
     last = {label: one for label, one in trials.items() if len(one.runs) >= most}

@@ -31,7 +31,7 @@ WITHIN = "90 s"
 def perform(
     race: Callable[[Path, float, Progress | None], Any], out: Path | None, within: str, deliver: Callable[[Any], None]
 ) -> None:
-    """Call ``race`` with the folder of finished runs, the time in s and a progress bar, and ``deliver`` with the answer.
+    """Call ``race`` with the folder of finished runs, the time in s and a progress bar; ``deliver`` takes the answer.
 
     After Ctrl-C, a failure or the end of the time, deliver what there is, print how to go on, and exit.
     """

@@ -114,7 +114,7 @@ def remarks(tuned: Tuned) -> Iterator[str]:
     if tuned.invalid:
         yield f"{tuned.invalid} points more are not valid."
     if tuned.ended:
-        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further. --within sets the time."
+        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further (--within)."
 
 
 def pasted(tuned: Tuned) -> Iterator[str]:
