@@ -11,6 +11,7 @@ from conftest import Cli
 from oracle.linux import tc
 
 from aqmlab import Scenario
+from aqmlab.advice import kernel
 from aqmlab.advice.goals import goals
 from aqmlab.advice.space import Parameter, at, parameters, points, spec
 from aqmlab.advice.tune import Search, tune
@@ -171,7 +172,17 @@ def test_the_answer_is_the_same_whatever_the_threads_and_is_kept(
 def test_what_nothing_meets_is_said(pie: Scenario, tmp_path: Path) -> None:
     found = tuned(search(pie, "target=5ms..500ms", "mean delay < 1 us, goodput"), tmp_path)
     assert not found.met
-    assert repr(found).startswith("Nothing that was tried has mean delay < 1 us. Closest: target=")
+    assert repr(found).startswith("Nothing that was tried has mean delay < 1 us. The closest is target=")
+
+
+def test_a_limit_has_the_unit_of_the_discipline(pie: Scenario) -> None:
+    table = pie.with_aqm("pie:preset=linux").resolved["aqm"]
+    assert kernel.words("pie", table, "151401 B").startswith("pie limit 101 target")
+    assert kernel.words("pie", table, "50 packets").startswith("pie limit 50 target")
+    assert kernel.words("red", pie.with_aqm("red:preset=linux").resolved["aqm"], "50 packets").startswith(
+        "red limit 75700 "
+    )
+    assert kernel.words("bfifo", {"name": "droptail"}, "30 kB") == "bfifo limit 30000"
 
 
 def test_words_for_tc_are_those_of_linuxs_form_alone(pie: Scenario, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def answer(tuned: Tuned) -> str:
     changes = "; ".join(_change(tuned, one) for one in tuned.objectives)
     if not tuned.met:
         asked = " and ".join(one.written for one in tuned.constraints)
-        return f"Nothing that was tried has {asked}. Closest: {_label(best)}, with {_limits(tuned)}; {changes}."
+        return f"Nothing that was tried has {asked}. The closest is {_label(best)}: {_limits(tuned)}; {changes}."
     limits = f" {_limits(tuned)}." if tuned.constraints else ""
     if not best.label:
         return f"Keep the present parameters: nothing that was tried is better. {changes}.{limits}"
