@@ -53,7 +53,7 @@ Point = tuple[float, ...]
 
 
 def parameters(scenario: Scenario, over: str) -> list[Parameter]:
-    """Read ``target,t_update=1ms..50ms`` for the discipline of a scenario; raise ValueError for what it does not have.
+    """Read ``target,t_update=1ms..50ms`` for the discipline of a scenario; raise ValueError for others.
 
     A parameter of the algorithm inside a discipline such as ``fq_codel`` goes by its own name.
     """

@@ -38,7 +38,7 @@ def advise(
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or 15-80ms."),
+        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or '15-80ms'."),
     ] = None,
     users: Annotated[
         str, typer.Option("--users", metavar="WHO", help="The users, who decide the loads: home, office or cellular.")
