@@ -9,9 +9,10 @@ by their means while points are left out, and by their whole intervals in the en
 
 # Sources
 Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016; Deb,
-Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm: NSGA-II", IEEE Transactions on Evolutionary Computation 6(2),
-2002, for the order under constraints. The space has a few parameters and a run takes a fraction of a second, so a
-design that fills the space finds what a model of the surface would, and does not depend on the order in which runs end.
+Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm: NSGA-II", IEEE Transactions on
+Evolutionary Computation 6(2), 2002, for the order under constraints. The space has a few parameters and a run takes a
+fraction of a second, so a design that fills the space finds what a model of the surface would, and does not depend on
+the order in which runs end.
 """
 
 from __future__ import annotations
