@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from aqmlab import _core
@@ -100,6 +101,7 @@ def _parameter(scenario: Scenario, part: str) -> Parameter:
     return Parameter(name, path, entry["unit"], math.nan if present is None else present, low, high, whole)
 
 
+@cache
 def _declared(name: str) -> list[Mapping[str, Any]]:
     listed = catalogue()
     of = {variant["name"]: variant["of"] for variant in listed["variants"]}.get(name, name)
