@@ -74,6 +74,7 @@ def test_help_needs_no_more_than_typer() -> None:
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
         "aqmlab.cli",
+        "aqmlab.cli.advise",
         "aqmlab.cli.analyse",
         "aqmlab.cli.app",
         "aqmlab.cli.command",
@@ -86,6 +87,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.list",
         "aqmlab.cli.options",
         "aqmlab.cli.precision",
+        "aqmlab.cli.racing",
         "aqmlab.cli.replications",
         "aqmlab.cli.reproduce",
         "aqmlab.cli.run",
@@ -94,6 +96,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.show",
         "aqmlab.cli.sweep",
         "aqmlab.cli.terminal",
+        "aqmlab.cli.tune",
         "aqmlab.cli.validate",
         "aqmlab.files",
     }

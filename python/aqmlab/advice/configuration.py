@@ -1,7 +1,7 @@
 """The lines that set up a discipline on a router: tc, sqm-scripts of OpenWrt, and the kernel's own values.
 
 # Sources
-sqm-scripts, its ``functions.sh``, ``simplest.qos``, ``piece_of_cake.qos`` and ``sqm.conf``, for the options of
+sqm-scripts, its functions, ``simplest.qos``, ``piece_of_cake.qos`` and ``sqm.conf``, for the options of
 ``/etc/config/sqm`` and for HTB's burst of a millisecond.
 """
 

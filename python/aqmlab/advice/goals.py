@@ -89,9 +89,7 @@ def _goal(text: str) -> Goal:
     metric = METRICS[name.rpartition(".")[2]]
     if found["sign"]:
         if found["way"]:
-            raise ValueError(
-                f"{text!r}: an objective has no limit: omit {found['way']}, or {found['sign']} and the limit"
-            )
+            raise ValueError(f"{text!r}: an objective has no limit: omit {found['way']}, or the limit")
         return Goal(text, name, found["sign"].startswith(">"), _limit(found["value"].strip(), metric, text))
     return Goal(text, name, found["way"] == "max" or (found["way"] is None and metric.name in _MORE))
 

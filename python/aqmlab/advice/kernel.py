@@ -197,7 +197,7 @@ def words(name: str, table: Table, buffer: str) -> str:
     kind, values = KINDS[name], flat(table)
     said = [name, *kind.fixed.split()]
     if kind.limit:
-        said += ["limit", _whole(_size(buffer))]
+        said += ["limit", str(_limit(kind, buffer))]
     for word in kind.words:
         if values[word.key] != "auto":
             said += [word.word, word.written(values[word.key])]
@@ -208,15 +208,19 @@ def attributes(name: str, table: Table, buffer: str) -> Iterator[Attribute]:
     """Yield the values that the kernel gets for these words, each with its netlink attribute and unit."""
     kind, values = KINDS[name], flat(table)
     if kind.attribute:
-        yield Attribute(kind.attribute, _size(buffer), kind.limit)
+        yield Attribute(kind.attribute, _limit(kind, buffer), kind.limit)
     for word in kind.words:
         if word.attribute and values[word.key] != "auto":
             yield Attribute(word.attribute, word.counted(values[word.key]), word.unit)
 
 
-def _size(buffer: str) -> float:
-    number = buffer.removesuffix("packets")
-    return float(number) if number != buffer else _base(buffer)
+def _limit(kind: Kind, buffer: str) -> int:
+    """Return a buffer in packets or bytes, as the discipline counts; full packets stand for the other unit."""
+    if buffer.endswith("packets"):
+        number = int(buffer.removesuffix("packets"))
+        return number if kind.limit == "packets" else number * FRAME
+    octets = _base(buffer)
+    return round(octets) if kind.limit == "bytes" else math.ceil(octets / FRAME)
 
 
 def packets(rate: float, seconds: float) -> int:

@@ -125,7 +125,7 @@ class Link:
     def of(cls, scenario: Scenario, name: str, users: str) -> Link:
         """Take the link of a scenario: its dumbbell and its disciplines; `name` is that of its file.
 
-        Raise ScenarioError if the scenario is not valid, BadLink if it has no link that a router can shape.
+        Raise ScenarioError if the scenario is not valid, `BadLink` if it has no link that a router can shape.
         """
         _users(users)
         scenario.check()

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from aqmlab import _core
@@ -53,7 +54,7 @@ Point = tuple[float, ...]
 
 
 def parameters(scenario: Scenario, over: str) -> list[Parameter]:
-    """Read ``target,t_update=1ms..50ms`` for the discipline of a scenario; raise ValueError for what it does not have.
+    """Read ``target,t_update=1ms..50ms`` for the discipline of a scenario; raise ValueError for others.
 
     A parameter of the algorithm inside a discipline such as ``fq_codel`` goes by its own name.
     """
@@ -71,7 +72,7 @@ def _parameter(scenario: Scenario, part: str) -> Parameter:
     table = scenario.resolved["aqm"]
     inner = table.get("aqm")
     places = [("aqm", table), *([("aqm.aqm", inner)] if isinstance(inner, Mapping) else [])]
-    declared = {}
+    declared: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
     for prefix, own in places:
         for entry in _declared(own["name"]):
             for alias in (entry["name"], *entry["aliases"]):
@@ -94,13 +95,13 @@ def _parameter(scenario: Scenario, part: str) -> Parameter:
     else:
         low, high = max(present / SPREAD, least), min(present * SPREAD, most)
     if not (least <= low < high <= most and low > 0):
-        raise ValueError(
-            f"{part}: the range must be above 0, and in [{bounds[1]}, {bounds[2]}] {entry['unit']}".rstrip()
-        )
+        allowed = f"[{bounds[1]}, {bounds[2]}] {entry['unit']}".rstrip()
+        raise ValueError(f"{part}: the range must be above 0, and in {allowed}")
     whole = entry["allowed"].startswith("a whole")
     return Parameter(name, path, entry["unit"], math.nan if present is None else present, low, high, whole)
 
 
+@cache
 def _declared(name: str) -> list[Mapping[str, Any]]:
     listed = catalogue()
     of = {variant["name"]: variant["of"] for variant in listed["variants"]}.get(name, name)
@@ -116,19 +117,17 @@ def _number(value: object) -> float | None:
 
 
 def _range(name: str, span: str, unit: str) -> tuple[float, float]:
-    ends = [_number(end.strip()) if unit else _plain(end) for end in span.split("..")]
-    plain = [
-        _plain(end) if end_value is None else end_value for end, end_value in zip(span.split(".."), ends, strict=True)
-    ]
-    if len(plain) != 2 or None in plain:
+    ends = [found for end in span.split("..") if (found := _end(end.strip(), unit)) is not None]
+    if span.count("..") != 1 or len(ends) != 2:
         raise ValueError(f"{name}={span}: must be a range, as in {name}={_example(unit)}")
-    low, high = plain
-    assert low is not None
-    assert high is not None
-    return low, high
+    return ends[0], ends[1]
 
 
-def _plain(text: str) -> float | None:
+def _end(text: str, unit: str) -> float | None:
+    """Return the end of a range in the base unit; a number without a unit is in that."""
+    converted = _core.in_base_unit(text)
+    if converted:
+        return converted[0] if converted[1] == unit else None
     try:
         return float(text)
     except ValueError:
@@ -140,7 +139,7 @@ def _example(unit: str) -> str:
 
 
 def points(found: Sequence[Parameter], count: int) -> list[Point]:
-    """Return `count` points, a power of two, that fill the space evenly: those of Sobol's sequence, without a repeat."""
+    """Return `count` points, a power of two, that fill the space evenly: those of Sobol's sequence, each once."""
     from scipy.stats import qmc
 
     drawn = qmc.Sobol(len(found), scramble=False).random_base2(int(math.log2(count)))
@@ -161,6 +160,6 @@ def _value(one: Parameter, value: float) -> str | float | int:
     return int(value) if one.whole else value
 
 
-def spec(scenario: Scenario, found: Sequence[Parameter], point: Point) -> str:
+def spec(found: Sequence[Parameter], point: Point) -> str:
     """Return a point's values as ``target=12 ms,t_update=4 ms``."""
     return ",".join(f"{one.name}={one.text(value)}" for one, value in zip(found, point, strict=True))

@@ -8,10 +8,11 @@ point is better the fewer others dominate it, which with one objective is the or
 by their means while points are left out, and by their whole intervals in the end.
 
 # Sources
-Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016; Deb et
-al., "A fast and elitist multiobjective genetic algorithm: NSGA-II", IEEE Transactions on Evolutionary Computation 6(2),
-2002, for the order under constraints. The space has a few parameters and a run takes a fraction of a second, so a
-design that fills the space finds what a model of the surface would, and does not depend on the order in which runs end.
+Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016; Deb,
+Pratap, Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm: NSGA-II", IEEE Transactions on
+Evolutionary Computation 6(2), 2002, for the order under constraints. The space has a few parameters and a run takes a
+fraction of a second, so a design that fills the space finds what a model of the surface would, and does not depend on
+the order in which runs end.
 """
 
 from __future__ import annotations
@@ -105,6 +106,9 @@ def tune(
         if not stopped:
             for label in labels:
                 found[label] = [_metrics(search, runs.rows[courses[label].key(seed)]) for seed in numbers]
+            for goal in search.goals:
+                if all(run[goal.name] is None for own in found.values() for run in own):
+                    raise NoSuchMetric(f"{goal.written}: no run has a value of {goal.name}")
         last = len(running) <= LEFT
         if stopped and (not found or not isinstance(stopped, OutOfTime)):
             finished = _tuned(search, where, found, invalid, "stopped") if found else None
@@ -123,7 +127,7 @@ def _courses(search: Search) -> tuple[dict[str, Course], dict[str, Point | None]
     where: dict[str, Point | None] = {"": None}
     invalid = 0
     for point in points(search.parameters, search.count):
-        label = spec(search.scenario, search.parameters, point)
+        label = spec(search.parameters, point)
         try:
             courses[label] = Course.of(label, at(search.scenario, search.parameters, point))
         except _core.ScenarioError:
@@ -141,9 +145,8 @@ def _metrics(search: Search, row: Mapping[str, float | None]) -> dict[str, float
         if goal.name not in row:
             owner, _, metric = goal.name.rpartition(".")
             having = [name.removeprefix("classes.") for name in row if name.endswith(f".{metric}")]
-            raise NoSuchMetric(
-                f"{goal.written}: {owner or 'the observed link'} has none; there are {', '.join(having)}"
-            )
+            known = f"there are {', '.join(having)}" if having else "nothing here has one"
+            raise NoSuchMetric(f"{goal.written}: {owner or 'the observed link'} has none; {known}")
     return {goal.name: row[goal.name] for goal in search.goals}
 
 
@@ -162,7 +165,7 @@ def _tuned(
     invalid: int,
     ended: str,
 ) -> Tuned:
-    """Assemble the answer: the trials with the most seeds by rank, those within the constraints with certainty first."""
+    """Assemble the answer: the trials with the most seeds by rank, first those that are certain to be within limits."""
     trials = {label: Trial(label, where[label], runs) for label, runs in found.items()}
     most = max(len(one.runs) for label, one in trials.items() if label)
     last = {label: one for label, one in trials.items() if len(one.runs) >= most}

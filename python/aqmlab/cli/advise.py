@@ -38,7 +38,7 @@ def advise(
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or 15-80ms."),
+        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or '15-80ms'."),
     ] = None,
     users: Annotated[
         str, typer.Option("--users", metavar="WHO", help="The users, who decide the loads: home, office or cellular.")
@@ -62,7 +62,8 @@ def advise(
     """Find the queue discipline for a link, with the lines that set it up.
 
     The disciplines of a Linux or OpenWrt router, with values that suit the link, race over loads: an idle link, one
-    download, uploads, the web, calls, many flows. Those that are clearly worse drop out; the seeds go to those that are close.
+    download, uploads, the web, calls, many flows. Those that are clearly worse drop out, so that the seeds go to those
+    that are close.
 
     The answer is a ranking with intervals, the trade-off of delay and goodput, and the lines to paste: tc, OpenWrt's
     sqm, and the kernel's own values. If nothing is better than your default, it says so.

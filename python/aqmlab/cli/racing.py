@@ -1,4 +1,4 @@
-"""The steps that advise and tune share: race within a time, keep the finished runs, and say how to go on."""
+"""The steps that advise and tune share: race within a time, keep the finished runs, and print how to go on."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WITHIN = "90 s"
 def perform(
     race: Callable[[Path, float, Progress | None], Any], out: Path | None, within: str, deliver: Callable[[Any], None]
 ) -> None:
-    """Call ``race`` with the folder of finished runs, the time in s and a progress bar, and ``deliver`` with the answer.
+    """Call ``race`` with the folder of finished runs, the time in s and a progress bar; ``deliver`` takes the answer.
 
-    After Ctrl-C, a failure or the end of the time, deliver what there is, print how to go on, and exit.
+    After Ctrl-C, a failure or the end of the time, deliver the answer so far, print how to go on, and exit.
     """
     from aqmlab.advice.race import Stopped
     from aqmlab.execute.stages import seconds

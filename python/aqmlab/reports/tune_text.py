@@ -47,7 +47,7 @@ def answer(tuned: Tuned) -> str:
     changes = "; ".join(_change(tuned, one) for one in tuned.objectives)
     if not tuned.met:
         asked = " and ".join(one.written for one in tuned.constraints)
-        return f"Nothing that was tried has {asked}. Closest: {_label(best)}, with {_limits(tuned)}; {changes}."
+        return f"Nothing that was tried has {asked}. The closest is {_label(best)}: {_limits(tuned)}; {changes}."
     limits = f" {_limits(tuned)}." if tuned.constraints else ""
     if not best.label:
         return f"Keep the present parameters: nothing that was tried is better. {changes}.{limits}"
@@ -114,7 +114,7 @@ def remarks(tuned: Tuned) -> Iterator[str]:
     if tuned.invalid:
         yield f"{tuned.invalid} points more are not valid."
     if tuned.ended:
-        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further. --within sets the time."
+        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further (--within)."
 
 
 def pasted(tuned: Tuned) -> Iterator[str]:
