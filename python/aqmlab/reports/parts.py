@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ TRAFFIC = (
     "rtt_idle",
     "rtt_mean",
     "rtt_p95",
-    "delay_idle",
     "delay_p95",
     "jain",
     "rtt_bias",
@@ -35,7 +34,10 @@ TRAFFIC = (
     "session_time_p95",
     "mos",
 )
-"""The metrics of each traffic entry; one that no entry has is left out."""
+"""The metrics of each traffic entry; one that no entry has is left out, and fairness where all have one flow."""
+
+UNDER_LOAD = ("rtt_idle", "rtt_mean", "rtt_p95", "delay_idle", "delay_mean", "rpm", "qoo", "mos", "session_time_p95")
+"""The metrics of latency under load: of pings, of all flows, of calls and pages."""
 
 _MOST_ROWS = 10
 """The most flows of a traffic entry that the terminal lists."""
@@ -74,6 +76,8 @@ def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
         if len(result.links) > 1:
             found.append(("Links", links(results)))
         found.append(("Traffic", traffic(results)))
+        if result.metrics.get("qoo") is None:  # without a ping, it would repeat what the traffic has
+            return found
     return [*found, *([("Latency under load", under_load)] if (under_load := latency(results)) else [])]
 
 
@@ -98,7 +102,9 @@ def links(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Seq
 
 def traffic(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Sequence[str] = ()) -> Table:
     """Return the traffic entries as a table, those with these names, with these metrics; none is all."""
-    return _of_owners(results, lambda result: result.class_summaries, names, metrics or TRAFFIC)
+    counts = [class_["flows"] or 0 for result in results.values() for class_ in result.classes.values()]
+    shown = TRAFFIC if max(counts) > 1 else [name for name in TRAFFIC if name != "jain"]
+    return _of_owners(results, lambda result: result.class_summaries, names, metrics or shown)
 
 
 def _of_owners(results: Mapping[str, Result], owners: Owners, names: Sequence[str], metrics: Sequence[str]) -> Table:
@@ -133,32 +139,30 @@ def latency(results: Mapping[str, Result]) -> Table | None:
     """
     seen = {
         label: {
-            **{name: summary for name, summary in result.summary.items() if name in ("rpm", "qoo")},
-            **_worst(result, "rtt_idle", "ping", max),
-            **_worst(result, "rtt_mean", "ping", max),
-            **_worst(result, "rtt_p95", "ping", max),
-            **_worst(result, "mos", "", min),
-            **_worst(result, "session_time_p95", "", max),
+            **{name: result.summary[name] for name in ("rpm", "qoo") if name in result.summary},
+            **{
+                name: summary
+                for name in UNDER_LOAD
+                for summary in _worst(result, name, "" if name in ("mos", "session_time_p95") else "ping")
+            },
         }
         for label, result in results.items()
     }
     rows = {label: (found, len(results[label].runs)) for label, found in seen.items()}
-    table = _table(rows, ("rtt_idle", "rtt_mean", "rtt_p95", "rpm", "qoo", "mos", "session_time_p95"))
+    table = _table(rows, UNDER_LOAD)
     return table if table.columns else None
 
 
-def _worst(
-    result: Result, metric: str, kind: str, pick: Callable[[Iterable[tuple[float, str]]], tuple[float, str]]
-) -> dict[str, Summary]:
-    """Return a metric of the traffic entry of a kind in which it is worst; empty if none has it."""
+def _worst(result: Result, metric: str, kind: str) -> list[Summary]:
+    """Return a metric of the traffic entry of a kind, any if empty, in which it is worst; none if none has it."""
     kinds = {entry["name"]: entry["kind"] for entry in result.scenario.resolved["traffic"]}
-    means = {
-        name: summary[metric].mean
+    defined = [
+        (summary[metric].mean or 0.0, summary[metric])
         for name, summary in result.class_summaries.items()
-        if metric in summary and kind in ("", kinds[name])
-    }
-    defined = [(mean, name) for name, mean in means.items() if mean is not None]
-    return {metric: result.class_summaries[pick(defined)[1]][metric]} if defined else {}
+        if metric in summary and summary[metric].n and kind in ("", kinds[name])
+    ]
+    worst = min if metric == "mos" else max
+    return [worst(defined, key=lambda one: one[0])[1]] if defined else []
 
 
 def listed(result: Result, label: str = "") -> str:
