@@ -25,7 +25,7 @@ class Scenario:
 
     A scenario is immutable; `with_` returns a new one. Create one with `Scenario.load` or `Scenario.parse`. Syntax is
     checked at once. `check` checks everything; so does any operation that needs the values. The first such operation
-    reads the traces that the scenario replays, and the scenario keeps their content; runs, comparisons and sweeps read
+    reads the recordings of traffic and rates, and the scenario keeps their content; runs, comparisons and sweeps read
     them again.
 
     Parameters
@@ -197,12 +197,12 @@ class Scenario:
         return None if extension is None else json.loads(extension)
 
     def anew(self) -> Scenario:
-        """Return a copy that will read the scenario's files (traces) again.
+        """Return a copy that will read the scenario's recordings again.
 
         Returns
         -------
         Scenario
-            The same scenario, with its files not yet read.
+            The same scenario, with its recordings not yet read.
         """
         return Scenario(self._core.anew())
 

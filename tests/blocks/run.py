@@ -43,6 +43,9 @@ class Session:
         if "first" in block.notes:
             exec(compile(block.notes["first"], name, "exec"), self.names)
         more = block.notes.get("run with", "")
+        if file := block.notes.get("file"):
+            Path(file).write_text(block.text, encoding="utf-8")
+            return []
         match block.language:
             case "python":
                 with redirect_stdout(StringIO()) as output:
@@ -95,10 +98,7 @@ class Session:
         return done.output
 
     def scenario(self, block: Block) -> None:
-        """Check a scenario, or a fragment completed to a scenario; one with a name is saved and not checked."""
-        if name := block.notes.get("file"):
-            Path(name).write_text(block.text, encoding="utf-8")
-            return
+        """Check a scenario, or a fragment completed to a scenario."""
         keys = tomllib.loads(block.text).keys() | ({"dumbbell"} if "[[link]]" in block.text else set())
         rest = (table for key, table in MISSING.items() if key not in keys)
         Path("fragment.toml").write_text("\n".join([block.text, *rest]), encoding="utf-8")

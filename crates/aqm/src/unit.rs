@@ -127,6 +127,12 @@ impl Rate {
         Self(n * 1_000_000)
     }
 
+    /// bit/s, which are whole.
+    #[must_use]
+    pub const fn whole_bits(self) -> u64 {
+        self.0
+    }
+
     /// bit/s.
     #[must_use]
     pub fn bits(self) -> f64 {

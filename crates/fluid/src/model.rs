@@ -47,6 +47,16 @@ impl Model {
         let delay = Span::from_secs(delays[scenario.observed]);
         let port = Port { rate: observed.rate, delay, limit: observed.buffer, packet: observed.packet };
         let rule = Rule::new(&aqm, &port)?;
+        if observed.recorded
+            && observed.changes.iter().any(|change| change.rate.packets(observed.packet) < 1.0)
+        {
+            let message = format!(
+                "link {}: in its recording less than a packet a second passes at times, where a flow of fluid has no \
+                 round-trip time: raise the `bin` of `rates`, or use `aqmlab run`",
+                observed.name
+            );
+            return Err(Unsupported::new(message));
+        }
         let mut builder = Builder::new(scenario, observed, delays, rule.marks);
         for (entry, traffic) in scenario.traffic.iter().enumerate().filter(|(_, traffic)| traffic.count > 0) {
             builder.add(entry, traffic)?;

@@ -201,9 +201,9 @@ fn fastest(link: &Link) -> f64 {
     link.changes.iter().map(|change| change.rate.bits()).fold(link.rate.bits(), f64::max)
 }
 
-/// The lowest of a link's rates in bit/s.
+/// The lowest of a link's rates in bit/s; at least 1, for a recorded rate may be 0.
 fn slowest(link: &Link) -> f64 {
-    link.changes.iter().map(|change| change.rate.bits()).fold(link.rate.bits(), f64::min)
+    link.changes.iter().map(|change| change.rate.bits()).fold(link.rate.bits(), f64::min).max(1.0)
 }
 
 /// The longest delay of a link in s.

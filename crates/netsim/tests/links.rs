@@ -79,6 +79,50 @@ fn a_change_leaves_the_packet_in_transmission_as_it_is() {
     }
 }
 
+/// The text of a scenario with these rates of the bottleneck, recorded in a file.
+fn recorded(name: &str, content: &str, keys: &str, rest: &str) -> String {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&file, content).unwrap();
+    format!("{keys}\n[dumbbell]\naccess_rate = \"1 Gbit/s\"\nrates = {{ file = {file:?} }}\n{rest}")
+}
+
+#[test]
+fn a_link_carries_what_it_did_in_its_recording() {
+    // In each 1.7 s: 4 Mbit in 0.4 s, a pause, 2 Mbit in 1 s, a pause. More arrives.
+    let content = "time,rate_mbps\n0,10\n0.4,0\n0.5,2\n1.0,2\n1.5,0\n1.6,0\n";
+    let mean = (10.0 * 0.4 + 2.0 * 1.0) / 1.7;
+    for clock in ["integer", "double"] {
+        let keys = format!("duration = \"171.7 s\"\nwarmup = \"1.7 s\"\nclock = \"{clock}\"");
+        let text = recorded(
+            "carried",
+            content,
+            &keys,
+            "buffer = \"20 packets\"\n[[traffic]]\nname = \"a\"\nkind = \"cbr\"\nrate = \"20 Mbit/s\"\n",
+        );
+        let scenario = Document::parse(&text, "recorded").unwrap().check().unwrap();
+        let link = &scenario.links[scenario.observed];
+        assert_eq!(link.rate.bits(), f64::round(mean * 1e6), "the mean is the default of `rate`");
+        let capacity = link.capacity(scenario.general.warmup, scenario.general.duration);
+        assert!((capacity / (mean * 1e6 * 170.0) - 1.0).abs() < 1e-9);
+        let found = run(&text, 1).metrics.link;
+        // The queue is never empty, so all of it is used but for the packet at each end of the window.
+        let sent = found.traffic.throughput * 170.0;
+        assert!((sent - capacity).abs() < 2.0 * 12_000.0, "{clock}: {sent} of {capacity}");
+        assert_eq!(found.utilisation, 1.0);
+    }
+}
+
+#[test]
+fn a_packet_waits_until_a_pause_of_its_recording_is_over() {
+    // A packet of 1500 bytes is sent to the half when the pause of 3 s begins, and takes 1 ms at either side.
+    let content = "time,rate_mbps\n0,6\n1,0\n4,6\n5,6\n";
+    let rest = "sender_delay = \"0 s\"\nreceiver_delay = \"0 s\"\ndelay = \"0 s\"\n[[traffic]]\nname = \"a\"\nkind = \"cbr\"\n\
+                start = \"998.988 ms\"\nstop = \"1 s\"\n";
+    let text = recorded("pause", content, "duration = \"10 s\"", rest);
+    let delay = run(&text, 1).classes["a"].totals.delay_mean.unwrap();
+    assert!((delay - 3.002).abs() < 1e-4, "{delay}");
+}
+
 #[test]
 fn delays_are_drawn_once_for_each_run_and_host() {
     let text = "duration = \"20 s\"\n[dumbbell]\nhosts = 5\nreceiver_delay = \"uniform(5 ms, 80 ms)\"\n\

@@ -9,11 +9,12 @@ mod series;
 mod simulation;
 mod value;
 
+use aqm::unit::Span;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Kind, Udp};
+use scenario::model::{Arrival, Kind, Link, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -150,7 +151,20 @@ impl Scenario {
         Ok(traces.map(|trace| PyBytes::new(py, &trace.iter().flat_map(packet).collect::<Vec<_>>())).collect())
     }
 
-    /// An unread copy, which reads its traces again.
+    /// The recorded rates of each link that has them, by its name: when they start over, then the time and the value of
+    /// each, in ns and bit/s, of eight bytes.
+    fn recorded_rates<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<&str, Bound<'py, PyBytes>>> {
+        let recorded = self.checked()?.links.iter().filter(|link| link.recorded);
+        let bytes = |link: &Link| -> Vec<u8> {
+            let period = link.changes_period.map_or(0, Span::nanos);
+            let changes =
+                link.changes.iter().flat_map(|change| [change.at.nanos(), change.rate.whole_bits()]);
+            std::iter::once(period).chain(changes).flat_map(u64::to_le_bytes).collect()
+        };
+        Ok(recorded.map(|link| (&*link.name, PyBytes::new(py, &bytes(link)))).collect())
+    }
+
+    /// An unread copy, which reads its recordings again.
     fn anew(&self) -> Self {
         self.document.clone().into()
     }

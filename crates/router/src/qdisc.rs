@@ -200,7 +200,7 @@ pub fn check(link: &Link) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes",
+        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes and rates",
         link.name
     ))
 }

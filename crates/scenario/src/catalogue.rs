@@ -3,7 +3,7 @@
 use crate::json::value;
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
+use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, Sweep, TrafficTable};
 
 use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -23,6 +23,7 @@ pub fn catalogue() -> Json {
             "dumbbell": parameters(Dumbbell::specs()),
             "link": parameters(LinkTable::specs()),
             "loss": parameters(Gilbert::specs()),
+            "rates": parameters(Recorded::specs()),
             "traffic": parameters(TrafficTable::specs()),
             "tcp": parameters_of(&Tcp::unnamed(None), |_| true),
             "response": parameters(Response::specs()),

@@ -26,6 +26,9 @@ pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
 /// The keys of a link for its random losses, in the two directions.
 pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
 
+/// The keys of a link for its recorded rates, in the two directions.
+pub(crate) const RECORDED: [&str; 2] = ["rates", "reverse_rates"];
+
 /// The key of the varied parameters.
 pub(crate) const VARY: &str = "vary";
 

@@ -1,6 +1,7 @@
 //! The tables of a file: the keys of each, and the checks of each by itself.
 
 pub(crate) mod link;
+mod rates;
 pub(crate) mod sweep;
 mod tcp;
 mod trace;
@@ -13,6 +14,8 @@ use crate::source::tree::{Table, labels};
 pub(crate) use link::BUFFERS;
 pub(crate) use link::LinkEntry;
 pub use link::{Admission, Dumbbell, LinkTable};
+pub(crate) use rates::Rates;
+pub use rates::Recorded;
 pub use sweep::{Method, Sweep};
 pub(crate) use traffic::TrafficEntry;
 pub use traffic::{KindName, TrafficTable};
@@ -29,6 +32,8 @@ pub(crate) struct Tables {
     pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the bottleneck, in the two directions.
     pub(crate) losses: [Option<Loss>; 2],
+    /// The recorded rates of the bottleneck, in the two directions.
+    pub(crate) recorded: [Option<Rates>; 2],
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
@@ -40,13 +45,14 @@ impl<'a> Reader<'a> {
     /// Reads every table of the document.
     pub(crate) fn tables(&mut self) -> Tables {
         let root = self.document.root();
-        let mut losses = [None, None];
+        let (mut losses, mut recorded) = ([None, None], [None, None]);
         let dumbbell = root.get("dumbbell").map(|node| {
             let table = self.table(node, "dumbbell");
             let Some(table) = table else { return Dumbbell::default() };
-            let dumbbell: Dumbbell = self.assigned(&table, "dumbbell", &LOSSES);
+            let mut dumbbell: Dumbbell = self.assigned(&table, "dumbbell", &LOSSES);
             losses = LOSSES.map(|key| self.loss(table.get(key)?, &below("dumbbell", key)));
             self.changes(dumbbell.changes.as_deref(), dumbbell.changes_period, "dumbbell");
+            recorded = self.recorded(dumbbell.recording(), &table, "dumbbell");
             dumbbell
         });
         let mut tables = Tables {
@@ -57,6 +63,7 @@ impl<'a> Reader<'a> {
             dumbbell,
             aqms: ALGORITHMS.map(|key| self.named(root.get(key)?, "", key)),
             losses,
+            recorded,
             links: Vec::new(),
             traffic: Vec::new(),
         };

@@ -98,8 +98,9 @@ error.
 def digest(scenario: Scenario) -> str:
     """Hash everything that determines a scenario's results, except seed and engine.
 
-    Return the SHA-256, in hexadecimal, of its canonical JSON with every default filled in. A trace counts by the
-    packets that were read, not by its path or present content. Raise ScenarioError if the scenario is not valid.
+    Return the SHA-256, in hexadecimal, of its canonical JSON with every default filled in. A recording counts by the
+    packets or rates that were read, not by its path or present content. Raise ScenarioError if the scenario is not
+    valid.
     """
     resolved = by_algorithm(scenario.resolved)
     for name in ("title", "seed"):
@@ -111,6 +112,11 @@ def digest(scenario: Scenario) -> str:
     for entry in resolved["traffic"]:
         if entry["kind"] == "trace":
             entry["file"] = hashlib.sha256(next(traces)).hexdigest()
+    links = {link["name"]: link for link in resolved["link"]}
+    for name, rates in scenario.core.recorded_rates().items():
+        cable = name.removesuffix(":reverse")
+        table = links[cable] if cable in links else resolved["dumbbell"]
+        table["rates" if name == cable else "reverse_rates"] = hashlib.sha256(rates).hexdigest()
     return _sha256(resolved).hex()
 
 

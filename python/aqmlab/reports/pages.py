@@ -157,7 +157,7 @@ is read first, and may itself extend one; the keys of this file are laid over it
   target queue length, as `--aqm` does. So does one with a `preset`.
 * A `tcp` as a table is merged, a `tcp` as a text replaces.
 * A parameter of `[sweep.vary]` has the values of this file, even where they are a table.
-* A trace's `file` is looked for in the folder of the file that names it.
+* A recording's `file` is looked for in the folder of the file that names it.
 
 `aqmlab show` prints the whole of a shipped scenario. Results, stores and reports have the whole as well, and depend on
 no other file. An error names the file in which the value stands. A text, such as standard input, has no folder, and
@@ -186,6 +186,13 @@ A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`
 `loss = {{ good_to_bad = 0.01, bad_to_good = 0.3 }}`.
 
 {loss}
+
+## `rates`
+
+A recording that the rate of a link follows: `rates = {{ file = "cell.down", bin = "100 ms" }}`.
+[Recorded rates](../guide/exchange.md#recorded-rates) has an example.
+
+{rates}
 
 ## `[[traffic]]`
 
@@ -305,6 +312,7 @@ def scenario() -> str:
         "dumbbell": top["dumbbell"]["properties"],
         "link": forms["link"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
+        "rates": {},
         "traffic": forms["traffic"]["properties"],
         "response": top["response"]["properties"],
         "record": top["record"]["properties"],

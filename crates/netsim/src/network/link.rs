@@ -37,6 +37,8 @@ pub(crate) struct Wire {
     /// Size of the last packet without them, how long it was in transmission, and until it was at the other end: most have the
     /// same size.
     last: (u32, Lapse, Lapse),
+    /// The link, if it has the rates of a recording, between which a packet in transmission may change.
+    recorded: Option<Box<model::Link>>,
 }
 
 /// One direction of a link. A link without measured buffer is plain: drop-tail, with each departure time known on
@@ -85,8 +87,17 @@ impl Wire {
     /// Computes the transmission time for another size.
     #[cold]
     #[inline(never)]
-    fn measure(&mut self, size: u32) {
-        let transmission = self.clock.transmission(self.rate, size + self.overhead);
+    fn measure(&mut self, start: Instant, size: u32) {
+        let bytes = size + self.overhead;
+        let transmission = match &self.recorded {
+            None => self.clock.transmission(self.rate, bytes),
+            Some(link) => {
+                let start = Span::ns(self.clock.time(start).nanos());
+                self.clock.lapse(Span::ns(link.sent(start, bytes).nanos() - start.nanos()))
+            }
+        };
+        // No packet has no bytes: on a recorded link each is measured.
+        let size = if self.recorded.is_some() { 0 } else { size };
         self.last = (size, transmission, self.clock.sum(transmission, self.delay));
     }
 
@@ -94,7 +105,7 @@ impl Wire {
     #[inline]
     pub(crate) fn send(&mut self, start: Instant, size: u32) -> Transmission {
         if self.last.0 != size {
-            self.measure(size);
+            self.measure(start, size);
         }
         let (sent, arrival) = (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2));
         Transmission { sent, arrival }
@@ -118,6 +129,7 @@ impl Link {
                 delay: clock.lapse(delay),
                 overhead: link.overhead.0 as u32,
                 last: (0, nothing, nothing),
+                recorded: link.recorded.then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
             free: Instant::ZERO,
@@ -136,7 +148,7 @@ impl Link {
         }
     }
 
-    /// Sends at another rate from the next packet on; the packet in transmission keeps its own.
+    /// Sends at another rate from the next packet on; the packet in transmission keeps its own, unless the link is recorded.
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.wire.rate);

@@ -188,6 +188,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: Vec::new(),
             changes_period: None,
+            recorded: false,
             delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),

@@ -1,12 +1,12 @@
 //! Checks that values which are each allowed also fit together, and that the run is feasible.
 
-use crate::keys::{BOTTLENECK, below};
+use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
 use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Kind, Scenario, Tcp, Udp};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
-use crate::tables::{BUFFERS, KindName, LinkEntry, Tables, TrafficEntry};
+use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
@@ -86,9 +86,11 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     }
     if let Some(dumbbell) = &tables.dumbbell {
         changes("dumbbell", dumbbell.changes.as_deref(), dumbbell.changes_period, general.duration, reader);
+        recorded("dumbbell", &tables.recorded, general.duration, reader);
     }
-    for LinkEntry { path, table, .. } in &tables.links {
+    for LinkEntry { path, table, recorded: rates, .. } in &tables.links {
         changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
+        recorded(path, rates, general.duration, reader);
     }
     buffers(tables, scenario, reader);
 }
@@ -109,6 +111,21 @@ fn changes(
     if period.nanos() < least {
         let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
         reader.refuse(&at, Some(shown(&period)), message);
+    }
+}
+
+/// Checks that recorded rates do not change too often.
+fn recorded(path: &str, recorded: &[Option<Rates>; 2], duration: Span, reader: &mut Reader<'_>) {
+    for (key, rates) in RECORDED.into_iter().zip(recorded) {
+        let Some(rates) = rates.as_ref().filter(|_| reader.fine(&["duration"])) else { continue };
+        let changes = duration.secs() / rates.period.secs() * rates.changes.len() as f64;
+        if changes > MOST_CHANGES as f64 {
+            let message = format!(
+                "{changes:.1e} changes in this duration, at most {MOST_CHANGES:e}: raise its `bin`, leave out lines, or \
+                 lower the duration"
+            );
+            reader.refuse(&below(path, key), None, message);
+        }
     }
 }
 
@@ -307,9 +324,10 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
                 false if cable == BOTTLENECK => "dumbbell.".to_owned(),
                 false => "dumbbell.access_".to_owned(),
             };
-            match link.changes.is_empty() {
-                true => format!("{table}rate ({})", link.rate),
-                false => format!("the rates in {table}changes"),
+            match (link.changes.is_empty(), link.recorded) {
+                (true, _) => format!("{table}rate ({})", link.rate),
+                (_, false) => format!("the rates in {table}changes"),
+                (_, true) => format!("the rates in {table}rates"),
             }
         }
     }

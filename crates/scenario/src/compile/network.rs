@@ -6,7 +6,7 @@ use crate::model::{Buffer, Change, Clock, Distribution, General, Link, Loss, Sce
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
-use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Tables, TrafficEntry};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
@@ -25,13 +25,34 @@ struct Cable<'a> {
     delay: Distribution<Span>,
     overhead: Bytes,
     rates: [Rate; 2],
-    /// The changes of the first of the rates, which repeat.
-    changes: Vec<Change>,
-    changes_period: Option<Span>,
+    /// The changes of the rates, and when they start over.
+    changes: [Changes; 2],
     buffers: [Buffer; 2],
     admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
+}
+
+/// The changes of a rate.
+#[derive(Default)]
+struct Changes {
+    list: Vec<Change>,
+    /// When they start over.
+    period: Option<Span>,
+    recorded: bool,
+}
+
+impl Changes {
+    /// Those of the two directions of a cable: as they were recorded, otherwise as the file lists them for the first.
+    fn of(listed: Option<&[Change]>, period: Option<Span>, recorded: &[Option<Rates>; 2]) -> [Self; 2] {
+        let listed = Self { list: listed.unwrap_or_default().to_vec(), period, recorded: false };
+        let recorded = recorded.each_ref().map(|rates| {
+            let Rates { changes, period } = rates.clone()?;
+            Some(Self { list: changes, period: Some(period), recorded: true })
+        });
+        let [there, back] = recorded;
+        [there.unwrap_or(listed), back.unwrap_or_default()]
+    }
 }
 
 /// A network under construction.
@@ -60,8 +81,7 @@ impl Network {
     fn connect(&mut self, cable: Cable<'_>) {
         let [from, to] = cable.ends.map(|end| self.node(end));
         let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
-        let changes = [cable.changes, Vec::new()];
-        let said = changes.into_iter().zip(cable.aqms).zip(cable.losses);
+        let said = cable.changes.into_iter().zip(cable.aqms).zip(cable.losses);
         for (i, ((name, from, to), ((changes, aqm), loss))) in ways.into_iter().zip(said).enumerate() {
             let admission = cable.admission.unwrap_or_else(|| match &aqm {
                 Some(aqm) if self.of_ns2 && asks_before(aqm) => Admission::SticksOut,
@@ -70,14 +90,16 @@ impl Network {
             self.buffers.push(Said { buffer: cable.buffers[i], admission });
             // Only a measured link can change its rate: a link without an algorithm computes in advance when packets
             // leave.
-            let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !changes.is_empty()));
+            let Changes { list, period, recorded } = changes;
+            let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !list.is_empty()));
             self.links.push(Link {
                 name,
                 from,
                 to,
                 rate: cable.rates[i],
-                changes,
-                changes_period: cable.changes_period,
+                changes: list,
+                changes_period: period,
+                recorded,
                 delay: cable.delay,
                 loss,
                 // Set when the flows that share it are known.
@@ -99,8 +121,7 @@ impl Network {
             delay: dumbbell.delay,
             overhead: dumbbell.overhead,
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
-            changes: dumbbell.changes.clone().unwrap_or_default(),
-            changes_period: dumbbell.changes_period,
+            changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             admission: dumbbell.buffer_admission,
             // The bottleneck is there to be observed, so it always has an algorithm.
@@ -114,9 +135,8 @@ impl Network {
                 ends,
                 delay: delays[i % delays.len()],
                 overhead: Bytes(0),
-                rates: [dumbbell.access_rate(); 2],
-                changes: Vec::new(),
-                changes_period: None,
+                rates: [dumbbell.access_rate(&tables.recorded); 2],
+                changes: Default::default(),
                 buffers: [dumbbell.access_buffer; 2],
                 admission: None,
                 aqms: [None, None],
@@ -136,8 +156,7 @@ impl Network {
             delay: table.delay,
             overhead: table.overhead,
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
-            changes: table.changes.clone().unwrap_or_default(),
-            changes_period: table.changes_period,
+            changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
             admission: table.buffer_admission,
             aqms: params(&entry.aqms),

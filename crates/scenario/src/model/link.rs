@@ -22,6 +22,9 @@ pub struct Link {
     pub changes: Vec<Change>,
     /// The time after which the changes start over.
     pub changes_period: Option<Span>,
+    /// Whether the changes are a recording, which starts over. Then a packet in transmission goes on at the new rate, and
+    /// a rate may be 0; otherwise the packet keeps its rate.
+    pub recorded: bool,
     /// Its one-way propagation delay, drawn for each run; the same in both directions.
     pub delay: Distribution<Span>,
     /// Its random losses, in front of the buffer.
@@ -131,6 +134,26 @@ impl Link {
         self.changes.get(next).map(|change| round + change.at).or(over)
     }
 
+    /// When a recorded link has sent a packet of `bytes` bytes whose transmission begins at `start`.
+    #[must_use]
+    pub fn sent(&self, start: Span, bytes: u32) -> Span {
+        debug_assert!(
+            self.recorded && self.capacity(Span::ZERO, self.changes_period.unwrap_or_default()) > 0.0
+        );
+        // In bits times nanoseconds a second, in which all is whole.
+        let mut left = u64::from(bytes) * 8_000_000_000;
+        let mut now = start;
+        loop {
+            let rate = self.rate_at(now).whole_bits();
+            let next = self.next_change(now);
+            let room = next.map(|next| u128::from(rate) * u128::from(next.nanos() - now.nanos()));
+            match next.zip(room).filter(|(_, room)| *room < u128::from(left)) {
+                Some((next, room)) => (left, now) = (left - room as u64, next),
+                None => return now + Span::ns(left.div_ceil(rate)),
+            }
+        }
+    }
+
     /// The bits that it can send between two times.
     #[must_use]
     pub fn capacity(&self, from: Span, to: Span) -> f64 {
@@ -173,23 +196,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_link_follows_its_changes_and_starts_over() {
-        let change = |at, mbit| Change { at: Span::s(at), rate: Rate::mbit_per_s(mbit) };
-        let mut link = Link {
+    /// A link of 1 Mbit/s.
+    fn plain() -> Link {
+        Link {
             name: "x".to_owned(),
             from: 0,
             to: 1,
             rate: Rate::mbit_per_s(1),
-            changes: vec![change(20, 10), change(30, 5)],
+            changes: Vec::new(),
             changes_period: None,
+            recorded: false,
             delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),
             packet: Bytes(500),
-        };
+        }
+    }
+
+    #[test]
+    fn a_link_follows_its_changes_and_starts_over() {
+        let change = |at, mbit| Change { at: Span::s(at), rate: Rate::mbit_per_s(mbit) };
+        let mut link = Link { changes: vec![change(20, 10), change(30, 5)], ..plain() };
         let rates = |link: &Link, times: &[u64]| -> Vec<f64> {
             times.iter().map(|&t| link.rate_at(Span::s(t)).bits() / 1e6).collect()
         };
@@ -202,6 +231,29 @@ mod tests {
         assert_eq!(link.next_change(Span::s(35)), Some(Span::s(40)));
         assert_eq!(link.next_change(Span::s(40)), Some(Span::s(60)));
         assert_eq!(link.capacity(Span::ZERO, Span::s(80)), 2.0 * (20e6 + 100e6 + 50e6));
+    }
+
+    #[test]
+    fn a_recorded_link_sends_a_packet_at_the_rates_of_its_time() {
+        let change = |ms, kbit: u64| Change { at: Span::ms(ms), rate: Rate::bit_per_s(1000 * kbit) };
+        let link = Link {
+            recorded: true,
+            changes: vec![change(0, 80), change(100, 0), change(300, 8)],
+            changes_period: Some(Span::ms(400)),
+            ..plain()
+        };
+        // In a round 1000 bytes in 0.1 s, then none in 0.2 s, then 100 bytes in 0.1 s.
+        for (start, bytes, end) in [
+            (0, 500, 50),
+            (0, 1000, 100),
+            (50, 501, 301),
+            (100, 100, 400),
+            (150, 1, 301),
+            (0, 2200, 800),
+            (390, 20, 401),
+        ] {
+            assert_eq!(link.sent(Span::ms(start), bytes), Span::ms(end), "{bytes} bytes from {start} ms");
+        }
     }
 
     #[test]

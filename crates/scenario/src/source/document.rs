@@ -1,6 +1,6 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, SWEEP, name_key};
+use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, RECORDED, SWEEP, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::extends::Library;
 use crate::source::target::kept;
@@ -206,15 +206,34 @@ impl Document {
     pub fn to_toml(&self) -> String {
         let mut root = self.root.clone();
         for entry in root.get_mut("traffic").map(Node::entries_mut).unwrap_or_default() {
-            let Data::Table(table) = &mut entry.data else { continue };
-            let Some(file) = table.get_mut("file") else { continue };
-            if let Some(whole) =
-                file.text().map(|name| self.file(name, &file.origin)).filter(|path| path.exists())
-            {
-                file.data = Data::Value(Value::Text(whole.display().to_string()));
-            }
+            self.complete(entry);
+        }
+        if let Some(dumbbell) = root.get_mut("dumbbell") {
+            self.complete_rates(dumbbell);
+        }
+        for entry in root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
+            self.complete_rates(entry);
         }
         root.to_toml().to_string()
+    }
+
+    /// Sets the files of a link's recorded rates to their full paths.
+    fn complete_rates(&self, link: &mut Node) {
+        let Data::Table(table) = &mut link.data else { return };
+        for key in RECORDED {
+            table.get_mut(key).into_iter().for_each(|rates| self.complete(rates));
+        }
+    }
+
+    /// Sets the `file` of a recording, if it exists, to its full path.
+    fn complete(&self, recording: &mut Node) {
+        let Data::Table(table) = &mut recording.data else { return };
+        let Some(file) = table.get_mut("file") else { return };
+        if let Some(whole) =
+            file.text().map(|name| self.file(name, &file.origin)).filter(|path| path.exists())
+        {
+            file.data = Data::Value(Value::Text(whole.display().to_string()));
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
-use crate::keys::{ALGORITHMS, LOSSES, below, is_name};
+use crate::keys::{ALGORITHMS, LOSSES, RECORDED, below, is_name};
 use crate::model::{Buffer, Change, Distribution, Gilbert, Loss, RATES};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
+use crate::tables::rates::{Rates, Recorded};
 use aqm::params::{Field, Params as _, Range};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use aqm::{choice, params};
@@ -47,8 +48,15 @@ params! {
         changes: Option<Vec<Change>> = None, "";
         /// Time after which `changes` start over, from `rate`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// A recording that the bottleneck's rate follows, in place of `changes`: `{ file = "cell.down" }`. It starts
+        /// over at its end. A packet in transmission goes on at the new rate, so that the link carries what it did in the
+        /// recording; the rate may be 0 for a time. The default of `rate` is then the mean, to which the algorithm's
+        /// parameters and a buffer in time or BDP refer.
+        rates: Option<Recorded> = None, "";
         /// Rate of the bottleneck's reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// As `rates`, for the reverse direction and `reverse_rate`.
+        reverse_rates: Option<Recorded> = None, "";
         /// Buffer of the bottleneck's reverse direction; auto is `buffer` if there is a `reverse_aqm`, otherwise
         /// `access_buffer`.
         reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
@@ -56,7 +64,7 @@ params! {
         /// receivers' delays evenly.
         hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
         /// Rate of every link between a host and its router. Auto is ten times the bottleneck's highest rate, including
-        /// `changes` and `reverse_rate`, within 100 Mbit/s and 100 Gbit/s.
+        /// `changes`, `rates` and the reverse direction, within 100 Mbit/s and 100 Gbit/s.
         access_rate: Option<Rate> = None, "bit/s", RATES;
         /// Buffer of every other link.
         access_buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
@@ -90,28 +98,59 @@ params! {
         changes: Option<Vec<Change>> = None, "";
         /// Time after which `changes` start over, from `rate`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// A recording that its rate follows, as `dumbbell.rates`.
+        rates: Option<Recorded> = None, "";
         /// The buffer in front of it, as `dumbbell.buffer`.
         buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// Rate of the reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// As `rates`, for the reverse direction and `reverse_rate`.
+        reverse_rates: Option<Recorded> = None, "";
         /// Buffer of the reverse direction; auto is `buffer`.
         reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
     }
 }
 
 impl Dumbbell {
-    /// The rate of every link between a host and its router.
-    pub(crate) fn access_rate(&self) -> Rate {
+    /// The rate of every link between a host and its router, if the bottleneck has these `recorded` rates.
+    pub(crate) fn access_rate(&self, recorded: &[Option<Rates>; 2]) -> Rate {
         // The least of them was the default before it depended on the bottleneck.
         const FASTER: f64 = 10.0;
         const LEAST: Rate = Rate::mbit_per_s(100);
         self.access_rate.unwrap_or_else(|| {
             let changed = self.changes.iter().flatten().map(|change| change.rate);
-            let fastest = changed.chain(self.reverse_rate).fold(self.rate, Rate::max);
+            let recorded = recorded.iter().flatten().map(Rates::highest);
+            let fastest = changed.chain(recorded).chain(self.reverse_rate).fold(self.rate, Rate::max);
             Rate::bit_per_s((FASTER * fastest.bits()).min(RATES.high) as u64).max(LEAST)
         })
     }
 }
+
+/// What a table says about its recorded rates, and the rates that have their means where the table has none.
+pub(super) struct Recording<'a> {
+    said: [&'a mut Option<Recorded>; 2],
+    has_changes: bool,
+    rate: &'a mut Rate,
+    reverse_rate: &'a mut Option<Rate>,
+}
+
+/// Declares [`Recording`] of a table.
+macro_rules! recording {
+    ($($table:ty),+) => {
+        $(impl $table {
+            pub(super) fn recording(&mut self) -> Recording<'_> {
+                Recording {
+                    said: [&mut self.rates, &mut self.reverse_rates],
+                    has_changes: self.changes.is_some(),
+                    rate: &mut self.rate,
+                    reverse_rate: &mut self.reverse_rate,
+                }
+            }
+        })+
+    };
+}
+
+recording!(Dumbbell, LinkTable);
 
 /// A `[[link]]`.
 #[derive(Clone, PartialEq, Debug)]
@@ -122,6 +161,8 @@ pub(crate) struct LinkEntry {
     pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the two directions.
     pub(crate) losses: [Option<Loss>; 2],
+    /// The recorded rates of the two directions.
+    pub(crate) recorded: [Option<Rates>; 2],
 }
 
 impl Reader<'_> {
@@ -143,7 +184,34 @@ impl Reader<'_> {
         }
         let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
         let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
-        LinkEntry { path, table: read, aqms, losses }
+        let recorded = self.recorded(read.recording(), table, &path);
+        LinkEntry { path, table: read, aqms, losses, recorded }
+    }
+
+    /// The recorded rates of both directions of the link in `table`. Sets the files to their full paths, and rates that
+    /// the table does not have to the means.
+    pub(super) fn recorded(&mut self, link: Recording<'_>, table: &Table, path: &str) -> [Option<Rates>; 2] {
+        if link.has_changes && link.said[0].is_some() {
+            let at = below(path, "changes");
+            self.refuse(&at, None, "`rates` is given as well: remove one of them");
+        }
+        let mut read = |key: &str, said: &mut Option<Recorded>| {
+            let said = said.as_mut()?;
+            let at = below(path, key);
+            if said.file.is_empty() {
+                let message = "needs a `file`: CSV, or a packet-delivery trace of Mahimahi";
+                self.refuse(&at, None, message);
+                return None;
+            }
+            let how = said.clone();
+            self.recording(&mut said.file, &below(&at, "file"), |file| Rates::read(file, &how))
+        };
+        let [there, back] = link.said;
+        let recorded = [read(RECORDED[0], there), read(RECORDED[1], back)];
+        let [there, back] = recorded.each_ref().map(|rates| rates.as_ref().map(Rates::mean_rate));
+        *link.rate = there.filter(|_| table.get("rate").is_none()).unwrap_or(*link.rate);
+        *link.reverse_rate = link.reverse_rate.or(back);
+        recorded
     }
 
     /// The loss in `node`: a probability, or a table.

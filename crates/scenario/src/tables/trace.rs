@@ -12,15 +12,18 @@ use std::sync::Arc;
 /// Largest file that is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
 const LONGEST: u64 = 64 << 20;
 
+/// The content of a recording's file; `shorten` says how to make a file that is too long shorter.
+pub(super) fn bytes(path: &Path, shorten: &str) -> Result<Vec<u8>, String> {
+    file::read(path, LONGEST).map_err(|unread| match unread {
+        Unread::Missing => format!("no such file: {}", path.display()),
+        Unread::TooLong => format!("more than {} MiB: {shorten}", LONGEST >> 20),
+        Unread::Other(problem) => problem,
+    })
+}
+
 /// The packets of the file at `path`.
 pub(super) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
-    let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
-        Unread::Missing => format!("no such file: {}", path.display()),
-        Unread::TooLong => {
-            format!("more than {} MiB: cut off the payload (editcap -s 64), or make it CSV", LONGEST >> 20)
-        }
-        Unread::Other(problem) => problem,
-    })?;
+    let bytes = bytes(path, "cut off the payload (editcap -s 64), or make it CSV")?;
     let arrivals = arrivals(&bytes)?;
     if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok(arrivals.into()) }
 }

@@ -9,6 +9,7 @@ use aqm::CLASSES;
 use aqm::params::{Field, Range, Value};
 use aqm::unit::{Bytes, Frequency, Rate, Span};
 use aqm::{choice, params};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Declares the kinds of traffic. The entry of a kind has its name in a scenario, and those of its keys that not all
@@ -289,18 +290,24 @@ impl Reader<'_> {
         let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
             return Arc::default();
         };
-        let whole = self.document.file(file, &self.document.origin(&at));
-        if whole.to_str().is_none() {
-            let message = "its whole path is not UTF-8: rename the folder, or move the file";
-            self.refuse(&at, Some(format!("{file:?}")), message);
-            return Arc::default();
-        }
-        let arrivals = trace::read(&whole).unwrap_or_else(|problem| {
-            self.refuse(&at, Some(format!("{file:?}")), problem);
-            Arc::default()
-        });
+        self.recording(file, &at, trace::read).unwrap_or_default()
+    }
+
+    /// What `read` finds in the file of a recording, which the value at `at` names; sets the file to its full path.
+    pub(super) fn recording<T>(
+        &mut self,
+        file: &mut String,
+        at: &str,
+        read: impl FnOnce(&Path) -> Result<T, String>,
+    ) -> Option<T> {
+        let whole = self.document.file(file, &self.document.origin(at));
+        let found = match whole.to_str() {
+            Some(_) => read(&whole),
+            None => Err("its whole path is not UTF-8: rename the folder, or move the file".to_owned()),
+        };
+        let found = found.map_err(|problem| self.refuse(at, Some(format!("{file:?}")), problem));
         *file = whole.display().to_string();
-        arrivals
+        found.ok()
     }
 }
 

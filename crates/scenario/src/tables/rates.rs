@@ -1,0 +1,232 @@
+//! Recordings of a link's rate: packet-delivery traces of Mahimahi, and CSV files of measured rates.
+
+mod csv;
+mod deliveries;
+
+use super::trace;
+use crate::model::{Change, RATES};
+use aqm::params;
+use aqm::params::Range;
+use aqm::unit::{Rate, Span};
+use std::path::Path;
+
+params! {
+    /// A recording that a link's rate follows.
+    pub struct Recorded {
+        /// The file, found in the scenario's folder, otherwise in the current folder. It is either a packet-delivery trace
+        /// of Mahimahi: in each line a time in whole milliseconds at which 1504 bytes may pass. Or it is CSV with a
+        /// header, a column of times and columns of rates, whose names end in their units: `time,rate_mbps`,
+        /// `timestamp,downlink_kbps,uplink_kbps`, `t [ms],rate [Mbit/s]`. Times count from the first one, without a
+        /// unit in seconds, or in ms, us or ns if they can only be such times since 1970. A rate without a unit is in
+        /// bit/s.
+        file: String = String::new(), "";
+        /// The column with the rates, if several columns have rates: `downlink_kbps`.
+        column: Option<String> = None, "";
+        /// The rate that a 1 in the column stands for; auto is by the column's name.
+        unit: Option<Rate> = None, "bit/s", Range::new(1.0, 1e9);
+        /// The time over which the bytes of a packet-delivery trace are spread evenly.
+        bin: Span = Span::ms(100), "s", Range::new(1e-3, 1e5);
+    }
+}
+
+/// The shortest interval between two rates.
+const SHORTEST: Span = Span::us(1);
+
+/// Latest time after the first, in seconds: no run lasts longer.
+const LATEST: u64 = 10_000_000;
+
+/// The rates of a recording, which starts over at its end.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Rates {
+    /// The first of them is at 0.
+    pub(crate) changes: Vec<Change>,
+    pub(crate) period: Span,
+}
+
+impl Rates {
+    /// The rates of the recording in `file`.
+    pub(super) fn read(file: &Path, said: &Recorded) -> Result<Self, String> {
+        let bytes = trace::bytes(file, "keep a part of it")?;
+        Self::of(&bytes, said)
+    }
+
+    /// The rates in the content of a file, whose first line identifies its format.
+    fn of(bytes: &[u8], said: &Recorded) -> Result<Self, String> {
+        let text = str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        let text = text.ok_or("not text: must be a packet-delivery trace of Mahimahi, or CSV")?;
+        let text = text.trim_start_matches('\u{feff}');
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let first =
+            first.ok_or("empty: must be a packet-delivery trace of Mahimahi, or CSV with a header")?;
+        let rates = if first.bytes().all(|c| c.is_ascii_digit()) {
+            deliveries::rates(text, said)?
+        } else {
+            csv::rates(text, said)?
+        };
+        let mean = rates.mean();
+        if RATES.contains(mean) {
+            return Ok(rates);
+        }
+        let mean = Rate::bit_per_s(mean.round() as u64);
+        Err(format!(
+            "a mean rate of {mean}: must be in [1 kbit/s, 100 Gbit/s]; `unit` says what a 1 stands for"
+        ))
+    }
+
+    /// Makes rates of intervals that follow each other, each a rate in bit/s and its duration.
+    fn joined(intervals: impl Iterator<Item = (f64, Span)>) -> Self {
+        let mut rates = Self { changes: Vec::new(), period: Span::ZERO };
+        for (bits, duration) in intervals {
+            let rate = Rate::bit_per_s(bits.round() as u64);
+            if rates.changes.last().is_none_or(|last| last.rate != rate) {
+                rates.changes.push(Change { at: rates.period, rate });
+            }
+            rates.period = rates.period + duration;
+        }
+        rates
+    }
+
+    /// The mean rate, in bit/s.
+    fn mean(&self) -> f64 {
+        let ends = self.changes.iter().skip(1).map(|change| change.at).chain([self.period]);
+        let bits = |(change, end): (&Change, Span)| {
+            change.rate.bits() * Span::ns(end.nanos() - change.at.nanos()).secs()
+        };
+        self.changes.iter().zip(ends).map(bits).sum::<f64>() / self.period.secs()
+    }
+
+    /// The mean rate, to a bit/s.
+    pub(crate) fn mean_rate(&self) -> Rate {
+        Rate::bit_per_s(self.mean().round() as u64)
+    }
+
+    /// The highest rate.
+    pub(crate) fn highest(&self) -> Rate {
+        self.changes.iter().map(|change| change.rate).max().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In place of a rate, at the end of a recording.
+    const END: f64 = -1.0;
+
+    fn rates(text: &str, said: &Recorded) -> Vec<(f64, f64)> {
+        let rates = Rates::of(text.as_bytes(), said).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
+        let end = (rates.period.secs(), END);
+        rates.changes.iter().map(|change| (change.at.secs(), change.rate.bits())).chain([end]).collect()
+    }
+
+    fn refused(text: &str, said: &Recorded) -> String {
+        Rates::of(text.as_bytes(), said).unwrap_err()
+    }
+
+    const MTU: f64 = 8.0 * 1504.0;
+
+    #[test]
+    fn deliveries_are_spread_over_their_bin_and_none_is_lost() {
+        let auto = Recorded::default();
+        // Two in (0, 100 ms], with one at 0, none in the next, one at the end of the third, which is a short one.
+        let text = "0\n100\n230\n";
+        let seen = rates(text, &auto);
+        assert_eq!(seen, [(0.0, 20.0 * MTU), (0.1, 0.0), (0.2, (MTU / 0.03).round()), (0.23, END)]);
+        let whole = rates(text, &Recorded { bin: Span::s(1), ..auto.clone() });
+        assert_eq!(whole, [(0.0, (3.0 * MTU / 0.23).round()), (0.23, END)]);
+        let many: String = (1..=60_000).map(|ms| format!("{}\n", ms / 7 * 7 + 1)).collect();
+        let read = Rates::of(many.as_bytes(), &auto).unwrap();
+        let bytes = read.mean() * read.period.secs() / 8.0;
+        assert!((bytes - 60_000.0 * 1504.0).abs() < 1.0, "{bytes}");
+    }
+
+    #[test]
+    fn a_table_holds_each_rate_until_the_next_time_and_starts_over() {
+        let auto = Recorded::default();
+        let listed = [(0.0, 4e6), (0.5, 0.0), (1.5, 2.5e6), (2.5, END)];
+        for text in [
+            "time,rate_mbps\n10,4\n10.5,0\n11.5,2.5\n",
+            "\u{feff}\"t [ms]\";\"rate [Mbit/s]\"\r\n0;4\r\n500;0\r\n1500;2.5\r\n\r\n",
+            "cell,timestamp,downlink_kbps\na,1700000000000,4000\na,1700000000500,0\na,1700000001500,2500\n",
+            "seconds\trate\n0\t4e6\n.5\t0\n1.5\t2.5e6\n",
+            "time_us,throughput (MB/s)\n0,.5\n500000,0\n1500000,0.3125\n",
+        ] {
+            assert_eq!(rates(text, &auto), listed, "{text}");
+        }
+        // Equal rates need no change.
+        assert_eq!(rates("t,rate_kbps\n0,5\n1,5\n2,6\n", &auto), [(0.0, 5e3), (2.0, 6e3), (3.0, END)]);
+    }
+
+    #[test]
+    fn a_column_and_its_unit_may_be_chosen() {
+        let text = "time,downlink_mbps,up\n0,4,1\n1,5,2\n";
+        assert_eq!(rates(text, &Recorded::default())[0], (0.0, 4e6));
+        let mut said = Recorded { column: Some("up".into()), ..Recorded::default() };
+        assert!(
+            refused(text, &said).starts_with("a mean rate of 2 bit/s: must be in"),
+            "{}",
+            refused(text, &said)
+        );
+        said.unit = Some(Rate::mbit_per_s(1));
+        assert_eq!(rates(text, &said)[1], (1.0, 2e6));
+        said.column = Some("left".into());
+        assert_eq!(
+            refused(text, &said),
+            "line 1: no column \"left\"; those there are: time, downlink_mbps, up"
+        );
+        let two = "time,down_mbps,up_mbps\n0,4,1\n1,5,2\n";
+        let message = "line 1: several columns have rates, down_mbps, up_mbps: choose one with `column`";
+        assert_eq!(refused(two, &Recorded::default()), message);
+    }
+
+    #[test]
+    fn whatever_is_no_recording_is_refused_with_its_line() {
+        let auto = Recorded::default();
+        for (text, message) in [
+            ("", "empty: must be a packet-delivery trace of Mahimahi, or CSV with a header"),
+            (" \n\n", "empty: must be a packet-delivery trace of Mahimahi, or CSV with a header"),
+            ("a\0b", "not text: must be a packet-delivery trace of Mahimahi, or CSV"),
+            ("5\n7\n6\n", "line 3: 6: earlier than the line before, 7: sort the lines, or remove a torn one"),
+            ("5\n7\n\n6x\n", "line 4: \"6x\": must be a whole number of milliseconds"),
+            ("5\n-7\n", "line 2: \"-7\": must be a whole number of milliseconds"),
+            ("0\n0\n", "its last time is 0 ms: it must be later, for the recording starts over then"),
+            ("99999999999\n", "line 1: 99999999999: must be at most 10000000 s after the start"),
+            (
+                "{\"a\": 1}",
+                "line 1: must be a header with a time and a rate, like time,rate_mbps; or, in each line, a whole number of milliseconds (Mahimahi)",
+            ),
+            (
+                "time,size\n0,1\n",
+                "line 1: no column has a rate: name it with its unit, like rate_mbps, or set `column` and `unit`",
+            ),
+            ("time,rate_mbps\n", "line 1: no rates follow: must be two lines at least"),
+            ("time,rate_mbps\n0,1\n", "line 2: the only one with a rate: must be two lines at least"),
+            (
+                "time,rate_mbps\n0,1\n1\n",
+                "line 3: only 1 of the header's 2 fields: complete the line, or remove it if it is torn",
+            ),
+            (
+                "time,rate_mbps\n0,1\n0,2\n",
+                "line 3: time = 0: must be later than in the line before, 0: sort the lines, and keep one for each time",
+            ),
+            ("time,rate_mbps\n0,1\n1,-2\n", "line 3: rate_mbps = -2: must be in [0, 100 Gbit/s]"),
+            ("time,rate_mbps\n0,1\n1,nan\n", "line 3: rate_mbps = \"nan\": must be a number"),
+            ("time,rate_gbps\n0,1\n1,200\n", "line 3: rate_gbps = 200: must be in [0, 100 Gbit/s]"),
+            (
+                "time,rate_mbps\n2024-01-01T00:00:00,1\n",
+                "line 2: time = \"2024-01-01T00:00:00\": must be a number",
+            ),
+            (
+                "time,rate_mbps\n0,0\n1,0\n",
+                "a mean rate of 0 bit/s: must be in [1 kbit/s, 100 Gbit/s]; `unit` says what a 1 stands for",
+            ),
+            (
+                "time,rate_mbps\n0,1\n1e9,1\n",
+                "line 3: time = 1e9: must be at most 10000000 s after the first",
+            ),
+            ("time,rate_mbps\n0,1\n1e-9,1\n", "line 3: time = 1e-9: must be at least 1 us after that before"),
+        ] {
+            assert_eq!(refused(text, &auto), message, "{text:?}");
+        }
+    }
+}
