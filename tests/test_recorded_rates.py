@@ -88,9 +88,9 @@ def test_a_bad_recording_is_refused_in_a_line_with_its_place(tmp_path: Path, con
 def test_a_recording_excludes_changes_and_needs_a_file(tmp_path: Path) -> None:
     rates = {"dumbbell.rates": {"file": str(mahimahi(tmp_path))}}
     both = Scenario.parse(TEXT).with_({**rates, "dumbbell.changes": ["1 s: 1 Mbit/s"]})
-    with pytest.raises(ScenarioError, match="dumbbell.changes: `rates` is given as well: remove one of them"):
+    with pytest.raises(ScenarioError, match=r"dumbbell\.changes: `rates` is given as well: remove one of them"):
         both.check()
-    with pytest.raises(ScenarioError, match="dumbbell.rates: needs a `file`: CSV, or a packet-delivery trace"):
+    with pytest.raises(ScenarioError, match=r"dumbbell\.rates: needs a `file`: CSV, or a packet-delivery trace"):
         Scenario.parse(TEXT).with_({"dumbbell.rates": {"bin": "1 s"}}).check()
     often = Scenario.parse(TEXT).with_({**rates, "duration": "1e7 s", "dumbbell.rates.bin": "10 ms"})
     with pytest.raises(ScenarioError, match=r"dumbbell.rates: .* changes in this duration, at most 1e7: raise its"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import options, racing
-from aqmlab.cli.delivery import deliver, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import deliver, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, stop
 
@@ -101,7 +101,7 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
         write_text(folder / FILE, json_text(advice.document()))
         return [FILE, *figure_files(["tradeoff"], formats), *names]
 
-    deliver(advice, json, out, save, (csv, advice.frame) if csv else None)
+    deliver(advice, json, out, save, of_runs(csv))
 
 
 def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str) -> Link:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import options, precision, replications, scenarios
+from aqmlab.cli.delivery import of_runs
 from aqmlab.cli.scenarios import seeded, with_settings
 from aqmlab.cli.terminal import warn
 
@@ -105,7 +106,7 @@ def compare(
         until=asked,
         warmup=warmup,
         baseline=baseline,
-        csv=csv,
+        exports=of_runs(csv),
         formats=formats,
         choice=choice,
         flows=flows,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +28,26 @@ class Deliverable(Protocol):
     def document(self) -> dict[str, Any]:
         """Return the result as a dictionary for JSON."""
         ...
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that a command writes besides those of ``--out``: ``option`` asks for it, ``what`` says what is in it."""
+
+    option: str
+    file: Path
+    what: str
+    content: Callable[[Any], bytes]
+    """Returns the content of the file for a result."""
+
+
+def of_runs(csv: Path | None) -> list[Export]:
+    """Return what ``--csv`` asks for."""
+    return [Export("--csv", csv, "the metrics of every run", lambda result: _csv(result.frame))] if csv else []
+
+
+def _csv(frame: polars.DataFrame) -> bytes:
+    return frame.write_csv().encode()
 
 
 def require_writable_file(file: Path, option: str) -> None:
@@ -67,14 +88,14 @@ def deliver(
     json: bool,
     out: Path | None,
     save: Callable[[Path], Sequence[str]],
-    csv: tuple[Path, polars.DataFrame] | None = None,
+    exports: Sequence[Export] = (),
     printed: Callable[[], str] | None = None,
 ) -> None:
     """Print a result; if there is a folder, write the files with ``save(out)`` and print the names that it returns.
 
-    ``csv`` is a file and the table to write to it. ``printed`` returns the text of the result, by default its repr.
+    ``exports`` are written as well. ``printed`` returns the text of the result, by default its repr.
     """
-    from aqmlab.files import json_text, write_text
+    from aqmlab.files import json_text, write_whole
 
     files: Sequence[str] = ()
     try:
@@ -83,11 +104,10 @@ def deliver(
     finally:  # save even if the reader closes the pipe early
         if out:
             files = save(out)
-        if csv:
-            file, frame = csv
-            write_text(file, frame.write_csv())
+        for export in exports:
+            write_whole(export.file, export.content(result))
     written = [f"written to {out}: {', '.join(files)}"] if files else []
-    written += [f"written to {csv[0]}: the metrics of every run"] if csv else []
+    written += [f"written to {export.file}: {export.what}" for export in exports]
     if written:
         typer.echo("\n".join(written if json else ["", *written]), err=json)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import REPORT, Export, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.precision import Bar, reached, remedy, require_engines
 from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aqmlab.execute.until import NotReached
     from aqmlab.reports.parts import Choice
     from aqmlab.results.comparison import Comparison
+    from aqmlab.results.result import Result
     from aqmlab.scenario import Scenario
 
     Simulated = tuple[Comparison, Interrupted | RunFailed | NotReached | None]
@@ -76,10 +77,11 @@ def perform(
     until: Until | None = None,
     warmup: str | None = None,
     baseline: str | None = None,
-    csv: Path | None = None,
+    exports: Sequence[Export] = (),
     formats: Sequence[str] = DEFAULT_FORMATS,
     choice: Choice | None = None,
     flows: bool = False,
+    more: Callable[[Result], str] | None = None,
 ) -> None:
     """Let engines, as `--engine` names them, perform scenarios; see `simulated` and `report`.
 
@@ -119,7 +121,7 @@ def perform(
         return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
     least = seeds or (until.least if until else None)
-    report(cases, least, simulate, json, out, single, check, until, csv, formats, choice, flows)
+    report(cases, least, simulate, json, out, single, check, until, exports, formats, choice, flows, more)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -133,17 +135,18 @@ def report(
     single: bool,
     checked: bool = False,
     until: Until | None = None,
-    csv: Path | None = None,
+    exports: Sequence[Export] = (),
     formats: Sequence[str] = DEFAULT_FORMATS,
     choice: Choice | None = None,
     flows: bool = False,
+    more: Callable[[Result], str] | None = None,
 ) -> None:
     """Call ``simulate``, print and save; after Ctrl-C, a failure or a limit, do so with the finished runs and exit.
 
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
-    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for, ``csv``
-    is the file for the metrics of all runs, ``formats`` are those of the figures.
-    Of a ``choice`` only its tables are printed; ``flows`` lists the flows as well.
+    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for. The
+    ``exports`` are written as well, and ``formats`` are those of the figures. Of a ``choice`` only its tables are
+    printed; ``flows`` lists the flows as well. ``more`` returns what is printed below, for the first result.
     """
     from aqmlab.execute.cases import Interrupted, chosen_seeds
     from aqmlab.execute.until import NotReached
@@ -154,8 +157,8 @@ def report(
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
         figures = figure_files(FIGURES[:1] if len(scenarios) == 1 else FIGURES, formats)
         require_writable_folder(out, [*files(scenarios, chosen, single), *figures, REPORT])
-    if csv:
-        require_writable_file(csv, "--csv")
+    for export in exports:
+        require_writable_file(export.file, export.option)
     with one_interrupt() as ignore_interrupts:
         results, stopped = simulate()
         ignore_interrupts()  # keep the finished runs
@@ -167,9 +170,10 @@ def report(
                 return [f"{'result' if single else 'comparison'}.json", *draw(results, folder, formats)]
 
             def printed() -> str:
-                return whole(results, results.baseline, choice, flows)
+                below = f"\n\n{more(next(iter(results.values())))}" if more else ""
+                return whole(results, results.baseline, choice, flows) + below
 
-            deliver(shown, json, out, save, (csv, shown.frame) if csv else None, printed)
+            deliver(shown, json, out, save, exports, printed)
     if results and until and not stopped:
         for line in reached(until, results):
             typer.echo(line, err=json)

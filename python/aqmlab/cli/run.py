@@ -2,13 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aqmlab.cli import options, precision, replications, scenarios
+from aqmlab.cli.delivery import Export, of_runs
 from aqmlab.cli.terminal import warn
+
+if TYPE_CHECKING:
+    from aqmlab.exchange.measured import Measured
+    from aqmlab.results.result import Result
+    from aqmlab.scenario import Scenario
+
+    Beside = dict[str | None, list[Measured]]
+
+FLENT = ".flent.gz"
+"""The ending of flent's files."""
+
+
+def _flent(file: Path | None) -> Path | None:
+    """Refuse a name that flent would not open."""
+    if file and not file.name.endswith(FLENT):
+        raise typer.BadParameter(f"{file}: must end in {FLENT}, by which flent knows its files")
+    return file
+
+
+def _exports(tc: Path | None, flent: Path | None) -> list[Export]:
+    """Return what ``--tc`` and ``--flent`` ask for."""
+    asked = []
+    if tc:
+        from aqmlab.exchange.tc import text
+
+        asked.append(Export("--tc", tc, "the queues of the first run, as tc prints them", text))
+    if flent:
+        from aqmlab.exchange.flent import content
+
+        asked.append(Export("--flent", flent, "the series of the first run, for flent", content))
+    return asked
+
+
+def _measured(beside: Sequence[str] | None, scenario: Scenario) -> Beside:
+    """Read the measurements, by the traffic entry beside which they stand, or None for all traffic."""
+    from aqmlab.exchange.measured import read
+
+    found: Beside = {}
+    for text in beside or ():
+        name, _, file = text.rpartition("=")
+        names = [entry["name"] for entry in scenario.resolved["traffic"]]
+        if name and name not in names:
+            problem = f"{text}: no traffic entry {name}; those there are: {', '.join(names)}"
+            raise typer.BadParameter(problem, param_hint="--beside")
+        try:
+            found.setdefault(name or None, []).extend(read(file))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--beside") from None
+    return found
+
+
+def _besides(measured: Beside) -> Callable[[Result], str] | None:
+    """Return what prints the measurements, if there are any."""
+    from aqmlab.reports.beside import text
+
+    return (lambda result: text(result, measured)) if measured else None
+
+
+def _drawn(measured: Beside, out: Path | None, formats: Sequence[str]) -> list[Export]:
+    """Return the figure of the measurements in each format, if there are any and a folder."""
+    if not measured or out is None:
+        return []
+
+    def image(form: str) -> Callable[[Result], bytes]:
+        def draw(result: Result) -> bytes:
+            from aqmlab.figures import matplotlib
+            from aqmlab.figures.beside import beside
+
+            return matplotlib.images(beside(result, measured), [form])[form]
+
+        return draw
+
+    return [Export("--out", out / f"beside.{form}", "what was measured and simulated", image(form)) for form in formats]
 
 
 def run(
@@ -45,6 +120,34 @@ def run(
             "run. Only the linux engine can.",
         ),
     ] = None,
+    tc: Annotated[
+        Path | None,
+        typer.Option(
+            "--tc",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write the queues of the first run to this file as `tc -j -s qdisc show` prints them.",
+        ),
+    ] = None,
+    flent: Annotated[
+        Path | None,
+        typer.Option(
+            "--flent",
+            metavar="FILE",
+            dir_okay=False,
+            callback=_flent,
+            help="Write throughput and delay of the first run to this file, NAME.flent.gz, for flent and flent-gui.",
+        ),
+    ] = None,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--beside",
+            metavar="[NAME=]FILE",
+            help="Print what `iperf3 -J` or `irtt client -o` measured beside what was simulated, of traffic entry NAME "
+            "or of all traffic; with --out also draw it. Repeatable.",
+        ),
+    ] = None,
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
     links: options.Links = None,
@@ -71,6 +174,10 @@ def run(
         warn([f"{reason}: the run is not shown"])
     elif watch:
         watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
+    for option, wanted in {"--flent": flent, "--beside": out and beside}.items():
+        if wanted and not chosen.resolved["record"]["series"]:
+            raise typer.BadParameter("needs series: record.series must be true", param_hint=option)
+    measured = _measured(beside, chosen)
     variants = {aqm if aqm and aqm.startswith(KERNEL) else chosen.aqm: chosen}
     replications.perform(
         variants,
@@ -85,8 +192,9 @@ def run(
         fates=pcapng,
         until=asked,
         warmup=warmup,
-        csv=csv,
+        exports=[*of_runs(csv), *_exports(tc, flent), *_drawn(measured, out, formats)],
         formats=formats,
         choice=choice,
         flows=flows,
+        more=_besides(measured),
     )

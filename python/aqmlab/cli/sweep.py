@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import options
-from aqmlab.cli.delivery import REPORT, deliver, draw, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import REPORT, deliver, draw, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
@@ -114,8 +114,7 @@ def sweep(
                 raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
         ignore_interrupts()  # keep the finished runs
-        table = (csv, result.frame) if csv else None
-        deliver(result, json, folder, lambda folder: _save(result, folder, formats), table)
+        deliver(result, json, folder, lambda folder: _save(result, folder, formats), of_runs(csv))
         _list_damage(result)
     if interrupted:
         counts = f"{result.done} of {result.wanted} runs are finished"

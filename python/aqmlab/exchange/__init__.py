@@ -1,0 +1,1 @@
+"""What other tools record and show: their formats, read and written."""

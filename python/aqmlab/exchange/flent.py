@@ -1,0 +1,122 @@
+"""Series in the file format of flent, version 4, which flent and flent-gui open and plot.
+
+The file is that of flent's test ``tcp_ndown``: the throughput of downloads, and a ping, by flent's names and in its
+units.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aqmlab.exchange.course import course
+from aqmlab.text import printable
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+TEST = "tcp_ndown"
+"""The test of flent whose series and plots the file has."""
+
+STEP = 0.2
+"""The least time in s between values, which is also that of flent itself."""
+
+PING = "Ping (ms) ICMP"
+"""The series of delays."""
+
+_START = "1970-01-01T00:00:00.000000Z"
+"""The date of the run: simulated time has none, and equal results are to be equal files."""
+
+_TCP = ("ftp", "transfer", "short", "web")
+"""The kinds of traffic over TCP."""
+
+_DATA = 0.5
+"""If data crosses a link, it carries more than this part of the goodput; of acknowledgements it carries less."""
+
+
+def content(result: Result) -> bytes:
+    """Return `document` as the content of a file ``NAME.flent.gz``."""
+    text = json.dumps(document(result), sort_keys=True, allow_nan=False)
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def document(result: Result) -> dict[str, Any]:
+    """Describe the first run of a result as flent describes a test.
+
+    Parameters
+    ----------
+    result : Result
+        A result with series.
+
+    Returns
+    -------
+    dict
+        ``version``, ``metadata``, ``x_values`` in s, ``results`` by the names of flent's series and ``raw_values``. For
+        the traffic entries whose data cross the observed link, ``TCP download::1`` and so on, or ``UDP download::1``,
+        are their throughputs there in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The
+        ``SERIES_META`` of each says which entry it is. ``Ping (ms) ICMP`` is the mean wait in the observed queue in ms,
+        over all packets sent in a bin. The delays of the links are not in it.
+
+    Raises
+    ------
+    LookupError
+        If the run recorded no series.
+    """
+    whole = course(result, [entry["name"] for entry in result.scenario.resolved["traffic"]], least=STEP)
+    columns, about = _throughputs(result)
+    columns[PING] = [None if np.isnan(wait) else float(wait) * 1e3 for wait in whole.wait]
+    about[PING] = {"UNITS": "ms", "LINK": result.link}
+    times = [round(float(t), 9) for t in whole.start]
+    title = printable(result.scenario.title) or result.discipline
+    metadata = {
+        "NAME": TEST,
+        "TITLE": title,
+        "TIME": _START,
+        "T0": _START,
+        "LENGTH": result.scenario.duration,
+        "TOTAL_LENGTH": result.scenario.duration,
+        "STEP_SIZE": round(whole.step, 9),
+        "NOTE": f"aqmlab {result.version}, {result.discipline}, seed {result.seeds[0]}",
+        "FLENT_VERSION": "2.0.0",
+        "IP_VERSION": 4,
+        "HOST": result.link,
+        "LOCAL_HOST": "aqmlab",
+        "HOSTS": [result.link],
+        "TEST_PARAMETERS": {"download_streams": str(sum("TCP download::" in name for name in columns))},
+        "BATCH_NAME": None,
+        "DATA_FILENAME": f"{TEST}.flent.gz",
+        "SERIES_META": about,
+    }
+    raw = {
+        name: [{"t": t, "val": value} for t, value in zip(times, values, strict=True) if value is not None]
+        for name, values in columns.items()
+    }
+    return {"version": 4, "metadata": metadata, "x_values": times, "results": columns, "raw_values": raw}
+
+
+Values = list[float | None]
+
+
+def _throughputs(result: Result) -> tuple[dict[str, Values], dict[str, dict[str, str]]]:
+    """Return the throughputs by the names of their series, and what each is."""
+    columns: dict[str, Values] = {}
+    about: dict[str, dict[str, str]] = {}
+    for entry in result.scenario.resolved["traffic"]:
+        name, protocol = entry["name"], "TCP" if entry["kind"] in _TCP else "UDP"
+        metrics = result.runs[0].classes[name]
+        if (metrics["throughput"] or 0.0) <= _DATA * (metrics["goodput"] or 0.0):
+            continue
+        number = 1 + sum(key.startswith(f"{protocol} download::") for key in columns)
+        key = f"{protocol} download::{number}"
+        columns[key] = [float(rate) / 1e6 for rate in course(result, [name], least=STEP).rate]
+        about[key] = {"UNITS": "Mbits/s", "CLASS": name}
+    streams = [values for name, values in columns.items() if name.startswith("TCP")]
+    if streams:
+        sums = [sum(value or 0.0 for value in rates) for rates in zip(*streams, strict=True)]
+        columns["TCP download sum"] = list(sums)
+        columns["TCP download avg"] = [value / len(streams) for value in sums]
+        about |= {f"TCP download {which}": {"UNITS": "Mbits/s"} for which in ("sum", "avg")}
+    return columns, about
