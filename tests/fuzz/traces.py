@@ -1,6 +1,6 @@
 """Damaged recordings: each is rejected with its file and the problem, or played.
 
-An input is a scenario's trace file: CSV, pcap or pcapng.
+An input is the file of a scenario's traffic (CSV, pcap or pcapng) and of its link's rates (CSV or a trace of Mahimahi).
 """
 
 import functools
@@ -22,6 +22,14 @@ duration = "200 ms"
 name = "played"
 kind = "trace"
 file = "case.trace"
+"""
+FOLLOWED = """
+duration = "200 ms"
+[dumbbell]
+rates = { file = "case.trace" }
+access_rate = "1 Gbit/s"
+[[traffic]]
+kind = "cbr"
 """
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +54,11 @@ def originals() -> tuple[bytes, ...]:
     capture = (ROOT / "python/aqmlab/library/traffic/conference.pcap").read_bytes()
     csv = "time,size\n" + "".join(f"{i * 0.001:.6f},{40 + i * 7}\n" for i in range(60))
     columns = "\ufeffsize , flow, time\r\n" + "".join(f"{100 + i},a,{1e9 + i / 10}\r\n" for i in range(30))
-    return (capture[: 24 + 40 * (16 + 42)], csv.encode(), columns.encode(), _pcapng("<"), _pcapng(">"))
+    recordings = (capture[: 24 + 40 * (16 + 42)], csv.encode(), columns.encode(), _pcapng("<"), _pcapng(">"))
+    deliveries = "".join(f"{i * i // 9}\n" for i in range(80))
+    rates = "timestamp,down_mbps,dbm\n" + "".join(f"{1.7e9 + i / 50},{i % 7},-90\n" for i in range(40))
+    units = "t [ms];rate [kbit/s]\r\n" + "".join(f"{i * 10};{100 * (i % 5)}\r\n" for i in range(40))
+    return (*recordings, deliveries.encode(), rates.encode(), units.encode())
 
 
 ODD = (
@@ -81,17 +93,23 @@ def case(seed: int) -> bytes:
 
 
 def judge(case: bytes, folder: Path) -> str:
-    """Check a scenario with this recording, and play it."""
+    """Check a scenario with this recording as its traffic, and one with it as its rates, and run them."""
     (folder / "case.trace").write_bytes(case)
+    played = _judge(SCENARIO, r"traffic\.played\.file = ", folder)
+    followed = _judge(FOLLOWED, r"dumbbell\.rates\.file = ", folder)
+    return "played" if "played" in (played, followed) else "refused"
+
+
+def _judge(scenario: str, at: str, folder: Path) -> str:
     file = folder / "case.toml"
-    file.write_text(SCENARIO, encoding="utf-8")
-    scenario = _core.Scenario.load(str(file))
+    file.write_text(scenario, encoding="utf-8")
+    loaded = _core.Scenario.load(str(file))
     try:
-        scenario.check()
+        loaded.check()
     except ScenarioError as error:
-        assert re.match(re.escape(str(file)) + r":\d+: traffic\.played\.file = ", str(error)), f"no place: {error}"
+        assert re.match(re.escape(str(file)) + r":\d+: " + at, str(error)), f"no place: {error}"
         return "refused"
-    run = _core.Simulation(scenario, 1)
+    run = _core.Simulation(loaded, 1)
     run.advance(1.0)
     run.results()
     return "played"

@@ -32,7 +32,7 @@ class Deliverable(Protocol):
 
 @dataclass(frozen=True)
 class Export:
-    """A file that a command writes besides those of ``--out``: ``option`` asks for it, ``what`` says what is in it."""
+    """A file that a command writes besides those of ``--out``: ``option`` asks for it, ``what`` names the content."""
 
     option: str
     file: Path

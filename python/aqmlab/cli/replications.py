@@ -146,7 +146,7 @@ def report(
     The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
     otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for. The
     ``exports`` are written as well, and ``formats`` are those of the figures. Of a ``choice`` only its tables are
-    printed; ``flows`` lists the flows as well. ``more`` returns what is printed below, for the first result.
+    printed; ``flows`` lists the flows as well. ``more`` returns the text below them, for the first result.
     """
     from aqmlab.execute.cases import Interrupted, chosen_seeds
     from aqmlab.execute.until import NotReached

@@ -46,10 +46,12 @@ def _exports(tc: Path | None, flent: Path | None) -> list[Export]:
 
 def _measured(beside: Sequence[str] | None, scenario: Scenario) -> Beside:
     """Read the measurements, by the traffic entry beside which they stand, or None for all traffic."""
+    if not beside:
+        return {}
     from aqmlab.exchange.measured import read
 
     found: Beside = {}
-    for text in beside or ():
+    for text in beside:
         name, _, file = text.rpartition("=")
         names = [entry["name"] for entry in scenario.resolved["traffic"]]
         if name and name not in names:
@@ -64,9 +66,11 @@ def _measured(beside: Sequence[str] | None, scenario: Scenario) -> Beside:
 
 def _besides(measured: Beside) -> Callable[[Result], str] | None:
     """Return what prints the measurements, if there are any."""
+    if not measured:
+        return None
     from aqmlab.reports.beside import text
 
-    return (lambda result: text(result, measured)) if measured else None
+    return lambda result: text(result, measured)
 
 
 def _drawn(measured: Beside, out: Path | None, formats: Sequence[str]) -> list[Export]:
@@ -144,8 +148,8 @@ def run(
         typer.Option(
             "--beside",
             metavar="[NAME=]FILE",
-            help="Print what `iperf3 -J` or `irtt client -o` measured beside what was simulated, of traffic entry NAME "
-            "or of all traffic; with --out also draw it. Repeatable.",
+            help="Print a measurement, the file of `iperf3 -J` or `irtt client -o`, beside the simulation: of traffic "
+            "entry NAME, or of all traffic. With --out also draw it. Repeatable.",
         ),
     ] = None,
     csv: options.Csv = None,

@@ -56,8 +56,8 @@ def document(result: Result) -> dict[str, Any]:
     dict
         ``version``, ``metadata``, ``x_values`` in s, ``results`` by the names of flent's series and ``raw_values``. For
         the traffic entries whose data cross the observed link, ``TCP download::1`` and so on, or ``UDP download::1``,
-        are their throughputs there in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The
-        ``SERIES_META`` of each says which entry it is. ``Ping (ms) ICMP`` is the mean wait in the observed queue in ms,
+        are their throughputs at that link, in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The
+        ``SERIES_META`` of each names the entry. ``Ping (ms) ICMP`` is the mean wait in the observed queue in ms,
         over all packets sent in a bin. The delays of the links are not in it.
 
     Raises

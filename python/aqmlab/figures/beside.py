@@ -21,7 +21,7 @@ BINS = 200
 
 
 def beside(result: Result, measured: Mapping[str | None, Sequence[Measured]]) -> Figure:
-    """Show what was measured and what the first run of a simulation had at that time.
+    """Show measurements, and the first run of a simulation at the same times.
 
     The upper panel has rates, measured ones in each interval and simulated ones at the observed link. The lower one has
     delays: round-trip times above the least of them, and waits in the observed queue. A measurement has the name of

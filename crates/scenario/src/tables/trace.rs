@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Largest file that is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
 const LONGEST: u64 = 64 << 20;
 
-/// The content of a recording's file; `shorten` says how to make a file that is too long shorter.
+/// The content of a recording's file; `shorten` is the advice for a file that is too long.
 pub(super) fn bytes(path: &Path, shorten: &str) -> Result<Vec<u8>, String> {
     file::read(path, LONGEST).map_err(|unread| match unread {
         Unread::Missing => format!("no such file: {}", path.display()),
