@@ -138,7 +138,8 @@ impl Link {
     #[must_use]
     pub fn sent(&self, start: Span, bytes: u32) -> Span {
         debug_assert!(
-            self.recorded && self.capacity(Span::ZERO, self.changes_period.unwrap_or_default()) > 0.0
+            self.recorded,
+            "only of a recording some rate is certain not to be 0, so that this ends"
         );
         // In bits times nanoseconds a second, in which all is whole.
         let mut left = u64::from(bytes) * 8_000_000_000;
