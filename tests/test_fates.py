@@ -118,7 +118,7 @@ def test_the_file_has_the_losses_and_marks_that_the_results_count(quick_cli: Cli
 @pytest.mark.parametrize(
     ("engine", "file", "message"),
     [
-        ("packet", "x.pcapng", "the packet engine does not write it: use --engine linux"),
+        ("fluid", "x.pcapng", "the fluid engine has no packets; omit it"),
         ("linux", "nowhere/x.pcapng", "is no folder that can be written to"),
     ],
 )

@@ -37,6 +37,6 @@ pub use measure::flow_log::FlowRow;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::memory_estimate;
-pub use network::{Cause, Lost, Wait};
+pub use network::{Cause, Lost, Seen, Wait};
 pub use packet::Kind;
 pub use simulation::{Account, Emulation, Ends, Fate, Foreign, Simulation, WindowSample};

@@ -11,5 +11,6 @@ pub(crate) mod route;
 mod service;
 mod transit;
 
-pub use fate::{Cause, Lost, Wait};
+pub(crate) use fate::Passed;
+pub use fate::{Cause, Lost, Seen, Wait};
 pub(crate) use transit::Network;

@@ -264,7 +264,7 @@ impl Frame for Packet {
     fn packet(&self) -> aqm::Packet {
         let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
         aqm::Packet {
-            udp: self.kind == Kind::Datagram,
+            udp: matches!(self.kind, Kind::Datagram | Kind::Reply),
             // CE has taken the place of what was there before (RFC 9331, section 5.1).
             l4s: self.flags & CE != 0 || self.flags & L4S != 0 && self.kind != Kind::Ack,
             flow,

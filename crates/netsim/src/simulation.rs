@@ -10,6 +10,7 @@ mod glance;
 mod paths;
 mod set_up;
 mod summary;
+mod tap;
 
 pub use account::{Account, Ends};
 pub use emulation::{Emulation, Fate, Foreign};

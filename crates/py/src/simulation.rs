@@ -5,10 +5,14 @@ use crate::look::Look;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
 use netsim::{Checked as Accounted, FlowRow, Series, WindowSample};
+use pcapng::links::Links;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use run::{Column, Glance, Results, Watch};
 use scenario::Scenario as Checked;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
 
 /// A run with or without series, and one that keeps account of every packet: one compiled engine for each.
 enum Run {
@@ -17,6 +21,7 @@ enum Run {
         scenario: Box<Checked>,
         seed: u64,
         accounted: bool,
+        taps: bool,
     },
     Bare(netsim::Simulation<()>),
     Recorded(netsim::Simulation<Series>),
@@ -42,14 +47,24 @@ macro_rules! whichever {
 pub(crate) struct Simulation {
     run: Run,
     look: Look,
+    /// The file for the packets at the links, if there is one.
+    file: Option<Links<BufWriter<File>>>,
 }
 
+/// The simulated time whose packets are kept in memory.
+const PIECE: Span = Span::ms(100);
+
 impl Run {
-    fn set_up(scenario: Checked, seed: u64, accounted: bool, watch: Watch) -> Self {
+    fn set_up(scenario: Checked, seed: u64, accounted: bool, taps: bool, watch: Watch) -> Self {
         let series = scenario.record.series.then(|| Series::new(&scenario));
         let run = match series {
             series if accounted => {
-                netsim::Simulation::watched(scenario, seed, Accounted(series), watch).map(Self::Accounted)
+                netsim::Simulation::watched(scenario, seed, Accounted(series), watch).map(|mut run| {
+                    if taps {
+                        run.tap();
+                    }
+                    Self::Accounted(run)
+                })
             }
             Some(series) => netsim::Simulation::watched(scenario, seed, series, watch).map(Self::Recorded),
             None => netsim::Simulation::watched(scenario, seed, (), watch).map(Self::Bare),
@@ -60,8 +75,8 @@ impl Run {
     fn advance(&mut self, until: Time, look: &Look) {
         // After a panic, the run remains stopped.
         let mut run = match std::mem::replace(self, Self::Stopped) {
-            Self::Waiting { scenario, seed, accounted } => {
-                Self::set_up(*scenario, seed, accounted, look.watch())
+            Self::Waiting { scenario, seed, accounted, taps } => {
+                Self::set_up(*scenario, seed, accounted, taps, look.watch())
             }
             under_way => under_way,
         };
@@ -74,6 +89,24 @@ impl Run {
         }
         if !run.has_stopped() {
             *self = run;
+        }
+    }
+
+    /// Advances piece by piece, and writes what was seen at the links.
+    fn advance_to_file(
+        &mut self,
+        until: Time,
+        look: &Look,
+        file: &mut Links<BufWriter<File>>,
+    ) -> io::Result<()> {
+        loop {
+            let piece = until.min(self.now() + PIECE);
+            self.advance(piece, look);
+            let Self::Accounted(run) = self else { return Ok(()) };
+            file.write(&run.seen(piece))?;
+            if piece == until || run.finished() {
+                return file.finish();
+            }
         }
     }
 
@@ -118,21 +151,31 @@ impl Run {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed, accounted=false))]
-    fn new(scenario: &Scenario, seed: u64, accounted: bool) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, seed, accounted=false, pcapng=None))]
+    fn new(scenario: &Scenario, seed: u64, accounted: bool, pcapng: Option<PathBuf>) -> PyResult<Self> {
         let scenario = Box::new(scenario.checked()?.clone());
-        Ok(Self { run: Run::Waiting { scenario, seed, accounted }, look: Look::new() })
+        let create = |path| Links::new(BufWriter::new(File::create(path)?), &scenario);
+        let file = pcapng.map(create).transpose()?;
+        // Every packet is seen where every packet is accounted for.
+        let (taps, accounted) = (file.is_some(), accounted || file.is_some());
+        Ok(Self { run: Run::Waiting { scenario, seed, accounted, taps }, look: Look::new(), file })
     }
 
     /// Sets the run up and advances it up to and including `until`; false if `look` stopped it.
     #[pyo3(signature = (until, look=None))]
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
-        let Self { run, look: asked } = self;
-        asked.during(py, look, || {
-            run.advance(until, asked);
+        let Self { run, look: asked, file } = self;
+        let mut written = Ok(());
+        let goes_on = asked.during(py, look, || {
+            match file {
+                Some(file) => written = run.advance_to_file(until, asked, file),
+                None => run.advance(until, asked),
+            }
             !run.has_stopped()
-        })
+        })?;
+        written?;
+        Ok(goes_on)
     }
 
     #[getter]

@@ -3,46 +3,18 @@
 //! The file has an interface for each host, where its packets enter the network (inbound) and leave it (outbound), and
 //! one for each link, where those that it loses end. A comment has the fate of a packet. Its number, the same at all
 //! interfaces, is the option epb_packetid. Times count from the start of the run, in ns.
-//!
-//! Written here because the only library that writes these options needs second versions of two other packages.
 
 use crate::hosts::{Hosts, Ip};
 use aqm::unit::{Span, Time};
 use netsim::{Cause, Fate, Lost, Wait};
+use pcapng::block::{self, Direction, Seen, ms};
 use scenario::Scenario;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::net::IpAddr;
 
-/// Bytes of a packet that the file keeps: the headers, with all their options.
-const SNAP: usize = 128;
-/// The networks of hosts (see [`Hosts::prefix`]).
-const MASK: [u8; 4] = [255, 255, 0, 0];
+/// Bits of the networks of hosts (see [`Hosts::prefix`]).
+const PREFIX_4: u8 = 16;
 const PREFIX_6: u8 = 64;
-/// Packets begin with the header of IP: LINKTYPE_RAW.
-const RAW: u16 = 101;
-const SECTION: u32 = 0x0a0d_0d0a;
-const INTERFACE: u32 = 1;
-const PACKET: u32 = 6;
-const COMMENT: u16 = 1;
-const APPLICATION: u16 = 4;
-const IF_NAME: u16 = 2;
-const IF_DESCRIPTION: u16 = 3;
-const IF_IPV4: u16 = 4;
-const IF_IPV6: u16 = 5;
-const IF_TSRESOL: u16 = 9;
-/// 10 to the power of -9 s.
-const NANOSECONDS: u8 = 9;
-const EPB_FLAGS: u16 = 2;
-const EPB_PACKETID: u16 = 5;
-
-/// Direction of a packet at its interface, as epb_flags has it.
-#[derive(Clone, Copy)]
-enum Direction {
-    Unknown = 0,
-    Inbound = 1,
-    Outbound = 2,
-}
 
 /// A packet on its way, for the file.
 #[derive(Clone, Debug, Default)]
@@ -112,44 +84,18 @@ impl<W: Write> Pcapng<W> {
             waiting: Vec::new(),
             block: Vec::new(),
         };
-        let mut body = Vec::new();
-        body.extend(0x1a2b_3c4d_u32.to_le_bytes());
-        // Version 1.0, and a length that is not known.
-        body.extend([1, 0, 0, 0]);
-        body.extend(u64::MAX.to_le_bytes());
-        option(&mut body, APPLICATION, b"aqmlab-router");
-        end(&mut body);
-        block(&mut found.block, SECTION, &body);
+        block::section(&mut found.block, "aqmlab-router");
         for host in hosts.all() {
             let name = &scenario.nodes[host.node];
-            found.interface(name, "host", Some(host.address(ip)));
+            let address = host.address(ip);
+            let prefix = if address.is_ipv4() { PREFIX_4 } else { PREFIX_6 };
+            block::interface(&mut found.block, name, "host", Some((address, prefix)));
         }
         for link in &scenario.links {
-            found.interface(&link.name, "link: the packets that it lost", None);
+            block::interface(&mut found.block, &link.name, "link: the packets that it lost", None);
         }
         found.file.write_all(&found.block)?;
         Ok(found)
-    }
-
-    fn interface(&mut self, name: &str, description: &str, address: Option<IpAddr>) {
-        let mut body = Vec::new();
-        body.extend(RAW.to_le_bytes());
-        body.extend([0; 2]);
-        body.extend((SNAP as u32).to_le_bytes());
-        option(&mut body, IF_NAME, name.as_bytes());
-        option(&mut body, IF_DESCRIPTION, description.as_bytes());
-        match address {
-            Some(IpAddr::V4(address)) => {
-                option(&mut body, IF_IPV4, &[address.octets(), MASK].concat());
-            }
-            Some(IpAddr::V6(address)) => {
-                option(&mut body, IF_IPV6, &[&address.octets()[..], &[PREFIX_6]].concat());
-            }
-            None => {}
-        }
-        option(&mut body, IF_TSRESOL, &[NANOSECONDS]);
-        end(&mut body);
-        block(&mut self.block, INTERFACE, &body);
     }
 
     /// A packet enters the network at host number `from` of the scenario's hosts, to host number `to`.
@@ -165,7 +111,7 @@ impl<W: Write> Pcapng<W> {
         let seen =
             Seen { interface: from as u32, at, direction: Direction::Inbound, identity: on_way.identity };
         let mut bytes = Vec::new();
-        seen.write(&mut bytes, packet, None);
+        seen.write(&mut bytes, packet, packet.len(), None);
         self.waiting.push(Block { at, is_fate: false, bytes });
     }
 
@@ -184,7 +130,7 @@ impl<W: Write> Pcapng<W> {
         };
         let seen = Seen { interface, at: fate.at, direction, identity: on_way.identity };
         let mut bytes = Vec::new();
-        seen.write(&mut bytes, packet, Some(&comment));
+        seen.write(&mut bytes, packet, packet.len(), Some(&comment));
         self.waiting.push(Block { at: fate.at, is_fate: true, bytes });
     }
 
@@ -237,61 +183,6 @@ fn comment(links: &[Link], on_way: &OnWay, fate: &Fate) -> String {
         }
     }
     text
-}
-
-fn ms(span: Span) -> String {
-    let nanos = span.nanos();
-    format!("{}.{:06} ms", nanos / 1_000_000, nanos % 1_000_000)
-}
-
-/// A packet at an interface.
-struct Seen {
-    interface: u32,
-    at: Time,
-    direction: Direction,
-    identity: u64,
-}
-
-impl Seen {
-    fn write(&self, out: &mut Vec<u8>, packet: &[u8], comment: Option<&str>) {
-        let kept = &packet[..packet.len().min(SNAP)];
-        let nanos = self.at.nanos();
-        let mut body = Vec::with_capacity(256);
-        let head =
-            [self.interface, (nanos >> 32) as u32, nanos as u32, kept.len() as u32, packet.len() as u32];
-        head.iter().for_each(|word| body.extend(word.to_le_bytes()));
-        padded(&mut body, kept);
-        comment.iter().for_each(|comment| option(&mut body, COMMENT, comment.as_bytes()));
-        option(&mut body, EPB_FLAGS, &(self.direction as u32).to_le_bytes());
-        option(&mut body, EPB_PACKETID, &self.identity.to_le_bytes());
-        end(&mut body);
-        block(out, PACKET, &body);
-    }
-}
-
-fn padded(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend(bytes);
-    out.resize(out.len().next_multiple_of(4), 0);
-}
-
-fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
-    body.extend(code.to_le_bytes());
-    body.extend((value.len() as u16).to_le_bytes());
-    padded(body, value);
-}
-
-/// The end of the options.
-fn end(body: &mut Vec<u8>) {
-    body.extend([0; 4]);
-}
-
-/// A block, whose length is at both of its ends.
-fn block(out: &mut Vec<u8>, kind: u32, body: &[u8]) {
-    let length = (body.len() as u32 + 12).to_le_bytes();
-    out.extend(kind.to_le_bytes());
-    out.extend(length);
-    out.extend(body);
-    out.extend(length);
 }
 
 #[cfg(test)]

@@ -105,8 +105,8 @@ def perform(
         raise typer.BadParameter(str(error), param_hint="--engine" if single else "--engines") from None
     if until:
         require_engines(until, chosen)
-    if fates and (unable := next((engine for engine in chosen if engine.name != "linux"), None)):
-        raise typer.BadParameter(f"the {unable} engine does not write it: use --engine linux", param_hint="--pcapng")
+    if fates and (unable := next((engine for engine in chosen if engine.name == "fluid"), None)):
+        raise typer.BadParameter(f"the {unable} engine has no packets; omit it", param_hint="--pcapng")
     if fates and not os.access(fates.parent, os.W_OK):
         raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
 

@@ -32,7 +32,7 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
     scenario = scenario_of(task)
-    simulation = _core.Simulation(scenario, task.seed, task.check)
+    simulation = _core.Simulation(scenario, task.seed, task.check, task.fates)
     batches: list[tuple[Glance, int]] = []
     if task.batches:
         going = _advance_in_batches(simulation, scenario, task.batches, watch, batches)

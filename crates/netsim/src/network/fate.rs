@@ -1,8 +1,9 @@
 //! What becomes of a packet at a link, where each packet is followed.
 
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use aqm::Outcome;
 use aqm::unit::{Span, Time};
+use scenario::model::Ecn;
 
 /// Why a link lost a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +47,55 @@ pub struct Wait {
     pub waited: Span,
     /// Whether CE was set there or before.
     pub marked: bool,
+}
+
+/// A packet that the queue of a link has sent, or that a link has lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    pub(crate) packet: Packet,
+    /// The link, by its number in the scenario.
+    pub(crate) link: usize,
+    /// When its transmission began, or it was lost.
+    pub(crate) at: Time,
+    /// Why it was lost; `None` if it was sent.
+    pub(crate) lost: Option<Cause>,
+    /// How long it had waited in the queue.
+    pub(crate) waited: Span,
+}
+
+/// What was seen of a packet at a link: see [`Simulation::seen`](crate::Simulation::seen).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// The link, by its number in the scenario.
+    pub link: usize,
+    /// When its transmission began, or it was lost.
+    pub at: Time,
+    /// Why it was lost; `None` if it was sent.
+    pub lost: Option<Cause>,
+    /// How long it had waited in the queue of that link.
+    pub waited: Span,
+    /// Whether CE is set.
+    pub marked: bool,
+    /// Where it comes from and where it goes, by the numbers of the nodes.
+    pub ends: (usize, usize),
+    /// The traffic entry, by its number.
+    pub class: usize,
+    /// Its kind.
+    pub kind: Kind,
+    /// The flow among those of its protocol, and the number of the connection among those of its slot.
+    pub flow: (u32, u16),
+    /// Bytes on the wire, without the link's framing.
+    pub size: u16,
+    /// The number of the segment, or the next that an ACK expects.
+    pub seq: u32,
+    /// Whether SYN is set.
+    pub syn: bool,
+    /// Whether ECE is set.
+    pub ece: bool,
+    /// Whether CWR is set.
+    pub cwr: bool,
+    /// Its ECN field when it was sent.
+    pub ecn: Ecn,
 }
 
 impl Wait {

@@ -4,11 +4,11 @@
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;
 use crate::measure::delays::Delays;
-use crate::network::fate::{Cause, Lost, Wait};
+use crate::network::fate::{Cause, Lost, Passed, Wait};
 use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;
-use aqm::unit::Span;
+use aqm::unit::{Span, Time};
 use std::fmt;
 
 /// The counts of a set of packets.
@@ -60,6 +60,8 @@ pub(crate) struct Ledger {
     pub(crate) lost: Option<Vec<(Packet, Lost)>>,
     /// The waits of packets at links with an AQM, if they are to be listed.
     pub(crate) waits: Option<Vec<Wait>>,
+    /// The packets that queues with an AQM have sent and that were lost anywhere, if they are to be listed.
+    pub(crate) passed: Option<Vec<Passed>>,
 }
 
 /// The book at `index`, created if necessary.
@@ -124,10 +126,15 @@ impl Ledger {
             Cause::Early | Cause::Overflow => book.dropped += 1,
         });
         self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
+        let Lost { link, at, cause, waited } = how;
+        let passed = Passed { packet: *packet, link, at, lost: Some(cause), waited };
+        self.passed.iter_mut().for_each(|all| all.push(passed));
     }
 
     /// The queue of a link sends it after a wait.
-    pub(crate) fn on_departure(&mut self, link: usize, packet: &Packet, waited: Span) {
+    pub(crate) fn on_departure(&mut self, link: usize, now: Time, packet: &Packet, waited: Span) {
+        let passed = Passed { packet: *packet, link, at: now, lost: None, waited };
+        self.passed.iter_mut().for_each(|all| all.push(passed));
         self.waits.iter_mut().for_each(|waits| waits.push(Wait::new(packet, link, waited)));
     }
 

@@ -127,6 +127,6 @@ pub(super) fn note_departure<P: Probe>(
     observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());
     if P::CHECKS {
-        observers.ledger.on_departure(observers.link, &packet, sojourn);
+        observers.ledger.on_departure(observers.link, now, &packet, sojourn);
     }
 }

@@ -141,6 +141,11 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// The first hop of each path, with the nodes that it joins.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = (u32, (usize, usize))> {
+        self.starts.iter().map(|(&ends, &start)| (start, ends))
+    }
+
     /// The links of the path that starts at a hop.
     pub(crate) fn links_from(&self, start: u32) -> impl Iterator<Item = usize> + use<'_, P> {
         let rest = &self.hops[start as usize..];
