@@ -1,6 +1,7 @@
 """The file of the fate of every packet, and the same packets in the simulator."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -129,3 +130,60 @@ def test_a_file_that_cannot_be_written_is_refused(
     done = quick_cli("run", str(tmp_path / "x.toml"), "--engine", engine, "--pcapng", str(tmp_path / file))
     assert done.returncode == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+LINKS = """\
+duration = "6 s"
+[dumbbell]
+rate = "4 Mbit/s"
+buffer = "40 packets"
+loss = 0.002
+[aqm]
+name = "codel"
+[[traffic]]
+name = "x"
+count = 2
+[[traffic]]
+name = "pages"
+kind = "web"
+think = "1 s"
+[[traffic]]
+name = "ping"
+kind = "ping"
+"""
+
+
+def links_file(quick_cli: Cli, tmp_path: Path) -> tuple[Path, aqmlab.Result]:
+    (tmp_path / "x.toml").write_text(LINKS)
+    file, out = tmp_path / "links.pcapng", tmp_path / "out"
+    done = quick_cli("run", str(tmp_path / "x.toml"), "--pcapng", str(file), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    return file, aqmlab.Result.load(out)
+
+
+def test_the_packet_engine_writes_what_a_link_sends_and_loses(quick_cli: Cli, tmp_path: Path) -> None:
+    file, result = links_file(quick_cli, tmp_path)
+    link, written = result.links["bottleneck"], file.read_bytes()
+    for words, counted in ((rb"lost: early drop \(codel\)", "drops_early"), (b"lost: random loss", "random_losses")):
+        assert len(re.findall(words, written)) == link[counted] > 0
+    assert len(re.findall(rb"waited \d+\.\d{6} ms\0", written)) > 1000
+    same = aqmlab.run(result.scenario)
+    assert same.metrics == result.metrics, "watching changes nothing"
+
+
+@pytest.mark.skipif(not shutil.which("tshark"), reason="there is no tshark")
+def test_another_program_follows_the_conversations(quick_cli: Cli, tmp_path: Path) -> None:
+    file, result = links_file(quick_cli, tmp_path)
+    checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:FALSE"]
+
+    def count(filtered: str) -> int:
+        command = ["tshark", "-r", str(file), *checks, "-Y", filtered]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return len(done.stdout.splitlines())
+
+    assert count("ip.checksum.status == 0") == 0
+    assert count("tcp.analysis.retransmission or tcp.analysis.out_of_order") > 0
+    assert count("_ws.malformed") == 0
+    assert count('frame.interface_name == "bottleneck" and frame.comment contains "waited"') > 1000
+    assert count("tcp.len > 0") > count("udp") > 0
+    assert result.metrics["drops_elsewhere"] == count('not frame.interface_name == "bottleneck"')

@@ -8,6 +8,7 @@ mod emulation;
 mod flow_log;
 mod glance;
 mod paths;
+mod quality;
 mod set_up;
 mod summary;
 mod tap;

@@ -63,11 +63,13 @@ metrics! {
         /// only.
         drops_elsewhere: Option<u64> = "packets";
         /// Responsiveness (draft-ietf-ippm-responsiveness-09, section 5.3.1.1): half of 60 s / the mean round-trip time of
-        /// `ping` plus half of 60 s / that of TCP, each mean without the longest 5 % of the times; none without both.
+        /// `ping` plus half of 60 s / that of `ftp` or `transfer`, each mean without the longest 5 % of the times; of
+        /// several entries the slowest counts. None without both.
         rpm: Option<f64> = "/min";
         /// Quality of outcome (draft-ietf-ippm-qoo-09) with the needs of the draft's example: 1 if the round-trip times of
         /// `ping` are at most 200 ms (99 %) and 300 ms (99.9 %) and at most 1 % of its packets are lost; 0 from 500 ms,
-        /// 600 ms or 5 % on, or if the observed link's mean rate is below 4 Mbit/s; linear between, the worst counts.
+        /// 600 ms or 5 % on, or if the observed link's mean rate is below 4 Mbit/s; linear between, the worst counts. Of
+        /// several entries the worst counts.
         qoo: Option<f64> = "fraction";
     }
 
@@ -183,7 +185,7 @@ metrics! {
         /// The longest of those times.
         delay_max: Option<f64> = "s";
         /// Segments and datagrams lost anywhere on their path, in a queue or at random / these and the ones that reached
-        /// their receivers, both in the window. SYNs, ACKs and answers do not count.
+        /// their receivers, both in the window. SYNs and ACKs do not count; a lost answer counts as its `ping`.
         path_loss_ratio: Option<f64> = "fraction";
         /// Mean round-trip time of packets: of TCP, from the sending of a segment to the arrival of the ACK of new data
         /// that echoes its time (RFC 7323, section 4), with the delay of a delayed ACK; of `ping`, from request to
@@ -197,9 +199,10 @@ metrics! {
         rtt_p99: Option<f64> = "s";
         /// The longest of those times.
         rtt_max: Option<f64> = "s";
-        /// RTT fairness: the slope of the logarithm of the goodput over that of `rtt_idle`, by least squares over the TCP
-        /// flows that are present for the whole run. Goodput is proportional to RTT to this power: 0 if the RTT does not
-        /// matter, -1 if goodput is inversely proportional to it; none if all flows have one RTT.
+        /// RTT fairness: the slope of the logarithm of the goodput over that of `rtt_idle`, by least squares over the `ftp`
+        /// flows that are there from the warm-up to the end. Goodput is proportional to RTT to this power: 0 if the RTT
+        /// does not matter, -1 if goodput is inversely proportional to it. None if all flows have one RTT, or one has
+        /// delivered nothing.
         rtt_bias: Option<f64> = "";
         /// Mean absolute difference of the one-way delays of consecutive packets of a flow, in order of arrival (the D of
         /// RFC 3550, section 6.4.1, not smoothed).

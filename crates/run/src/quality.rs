@@ -14,9 +14,9 @@ pub fn mean_opinion_score(delay: f64, loss: f64) -> f64 {
     let r = BEST - delay_impairment(1e3 * delay) - 95.0 * lost / (lost + BPL);
     // Annex B.
     match r {
-        r if r <= 0.0 => 1.0,
+        r if r <= 0.0 => WORST_CALL,
         r if r >= 100.0 => 4.5,
-        r => (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0),
+        r => (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(WORST_CALL),
     }
 }
 
@@ -30,14 +30,17 @@ fn delay_impairment(ms: f64) -> f64 {
     25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
 }
 
-/// Responsiveness in round trips per minute (draft-ietf-ippm-responsiveness-09, section 5.3.1.1): the mean of that of
-/// other connections and that of the connections that load the network.
+/// The score of a call of which nothing is heard.
+pub const WORST_CALL: f64 = 1.0;
+
+/// Responsiveness in round trips a minute (draft-ietf-ippm-responsiveness-09, section 5.3.1.1): the mean of that of other
+/// connections and that of the connections that load the network.
 ///
-/// `probe` and `loaded` are the trimmed means of their round-trip times in s. On a connection of its own a probe takes
-/// three round trips, for TCP, TLS and HTTP, so that the mean of the three is `probe`.
+/// Each is 60 s over the trimmed mean of round-trip times. On a connection of its own a probe takes three round trips,
+/// for TCP, TLS and HTTP, so that the mean of the three is that of a ping.
 #[must_use]
-pub fn responsiveness(probe: f64, loaded: f64) -> f64 {
-    f64::midpoint(60.0 / probe, 60.0 / loaded)
+pub const fn responsiveness(probe: f64, loaded: f64) -> f64 {
+    f64::midpoint(probe, loaded)
 }
 
 /// The share of the round-trip times that a trimmed mean keeps, the shortest.
@@ -99,8 +102,8 @@ mod tests {
     #[test]
     fn responsiveness_is_the_mean_of_that_of_others_and_of_the_load() {
         // 60 / 0.05 s and 60 / 0.2 s.
-        near(responsiveness(0.05, 0.2), 750.0);
-        near(responsiveness(0.02, 0.02), 3000.0);
+        near(responsiveness(60.0 / 0.05, 60.0 / 0.2), 750.0);
+        near(responsiveness(60.0 / 0.02, 60.0 / 0.02), 3000.0);
     }
 
     #[test]

@@ -53,7 +53,7 @@ def save(results: Mapping[str, Result], file: Path, command: str, baseline: str 
         differences=[(heading, _lines(table)) for heading, table in compared(results, baseline)],
         each_for_itself=EACH_FOR_ITSELF,
         parts=[(heading, _lines(table)) for heading, table in _parts(results)],
-        notes=notes(results),
+        notes=[*notes(results), *_costs(results)],
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )
     write_text(file, text)
@@ -99,6 +99,15 @@ def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
     return [list(line) for line in zip(*lines, strict=True)] if len(results) > MANY else lines
+
+
+def _costs(results: Mapping[str, Result]) -> list[str]:
+    """Return the cost of each result, a sentence each."""
+    return [
+        f"{label}: {result.engine['cpu_seconds']:.3g} s of CPU for {result.engine['packets']:.0f} packets at the "
+        f"observed link, {result.engine['cpu_seconds'] / max(result.engine['packets'], 1) * 1e6:.3g} us each."
+        for label, result in results.items()
+    ]
 
 
 def _parts(results: Mapping[str, Result]) -> list[tuple[str, Table]]:

@@ -140,11 +140,8 @@ def latency(results: Mapping[str, Result]) -> Table | None:
     seen = {
         label: {
             **{name: result.summary[name] for name in ("rpm", "qoo") if name in result.summary},
-            **{
-                name: summary
-                for name in UNDER_LOAD
-                for summary in _worst(result, name, "" if name in ("mos", "session_time_p95") else "ping")
-            },
+            **{name: worst for name in ("mos", "session_time_p95") if (worst := _worst(result, name))},
+            **_slowest_ping(result),
         }
         for label, result in results.items()
     }
@@ -153,16 +150,21 @@ def latency(results: Mapping[str, Result]) -> Table | None:
     return table if table.columns else None
 
 
-def _worst(result: Result, metric: str, kind: str) -> list[Summary]:
-    """Return a metric of the traffic entry of a kind, any if empty, in which it is worst; none if none has it."""
-    kinds = {entry["name"]: entry["kind"] for entry in result.scenario.resolved["traffic"]}
-    defined = [
-        (summary[metric].mean or 0.0, summary[metric])
-        for name, summary in result.class_summaries.items()
-        if metric in summary and summary[metric].n and kind in ("", kinds[name])
-    ]
+def _worst(result: Result, metric: str) -> Summary | None:
+    """Return a metric of the traffic entry in which it is worst; None if none has it."""
+    found = [summary[metric] for summary in result.class_summaries.values() if metric in summary and summary[metric].n]
     worst = min if metric == "mos" else max
-    return [worst(defined, key=lambda one: one[0])[1]] if defined else []
+    return worst(found, key=lambda one: one.mean or 0.0) if found else None
+
+
+def _slowest_ping(result: Result) -> Mapping[str, Summary]:
+    """Return the round trips and delays of the ping with the longest mean round trip."""
+    kinds = {entry["name"]: entry["kind"] for entry in result.scenario.resolved["traffic"]}
+    pings = [
+        summary for name, summary in result.class_summaries.items() if kinds[name] == "ping" and "rtt_mean" in summary
+    ]
+    slowest = max(pings, key=lambda one: one["rtt_mean"].mean or 0.0, default={})
+    return {name: slowest[name] for name in UNDER_LOAD if name in slowest and name.startswith(("rtt", "delay"))}
 
 
 def listed(result: Result, label: str = "") -> str:

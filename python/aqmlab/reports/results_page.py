@@ -76,9 +76,10 @@ answers.
   a ping of 125 B alone takes 2 · (30 ms + 8 · 125 bit / 1 Mbit/s) = 62 ms.
 * **RPM** (`rpm`): draft-ietf-ippm-responsiveness-09, section 5.3.1.1. The probes on connections of their own are the
   pings: TCP, TLS and HTTP take a round trip each, so that the mean of the three is that of a ping. The probes on the
-  loading connections are those connections' own round trips; a request there would also wait in its sender. With
-  trimmed means of 50 ms and 200 ms: (60 / 0.05 + 60 / 0.2) / 2 = 750 round trips a minute. The draft calls less than
-  300 poor. It loads one direction at a time; here the load is that of the scenario.
+  loading connections are the own round trips of `ftp` and `transfer` flows; a request there would also wait in its
+  sender. With trimmed means of 50 ms and 200 ms: (60 / 0.05 + 60 / 0.2) / 2 = 750 round trips a minute. The draft calls
+  less than 300 poor. It loads one direction at a time; here the load is that of the scenario, and the slowest entry
+  counts, whichever way it sends.
 * **QoO** (`qoo`): draft-ietf-ippm-qoo-09. Its example, with which the needs here come: 350 ms at 99 % and 375 ms at
   99.9 %, 2 % lost, 28 Mbit/s. Latency: min(1 - 150 / 300, 1 - 75 / 300) = 0.5. Loss: 1 - 1 / 4 = 0.75. Rate: 1. The
   least is 50 %. The rate is what the observed link could carry, not what the load left.
@@ -91,8 +92,7 @@ answers.
 ## Flows
 
 `aqmlab run --flows` (or `record.flows = true`) records a row for each flow and each transfer, on the packet engine.
-`Result.flows` has them as a polars frame, `--out DIR` as `flows-SEED.parquet`, there with numbers of traffic entries
-and nodes in place of their names, from 0, and without `seed` and `goodput`.
+`Result.flows` has them as a polars frame, `--out DIR` as `flows-SEED.parquet`.
 
 | column | content |
 |---|---|

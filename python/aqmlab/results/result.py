@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from aqmlab.files import parquet
 from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording, averaged
 from aqmlab.results.summary import Summary
@@ -301,10 +302,13 @@ class Result:
     def _flows_of(self, seed: int) -> polars.DataFrame:
         import polars
 
+        recorded = self.recordings[seed].flows_frame
+        if "goodput" in recorded.columns:
+            return recorded  # as `add_to` wrote it
         names = dict(enumerate(entry["name"] for entry in self.scenario.resolved["traffic"]))
         nodes = dict(enumerate(self.scenario.nodes))
         count = polars.col("class", "flow", "from", "to", "bytes", "losses", "marks", "retransmits", "timeouts")
-        frame = self.recordings[seed].flows_frame.with_columns(count.cast(polars.Int64))
+        frame = recorded.with_columns(count.cast(polars.Int64))
         until = polars.col("end").fill_null(self.scenario.duration)
         return frame.select(
             polars.lit(seed).alias("seed"),
@@ -432,6 +436,8 @@ class Result:
         for seed, recording in self.recordings.items():
             for name, data in recording.files(seed):
                 saving.add(f"{below}{name}", data)
+            if recording.flows is not None:
+                saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed)))
         saving.add(f"{below}scenario.toml", self.scenario.to_toml().encode())
         saving.seal(f"{below}result.json", self.document())
 

@@ -49,13 +49,11 @@ class Recording:
         return _frame(self.flows, "flows", "record.flows = true or --flows, on the packet engine")
 
     def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
-        """Yield the name and content of a Parquet file for each recorded series."""
+        """Yield the name and content of a Parquet file for each recorded series; the result itself writes the flows."""
         if self.queue is not None:
             yield f"series-{seed}.parquet", parquet(self.queue_frame)
         if self.cwnd is not None:
             yield f"cwnd-{seed}.parquet", parquet(self.cwnd_frame)
-        if self.flows is not None:
-            yield f"flows-{seed}.parquet", parquet(self.flows_frame)
 
     @classmethod
     def of(cls, files: Mapping[str, Stored], seed: int) -> Self:

@@ -103,13 +103,6 @@ impl Deliveries {
         }
         sum
     }
-
-    /// The round trips of these classes together.
-    pub(crate) fn round_trips(&self, classes: impl Iterator<Item = usize>) -> Delays {
-        let mut sum = Delays::new();
-        classes.for_each(|class| sum.add(&self.classes[class].round_trips));
-        sum
-    }
 }
 
 #[cold]

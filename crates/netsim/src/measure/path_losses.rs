@@ -1,10 +1,10 @@
-//! Segments and datagrams that are lost, wherever on their path.
+//! Segments, datagrams and answers to datagrams that are lost, wherever on their path.
 
 use crate::packet::{Kind, Packet};
 use aqm::unit::Time;
 use std::collections::HashMap;
 
-/// Counts the losses of data; a SYN and what answers data do not count.
+/// Counts the losses of data, and of answers, without which a request is in vain; SYNs and ACKs do not count.
 #[derive(Debug)]
 pub(crate) struct PathLosses {
     /// The time from which the losses of a class count.
@@ -31,7 +31,7 @@ impl PathLosses {
     /// A packet is lost at `at`.
     #[cold]
     pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
-        if !packet.is_data() || packet.is_syn() {
+        if packet.kind == Kind::Ack || packet.is_syn() {
             return;
         }
         if at >= self.warmup {
@@ -59,14 +59,8 @@ impl PathLosses {
 }
 
 impl Connection {
-    /// That of the packet which an ACK or an answer is for.
-    pub(crate) const fn answered_by(answer: &Packet) -> Self {
-        let udp = matches!(answer.kind, Kind::Reply);
-        Self { udp, flow: answer.flow, generation: answer.generation }
-    }
-
     pub(crate) const fn of(packet: &Packet) -> Self {
-        let udp = matches!(packet.kind, Kind::Datagram);
+        let udp = matches!(packet.kind, Kind::Datagram | Kind::Reply);
         Self { udp, flow: packet.flow, generation: packet.generation }
     }
 }

@@ -61,13 +61,15 @@ impl<P: Probe> Simulation<P> {
                 // Its application may have been stopped before.
                 if self.endpoints.senders[slot as usize].una() > whole {
                     self.deliveries.on_completion(flow.class, now - start);
-                    self.end_row(slot, now - start);
+                    self.end_row(slot, Some(now - start));
                     self.endpoints.assign(slot as usize, Role::Persistent);
+                } else {
+                    self.end_row(slot, None);
                 }
             }
             Role::Short => {
                 self.deliveries.on_completion(flow.class, now - start);
-                self.end_row(slot, now - start);
+                self.end_row(slot, Some(now - start));
                 self.endpoints.close(slot);
             }
             Role::Requests { client, connection } => {
@@ -78,7 +80,9 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Role::Closing => self.endpoints.close(slot),
-            Role::Persistent | Role::Objects { .. } | Role::Free => {}
+            // Its application has been stopped.
+            Role::Persistent => self.end_row(slot, None),
+            Role::Objects { .. } | Role::Free => {}
         }
     }
 
@@ -107,7 +111,7 @@ impl<P: Probe> Simulation<P> {
                 *padding = padding.saturating_add(segments.saturating_sub(arrived.object.size));
                 let class = flow.class;
                 self.deliveries.on_completion(class, arrived.took);
-                self.end_row(slot, arrived.took);
+                self.end_row(slot, Some(arrived.took));
                 if let Some(took) = arrived.session {
                     self.deliveries.classes[usize::from(class)].sessions.record(took);
                     self.end_session(number);

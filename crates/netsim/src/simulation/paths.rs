@@ -84,20 +84,28 @@ impl<P: Probe> Simulation<P> {
         Some(each.sum::<Option<f64>>()? / flows as f64)
     }
 
-    /// The slope of the logarithm of goodput over that of the idle round-trip time, of the TCP flows of a class, or of all,
-    /// that are present for the whole run; `None` if all have one such time.
+    /// The slope of the logarithm of goodput over that of the idle round-trip time, of the greedy flows of a class, or of all,
+    /// that are there from the warm-up to the end; `None` if all have one such time, or one has delivered nothing.
     pub(super) fn rtt_bias(&self, class: Option<usize>) -> Option<f64> {
         let mut points = Vec::new();
         let classes = class.map_or(0..self.scenario.traffic.len(), |class| class..class + 1);
         for class in classes {
-            if !matches!(self.scenario.traffic[class].kind, Kind::Ftp(_) | Kind::Transfer(..)) {
+            let entry = &self.scenario.traffic[class];
+            let stays = entry.stop.is_none_or(|stop| stop >= self.scenario.general.duration);
+            if !matches!(entry.kind, Kind::Ftp(_)) || !stays {
                 continue;
             }
-            let delivered = self.account(Some(class)).delivered;
-            let sent = delivered.into_iter().enumerate().filter(|&(_, bytes)| bytes > 0);
-            points.extend(sent.filter_map(|(i, bytes)| {
-                Some((libm::log(self.idle_round_trip(class, i)?), libm::log(bytes as f64)))
-            }));
+            let first = self.endpoints.flows[..self.endpoints.persistent]
+                .partition_point(|flow| usize::from(flow.class) < class);
+            for (i, bytes) in self.account(Some(class)).delivered.into_iter().enumerate() {
+                if self.endpoints.applications[first + i].start > self.deliveries.warmup {
+                    continue;
+                }
+                if bytes == 0 {
+                    return None;
+                }
+                points.push((libm::log(self.idle_round_trip(class, i)?), libm::log(bytes as f64)));
+            }
         }
         slope(&points)
     }

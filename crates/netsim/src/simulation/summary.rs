@@ -2,18 +2,17 @@
 
 use super::Simulation;
 use super::account::Account;
+use super::quality::Fates;
 use crate::measure::delays::Delays;
 use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
-use run::quality::{self, KEPT, NEEDS};
 use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
     LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
 };
-use scenario::model::{Kind, Udp};
 use std::collections::BTreeMap;
 
 pub(super) fn sum(counts: &[Counts]) -> Counts {
@@ -21,14 +20,13 @@ pub(super) fn sum(counts: &[Counts]) -> Counts {
 }
 
 /// The metrics of the flows with these counters, given the delays of their packets and how many were lost.
-fn flow_metrics(account: &Account, delivery: &Delivery, lost: u64, seconds: f64) -> FlowMetrics {
+fn flow_metrics(account: &Account, delivery: &Delivery, fates: Fates, seconds: f64) -> FlowMetrics {
     let Delivery { delays, jitter, round_trips, .. } = delivery;
     let delivered = &account.delivered;
     let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
     let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
     let percentile = delays.percentile();
     let rtt = round_trips.percentile();
-    let sent = lost + delays.count();
     FlowMetrics {
         goodput: (sum + account.transient as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
@@ -42,7 +40,7 @@ fn flow_metrics(account: &Account, delivery: &Delivery, lost: u64, seconds: f64)
         delay_p95: percentile(95),
         delay_p99: percentile(99),
         delay_max: delays.max(),
-        path_loss_ratio: (sent > 0).then(|| lost as f64 / sent as f64),
+        path_loss_ratio: fates.loss_ratio(),
         rtt_mean: round_trips.mean(),
         rtt_p50: rtt(50),
         rtt_p95: rtt(95),
@@ -161,63 +159,16 @@ impl<P: Probe> Simulation<P> {
     /// The metrics of the flows of one class, or of all.
     fn flow_metrics(&self, class: Option<usize>, seconds: f64) -> FlowMetrics {
         let account = self.account(class);
-        let lost = |class| self.network.path_losses.of_class(class);
         let metrics = match class {
-            Some(class) => flow_metrics(&account, &self.deliveries.classes[class], lost(class), seconds),
+            Some(class) => {
+                flow_metrics(&account, &self.deliveries.classes[class], self.fates(class), seconds)
+            }
             None => {
-                let lost = (0..self.scenario.traffic.len()).map(lost).sum();
-                flow_metrics(&account, &self.deliveries.all(), lost, seconds)
+                let fates = (0..self.scenario.traffic.len()).map(|class| self.fates(class)).sum();
+                flow_metrics(&account, &self.deliveries.all(), fates, seconds)
             }
         };
         FlowMetrics { rtt_bias: self.rtt_bias(class), ..metrics }
-    }
-
-    /// The classes whose flows are of a kind.
-    fn classes_of(&self, is: impl Fn(&Kind) -> bool) -> Vec<usize> {
-        let kinds = self.scenario.traffic.iter().map(|entry| &entry.kind).enumerate();
-        kinds.filter(|(_, kind)| is(kind)).map(|(class, _)| class).collect()
-    }
-
-    fn pings(&self) -> Vec<usize> {
-        self.classes_of(|kind| matches!(kind, Kind::Udp(Udp::Ping(_), _)))
-    }
-
-    fn responsiveness(&self) -> Option<f64> {
-        let (pings, tcp) = (self.pings(), self.classes_of(|kind| !matches!(kind, Kind::Udp(..))));
-        if pings.is_empty() || tcp.is_empty() {
-            return None;
-        }
-        let [probe, loaded] =
-            [pings, tcp].map(|of| self.deliveries.round_trips(of.into_iter()).trimmed_mean(KEPT));
-        Some(quality::responsiveness(probe?, loaded?))
-    }
-
-    fn quality_of_outcome(&self, seconds: f64) -> Option<f64> {
-        let pings = self.pings();
-        if pings.is_empty() {
-            return None;
-        }
-        let lost: u64 = pings.iter().map(|&class| self.network.path_losses.of_class(class)).sum();
-        let arrived: u64 = pings.iter().map(|&class| self.deliveries.classes[class].delays.count()).sum();
-        let round_trips = self.deliveries.round_trips(pings.into_iter());
-        let [first, second] = NEEDS.latency.map(|(share, ..)| round_trips.quantile(share));
-        let general = &self.scenario.general;
-        let link = &self.scenario.links[self.scenario.observed];
-        let rate = link.capacity(general.warmup, general.duration) / seconds;
-        let loss = lost as f64 / (lost + arrived) as f64;
-        Some(quality::quality_of_outcome(&NEEDS, [first?, second?], loss, rate))
-    }
-
-    /// The mean opinion score of the calls of a class, if these are its flows.
-    fn mean_opinion_score(&self, class: usize, flows: &FlowMetrics) -> Option<f64> {
-        let Kind::Udp(Udp::Frames { voice: true, interval, .. }, _) = &self.scenario.traffic[class].kind
-        else {
-            return None;
-        };
-        let played = flows.delay_p99?;
-        let late = self.deliveries.classes[class].delays.beyond(played);
-        let heard = (1.0 - flows.path_loss_ratio?) * (1.0 - late);
-        Some(quality::mean_opinion_score(played + interval.secs(), 1.0 - heard))
     }
 
     /// The counters of the flows of one class, or of all.
