@@ -173,7 +173,7 @@ def simulated(
     def trial(number: int) -> Trial:
         one = Scenario.parse(text).with_(seed=FAR * (number + 1))
         try:
-            result = aqmlab.run(one, until=until, long_run=long_run, most_seeds=2000, warmup=warmup, jobs=1)
+            result = aqmlab.run(one, until=until, long_run=long_run, most_seeds=20_000, warmup=warmup, jobs=1)
         except NotReached as error:
             raise AssertionError(f"trial {number}: {error}") from error
         measured = result.scenario.duration - result.scenario.warmup

@@ -120,8 +120,8 @@ def run(
             "--pcapng",
             metavar="FILE",
             dir_okay=False,
-            help="Write the fate of every packet to this file as pcapng; with --seeds, of the first "
-            "run. Only the linux engine can.",
+            help="Write the packets to this file as pcapng: on the packet engine what each link with a queue sends and "
+            "loses, on the linux engine the fate of each; with --seeds, of the first run.",
         ),
     ] = None,
     tc: Annotated[

@@ -40,7 +40,8 @@ class Task:
     `on_glance`, if set, is called from the thread of the run with the state of the observed link, about ten times a
     second and at least a hundred times in all. Such a task cannot be sent to another process.
 
-    `fates`, if set, is a file to which the linux engine writes the fate of every packet, as pcapng.
+    `fates`, if set, is a file to which the packet engine writes what each link with a queue sends and loses, and the
+    linux engine the fate of every packet, as pcapng.
 
     `batches`, if not 0, is the number of equal spans of time after the warm-up at whose ends the packet engine takes
     glances, for batch means.
