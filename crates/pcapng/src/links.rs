@@ -2,7 +2,7 @@
 //!
 //! Each link with a queue discipline is an interface, from which its packets leave when their transmission begins, with
 //! their wait in a comment. A packet that is lost, there or on a link without a discipline, is seen where and when that
-//! happens; a comment says why. Times count from the start of the run, in ns.
+//! happens; a comment has the reason. Times count from the start of the run, in ns.
 //!
 //! A packet of the simulator has no bytes. The headers here are those that it stands for: IPv4, TCP or UDP, the nodes as
 //! addresses, the segments counted in bytes. Options of TCP are padding of the size that the scenario has for them, and
@@ -45,7 +45,7 @@ struct Entry {
     header: u64,
     /// Payload bytes of a full segment.
     payload: u64,
-    /// Of web clients, the nodes that send objects, and the payload bytes of the requests that come the other way.
+    /// Of web clients, the nodes that send objects, and the payload bytes of the requests, which come from the others.
     requests: Option<(Vec<usize>, u64)>,
 }
 

@@ -92,7 +92,7 @@ impl Run {
         }
     }
 
-    /// Advances piece by piece, and writes what was seen at the links.
+    /// Advances piece by piece, and writes the packets seen at the links.
     fn advance_to_file(
         &mut self,
         until: Time,

@@ -229,8 +229,8 @@ metrics! {
         /// class only.
         rtt_idle: Option<f64> = "s";
         /// Mean opinion score of `voip`, 1 to 4.5, by the E-model (ITU-T G.107) for G.711 with loss concealment (G.113: Ie
-        /// 0, Bpl 25.1), random loss and no echo. Voice is played one `frame_rate` period after `delay_p99`; what is later
-        /// or lost is missing. For a class only.
+        /// 0, Bpl 25.1), random loss and no echo. Voice is played one `frame_rate` period after `delay_p99`; later and lost
+        /// packets are missing. For a class only.
         mos: Option<f64> = "";
         /// Flows that started, or requests of `web` clients, over the whole run; for a class only.
         started: Option<u64> = "flows";

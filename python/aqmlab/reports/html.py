@@ -103,10 +103,13 @@ def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
 
 def _costs(results: Mapping[str, Result]) -> list[str]:
     """Return the cost of each result, a sentence each."""
+    costs = {
+        label: [result.engine[name] or 0.0 for name in ("cpu_seconds", "packets")] for label, result in results.items()
+    }
     return [
-        f"{label}: {result.engine['cpu_seconds']:.3g} s of CPU for {result.engine['packets']:.0f} packets at the "
-        f"observed link, {result.engine['cpu_seconds'] / max(result.engine['packets'], 1) * 1e6:.3g} us each."
-        for label, result in results.items()
+        f"{label}: {seconds:.3g} s of CPU for {packets:.0f} packets at the observed link, "
+        f"{seconds / max(packets, 1.0) * 1e6:.3g} us each."
+        for label, (seconds, packets) in costs.items()
     ]
 
 

@@ -13,7 +13,7 @@ const OCTAVE: usize = 1 << (EXACT_BITS - 1);
 /// A histogram of durations, with bins that widen with the duration.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
-    /// As many as the longest delay so far needs.
+    /// The number that the longest delay so far needs.
     bins: Vec<u64>,
     count: u64,
     sum_ns: u128,

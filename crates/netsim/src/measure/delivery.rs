@@ -84,7 +84,7 @@ impl Deliveries {
         self.classes[usize::from(class)].completions.record(took);
     }
 
-    /// What was sent has come back to its sender.
+    /// A packet has made a round trip.
     #[inline]
     pub(crate) fn on_round_trip(&mut self, now: Time, class: usize, took: Span) {
         if now >= self.warmup {

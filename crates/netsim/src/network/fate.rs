@@ -63,7 +63,7 @@ pub(crate) struct Passed {
     pub(crate) waited: Span,
 }
 
-/// What was seen of a packet at a link: see [`Simulation::seen`](crate::Simulation::seen).
+/// A packet as a tap at a link sees it: see [`Simulation::seen`](crate::Simulation::seen).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
     /// The link, by its number in the scenario.

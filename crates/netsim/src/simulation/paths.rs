@@ -33,7 +33,7 @@ impl<P: Probe> Simulation<P> {
         path.is_some_and(|(forward, _)| self.network.links_from(forward).any(|of_path| of_path == link))
     }
 
-    /// The first hops of the paths of flow number `i` of a class, there and back.
+    /// The first hops of the paths of flow number `i` of a class, to the receiver and from it.
     fn path_of(&self, class: usize, i: usize) -> Option<(u32, u32)> {
         let entry = &self.scenario.traffic[class];
         let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);

@@ -21,7 +21,7 @@ impl Fates {
         (all > 0).then(|| self.lost as f64 / all as f64)
     }
 
-    /// Whether nothing came through of what was sent.
+    /// Whether packets were sent, and none came through.
     const fn is_dead(self) -> bool {
         self.lost > 0 && self.arrived == 0
     }

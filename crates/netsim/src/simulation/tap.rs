@@ -1,4 +1,4 @@
-//! A tap at the links: what their queues send and what is lost, packet by packet.
+//! A tap at the links: the packets that their queues send, and those that are lost.
 
 use super::Simulation;
 use crate::measure::probe::Probe;
@@ -8,7 +8,7 @@ use aqm::unit::Time;
 use scenario::model::Ecn;
 
 impl<P: Probe> Simulation<P> {
-    /// Lists from now on what links with an AQM send, and what is lost anywhere.
+    /// Lists from now on the packets that links with an AQM send, and those that are lost anywhere.
     ///
     /// # Panics
     /// If the run does not keep account: see [`Probe::CHECKS`].
@@ -17,7 +17,7 @@ impl<P: Probe> Simulation<P> {
         self.network.ledger.passed = Some(Vec::new());
     }
 
-    /// Takes what was seen at the links up to and including `until`, in the order of time. The run must have advanced as
+    /// Takes the packets seen at the links up to and including `until`, in the order of time. The run must have advanced as
     /// far.
     pub fn seen(&mut self, until: Time) -> Vec<Seen> {
         let mut starts: Vec<(u32, (usize, usize))> = self.network.starts().collect();
