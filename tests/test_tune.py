@@ -17,6 +17,7 @@ from aqmlab.advice.space import Parameter, at, parameters, points, spec
 from aqmlab.advice.tune import Search, tune
 from aqmlab.advice.tuned import Tuned
 from aqmlab.execute.task import Task
+from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
 
 
@@ -33,6 +34,20 @@ def test_limits_and_objectives_have_their_metrics_and_directions() -> None:
     assert [(one.name, one.more) for one in objectives] == [("session_time_mean", False)]
     _, two = goals("max queue_empty, utilisation")
     assert [(one.name, one.more) for one in two] == [("queue_empty", True), ("utilisation", True)]
+
+
+def test_every_metric_has_a_direction_or_asks_for_one() -> None:
+    for name, metric in METRICS.items():
+        if metric.better:
+            assert goals(name)[1][0].more == (metric.better == "more")
+        else:
+            with pytest.raises(ValueError, match=f"write min {name} or max {name}"):
+                goals(name)
+        assert [goals(f"{way} {name}")[1][0].more for way in ("min", "max")] == [False, True]
+    good = {name for name, metric in METRICS.items() if metric.better == "more"}
+    assert {"rpm", "qoo", "mos", "link_goodput", "goodput", "jain", "utilisation"} < good
+    units = {metric.unit for metric in METRICS.values() if metric.better == "more"}
+    assert "s" not in units
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,6 @@ ALIASES: Mapping[str, str] = {
 }
 """Words for metrics; ``call.delay_p95`` is the metric of a traffic entry."""
 
-_MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "sessions")
-"""The metrics of which more is better unless ``min`` says otherwise; ``max`` does so for the others."""
-
 _GOAL = re.compile(r"(?:(?P<way>min|max)\s+)?(?P<name>[^<>=]+?)\s*(?:(?P<sign><=?|>=?)\s*(?P<value>[^<>=]+))?")
 
 
@@ -91,7 +88,9 @@ def _goal(text: str) -> Goal:
         if found["way"]:
             raise ValueError(f"{text!r}: an objective has no limit: omit {found['way']}, or the limit")
         return Goal(text, name, found["sign"].startswith(">"), _limit(found["value"].strip(), metric, text))
-    return Goal(text, name, found["way"] == "max" or (found["way"] is None and metric.name in _MORE))
+    if not found["way"] and not metric.better:
+        raise ValueError(f"{text!r}: neither more nor less is better as such: write min {text} or max {text}")
+    return Goal(text, name, found["way"] == "max" or (not found["way"] and metric.better == "more"))
 
 
 def _name(words: str) -> str:
