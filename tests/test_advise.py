@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 from conftest import Cli
 from hypothesis import given
@@ -16,7 +17,7 @@ from oracle.linux import tc
 
 from aqmlab import Scenario, _core
 from aqmlab.advice import advise, candidates, link, race
-from aqmlab.advice.answer import Advice, Verdict
+from aqmlab.advice.answer import Advice, Standing, Verdict
 from aqmlab.advice.candidates import DEFAULT, Candidate
 from aqmlab.advice.link import BadLink, Direction, Link, Queues
 from aqmlab.advice.runs import RunsFailed
@@ -196,6 +197,19 @@ def test_with_all_the_others_run_behind_the_same_shaper() -> None:
     assert every[DEFAULT].queues.down.rate == 20e6
 
 
+def test_video_calls_have_at_most_a_third_of_a_slow_link() -> None:
+    slow = Link.given("3mbit", "500kbit", "10-80ms", "home")
+    entries = {entry["name"]: entry for entry in slow.scenario("calls").resolved["traffic"]}
+    assert entries["video"]["frame_size"] == "2500 B"
+    up = entries["video-up"]
+    sizes = 29 * link._base(up["frame_size"]) + link._base(up["key_size"])
+    assert sizes * 8 == pytest.approx(500e3 / 3, rel=1e-3)
+    assert slow.video == {"up": pytest.approx(500e3 / 3)}
+    assert not HOME.video
+    shaped = slow.scenario("calls", Queues(slow.queues.down, Direction({"name": "droptail"}, "50 kB", 1e5)))
+    assert {entry["name"]: entry for entry in shaped.resolved["traffic"]}["video-up"] == up  # the same for all
+
+
 # The score
 
 
@@ -209,12 +223,15 @@ def test_a_delay_that_halves_and_a_goodput_that_doubles_weigh_one_to_two() -> No
 def test_a_tenth_of_lost_packets_makes_the_delay_twice_as_long() -> None:
     row = {
         "classes.call.delay_p95": 0.1,
-        "classes.call.goodput": 2 * 0.9 * 68_800,
+        "classes.call.path_loss_ratio": 0.1,
+        "classes.call.goodput": 0.0,  # packets that still wait are not lost
+        "classes.video-up.delay_p95": 0.2,
+        "classes.video-up.path_loss_ratio": 0.82,
         "classes.web.session_time_mean": None,
     }
-    call, web = measures(row, 20.0, {"call": 2, "web": 1, "files": 3})
-    assert call.lost == pytest.approx(0.1)
+    call, video, web = measures(row, 20.0, ["call", "video-up", "web", "files"])
     assert call.gain(Measure("call", "calls", 0.1)) == pytest.approx(-1)
+    assert (call.lost, video.lost) == (0.1, 0.82)
     assert web == Measure("web", "pages", 20.0)  # no page came: as long as the run
 
 
@@ -222,6 +239,37 @@ def test_nothing_at_all_is_bad_and_not_infinite() -> None:
     none, some = Measure("uploads", "uploads", 0.0), Measure("uploads", "uploads", 1e6)
     assert none.gain(some) == -some.gain(none) == pytest.approx(math.log2(1e-4))
     assert none.gain(none) == 0
+
+
+def standing(label: str, gains: Sequence[float], lost: float = 0.0, worse: bool = False, kernel: str = "pie") -> Standing:
+    """A configuration with the same measures in every load and seed but for the goodput of downloads."""
+    runs = [
+        {
+            load: [
+                Measure("call", "calls", 0.1, lost / 2),
+                Measure("video-up", "calls", 0.1, lost),
+                Measure("web", "pages", 1.0),
+                Measure("downloads", "downloads", 1e6 * 2**one),
+                Measure("uploads", "uploads", 1e6),
+            ]
+            for load in LOADS
+        }
+        for one in gains
+    ]
+    return Standing(label, None if label == DEFAULT else kernel, gains, runs, worse)
+
+
+def answered(*standings: Standing) -> Advice:
+    return Advice(HOME, standings, (), {}, "the best is known", polars.DataFrame(), {}, CONFIGURATIONS)
+
+
+def test_the_headline_has_the_losses_of_all_calls_where_they_matter() -> None:
+    default, quiet = standing(DEFAULT, [0.0] * 9), standing("pie", [1.0] * 9)
+    assert "lose" not in repr(answered(quiet, default))
+    lossy = repr(answered(standing("pie", [1.0] * 9, lost=0.82), default))
+    assert "(p95, one way, worst load) and lose 82.0 % instead of 0.0 % of their packets, pages" in " ".join(
+        lossy.split()
+    )
 
 
 # The race

@@ -47,9 +47,8 @@ class _Field:
             self.candidates.append(one)
             self.courses |= own
         shape = {load: self.courses[DEFAULT, load].scenario for load in LOADS}
-        self._counted = {load: one.duration - one.warmup for load, one in shape.items()}
-        self._flows = {
-            load: {entry["name"]: entry["count"] for entry in one.resolved["traffic"]} for load, one in shape.items()
+        self._shape = {
+            load: (one.duration, [entry["name"] for entry in one.resolved["traffic"]]) for load, one in shape.items()
         }
         self.seeds: list[int] = []
         self.measures: dict[str, list[dict[str, list[Measure]]]] = {one.label: [] for one in self.candidates}
@@ -61,7 +60,7 @@ class _Field:
         if any(key not in rows for key in keys.values()):
             return False
         for label in running:
-            found = {load: measures(rows[keys[label, load]], self._counted[load], self._flows[load]) for load in LOADS}
+            found = {load: measures(rows[keys[label, load]], *self._shape[load]) for load in LOADS}
             self.measures[label].append(found)
         for label in running:
             mine, present = self.measures[label][-1], self.measures[DEFAULT][-1]

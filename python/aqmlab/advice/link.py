@@ -24,6 +24,9 @@ FAST = 2e8
 SHORTEST = 8.0
 """The least of these seconds."""
 
+VIDEO = 1 / 3
+"""The most that video calls have of the rate of their direction; on slower links their frames are smaller."""
+
 
 @dataclass(frozen=True)
 class Users:
@@ -82,7 +85,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Queues:
-    """The queues at both ends, that of the way down and that of the way up."""
+    """The queues at both ends, that of the downlink and that of the uplink."""
 
     down: Direction
     up: Direction
@@ -154,6 +157,13 @@ class Link:
         """Return the scenario of a load on this link, with its own queues or with others; not yet checked."""
         has = queues or self.queues
         template = Scenario.load(f"advice/{load}").with_(USERS[self.users].counts.get(load, {}))
+        template = template.with_(
+            {
+                f"traffic.{entry['name']}.{key}": f"{max(round(_base(entry[key]) * factor), 1)} B"
+                for entry, factor in self._videos(template)
+                for key in ("frame_size", "key_size")
+            }
+        )
         counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt)
         warmup = max(template.warmup * min(1.0, FAST / self.queues.down.rate), 3.0, 15 * self.rtt)
         return template.with_(
@@ -171,6 +181,29 @@ class Link:
                 "reverse_aqm": has.up.aqm,
             }
         )
+
+    @property
+    def video(self) -> Mapping[str, float]:
+        """The rates in bit/s of the video calls that are smaller than usual, by direction: ``down`` and ``up``."""
+        smaller = self._videos(Scenario.load("advice/calls"))
+        return {_direction(entry): VIDEO * getattr(self.queues, _direction(entry)).rate for entry, _ in smaller}
+
+    def _videos(self, template: Scenario) -> list[tuple[Settings, float]]:
+        """Return the video calls that must be smaller, each with the factor of its frames."""
+        found = []
+        for entry in template.resolved["traffic"]:
+            if entry["kind"] == "video":
+                every = entry["key_every"]
+                mean = ((every - 1) * _base(entry["frame_size"]) + _base(entry["key_size"])) / every
+                needed = 8 * mean * _base(entry["frame_rate"]) * entry["count"]
+                factor = VIDEO * getattr(self.queues, _direction(entry)).rate / needed
+                if factor < 1:
+                    found.append((entry, factor))
+        return found
+
+
+def _direction(entry: Settings) -> str:
+    return "down" if entry["from"] == ["senders"] else "up"
 
 
 def _users(name: str) -> Users:

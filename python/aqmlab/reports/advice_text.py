@@ -27,9 +27,12 @@ _COLUMNS = (
     Column("Uploads", "%"),
 )
 
+LOSSY = 1.0
+"""The percentage of lost packets of calls above which the first sentence has it."""
+
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
-    "counts twice. Calls: p95 of the one-way delay, and the packets lost, in the worst load. Pages: mean time, in the "
+    "counts twice. Calls: p95 of the one-way delay, and the packets lost, of the worst call, with or without video, in the worst load. Pages: mean time, in the "
     "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped."
 )
 
@@ -52,8 +55,8 @@ def answer(advice: Advice) -> str:
     best, present = advice.best, advice.present
     if advice.verdict is Verdict.USE:
         return (
-            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load), "
-            f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
+            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load)"
+            f"{_losses(best, present)}, pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
             f"{100 * best.share('downloads', present):.0f} % of their present goodput."
         )
     leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
@@ -87,6 +90,9 @@ def remarks(advice: Advice) -> Iterator[str]:
     """Yield what a reader of the table needs to know."""
     if advice.equal:
         yield f"As good as the first, to within 2 %: {', '.join(advice.equal)}."
+    if video := advice.link.video:
+        rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
+        yield f"Video calls have {rates} here, a third of the rate."
     yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
     if advice.ended.startswith("the time"):
         yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
@@ -118,6 +124,12 @@ def configured(configuration: Configuration) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, down, up, unit in rows:
         yield f"    {name.ljust(widths[0])}  {down.rjust(widths[1])}  {up.rjust(widths[2])}  {unit}"
+
+
+def _losses(best: Standing, present: Standing) -> str:
+    """Return the losses of calls if they matter with either, as the next part of a sentence."""
+    lost = [100 * one.lost for one in (best, present)]
+    return f" and lose {lost[0]:.1f} % instead of {lost[1]:.1f} % of their packets" if max(lost) > LOSSY else ""
 
 
 def _ms(one: Standing) -> str:
