@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab import _core
 from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict
 from aqmlab.advice.candidates import DEFAULT, SHARE
+from aqmlab.advice.race import FEWEST
 from aqmlab.reports.text import WIDTH, Column, Table, laid_out
 from aqmlab.text import printable
 
@@ -33,7 +34,9 @@ LOSSY = 1.0
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
     "counts twice. Calls: p95 of the one-way delay, and the packets lost, of the worst call, with or without video, in the worst load. Pages: mean time, in the "
-    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped."
+    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped: its "
+    "values are of fewer seeds, and its place is by the difference from the best in these. 95 %: each interval is for "
+    "itself, not corrected for the choice of the best and the rounds of the race, as the first sentence is."
 )
 
 
@@ -61,17 +64,20 @@ def answer(advice: Advice) -> str:
         )
     leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
     if advice.verdict is Verdict.UNDECIDED:
-        return f"Undecided: {len(best.gains)} of the 3 seeds that a decision needs were run. {leads}."
-    yours = f"{advice.link.yours}, your default"
-    return f"Keep {yours}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
+        seeds = len(best.gains)
+        if seeds < FEWEST:
+            return f"Undecided: {seeds} of the {FEWEST} seeds that a decision needs were run. {leads}."
+        return (
+            f"Undecided: {seeds} seeds do not show with certainty that one is better by {100 * WORTH:.0f} %. {leads}."
+        )
+    return f"Keep {_named(advice, present)}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
 
 
 def table(advice: Advice) -> Table:
     """Return the ranking as a table."""
     rows, labels = [], []
     for place, one in enumerate(advice.standings, 1):
-        name = f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
-        labels.append(f"{place:>2} {name}{' x' if one.worse else ''}")
+        labels.append(f"{place:>2} {_named(advice, one)}{' x' if one.worse else ''}")
         rows.append(
             [
                 str(len(one.gains)),
@@ -89,7 +95,7 @@ def table(advice: Advice) -> Table:
 def remarks(advice: Advice) -> Iterator[str]:
     """Yield what a reader of the table needs to know."""
     if advice.equal:
-        yield f"As good as the first, to within 2 %: {', '.join(advice.equal)}."
+        yield f"As good as {_named(advice, advice.leader)}, to within 2 %: {', '.join(advice.equal)}."
     if video := advice.link.video:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
@@ -97,7 +103,7 @@ def remarks(advice: Advice) -> Iterator[str]:
     if advice.ended.startswith("the time"):
         yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
     else:
-        yield f"The race ended: {advice.ended}."
+        yield f"The race ended {advice.ended}."
     if any(one.kernel == "cake" for one in advice.standings):
         yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
@@ -124,6 +130,10 @@ def configured(configuration: Configuration) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, down, up, unit in rows:
         yield f"    {name.ljust(widths[0])}  {down.rjust(widths[1])}  {up.rjust(widths[2])}  {unit}"
+
+
+def _named(advice: Advice, one: Standing) -> str:
+    return f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
 
 
 def _losses(best: Standing, present: Standing) -> str:
