@@ -78,6 +78,16 @@ def test_the_link_of_a_file_is_its_dumbbell_with_its_disciplines() -> None:
 
 
 @pytest.mark.parametrize("users", link.USERS)
+def test_every_rate_within_the_limits_has_valid_scenarios(users: str) -> None:
+    with pytest.raises(BadLink, match="--down: 1kbit: must be from") as refused:
+        Link.given("1kbit", "1mbit", "10ms", users)
+    limits = re.findall(r"[0-9.]+ [kG]bit/s", refused.value.problem)
+    for rate in limits:
+        Link.given(rate, rate, "10ms", users).scenario("idle").check()
+    assert len(limits) == 2
+
+
+@pytest.mark.parametrize("users", link.USERS)
 def test_every_load_of_all_users_is_valid(users: str) -> None:
     whose = Link.given("20mbit", "4mbit", "10-80ms", users)
     for load in LOADS:
@@ -94,8 +104,8 @@ def test_every_load_of_all_users_is_valid(users: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("200gbit", "1mbit", "10ms", "home"), "--down: 200gbit: must be from 1 kbit/s to 100 Gbit/s"),
-        (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 1 kbit/s to 100 Gbit/s"),
+        (("200gbit", "1mbit", "10ms", "home"), "--down: 200gbit: must be from 25 kbit/s to 64 Gbit/s, for the"),
+        (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 25 kbit/s to 64 Gbit/s"),
         (("10mbit", "10ms", "10ms", "home"), "--up: 10ms: must be a rate"),
         (("10mbit", "1mbit", "0ms", "home"), "--rtt: 0ms: must be above 0"),
         (("10mbit", "1mbit", "80-10ms", "home"), "--rtt: 80-10ms: must be above 0, from the shortest to the longest"),
@@ -259,7 +269,7 @@ def standing(
         }
         for one in gains
     ]
-    return Standing(label, None if label == DEFAULT else kernel, gains, runs, worse)
+    return Standing(label, None if label == DEFAULT else label, gains, runs, False)
 
 
 def answered(*standings: Standing) -> Advice:
@@ -503,6 +513,7 @@ def test_ctrl_c_keeps_the_finished_runs(
         (("--down", "1mbit"), "--rtt: missing: give it, as in --rtt 15-80ms, or the file of a link"),
         (("links/home", "--up", "1mbit"), "--up: not allowed with links/home, which has it: omit one of them"),
         (("links/cellular",), "links/cellular: dumbbell.changes: a shaper needs a constant rate"),
+        (("--down", "1kbit", "--rtt", "10ms"), "--down: 1kbit: must be from 25 kbit/s to 64 Gbit/s"),
         (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
         ((*OPTIONS, "--within", "0 s"), "must be a time above 0"),
     ],

@@ -140,8 +140,9 @@ class Advice:
     """The ranked configurations for a link.
 
     `standings` begins with the best, and ends with those that dropped out; the present queues are among them. `equal`
-    has the labels of those that are as good as `leader`, `left_out` those that were not tried with the reason, `ended` the reason why the race ended,
-    and `frame` the metrics of all runs. `scenarios` has each scenario by the label of its configuration and its load.
+    has the labels of those that are as good as `leader`, `left_out` those that were not tried with the reason, `ended`
+    how the race ended, and `frame` the metrics of all runs. `scenarios` has each scenario by the label of its
+    configuration and its load.
     """
 
     link: Link

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab import _core
+from aqmlab.advice.kernel import FRAME
 from aqmlab.scenario import Scenario, Settings
 
-RATES = (1e3, 1e11)
-"""The lowest and the highest rate of a link, in bit/s."""
+FASTEST = 1e11
+"""The highest rate of a link, in bit/s."""
+
+BUFFER = (FRAME, 4e9)
+"""The smallest and the largest buffer of a link, in bytes, which limit the rates of a queue of a given time."""
 
 LONGEST = 7200.0
 """The longest round trip, in s: each way is at most an hour."""
@@ -110,9 +116,9 @@ class Link:
     def given(cls, down: str, up: str, rtt: str, users: str) -> Link:
         """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
         who = _users(users)
-        rates = _rate("--down", down), _rate("--up", up)
+        drained = _drained(Scenario.load(who.like))
+        rates = _rate("--down", down, drained), _rate("--up", up, drained)
         least, most = _round_trips(rtt)
-        like = Scenario.load(who.like)
         delays = _delays(least, most)
         named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips of {_span(least, most)}"
         return cls(
@@ -121,7 +127,7 @@ class Link:
             users=users,
             rtt=most,
             dumbbell={"overhead": "14 B", **delays},
-            queues=Queues(*(Direction({"name": "droptail"}, f"{_drained(like)} s", rate) for rate in rates)),
+            queues=Queues(*(Direction({"name": "droptail"}, f"{drained:g} s", rate) for rate in rates)),
         )
 
     @classmethod
@@ -188,7 +194,7 @@ class Link:
         smaller = self._videos(Scenario.load("advice/calls"))
         return {_direction(entry): VIDEO * getattr(self.queues, _direction(entry)).rate for entry, _ in smaller}
 
-    def _videos(self, template: Scenario) -> list[tuple[Settings, float]]:
+    def _videos(self, template: Scenario) -> list[tuple[Mapping[str, Any], float]]:
         """Return the video calls that must be smaller, each with the factor of its frames."""
         found = []
         for entry in template.resolved["traffic"]:
@@ -202,7 +208,7 @@ class Link:
         return found
 
 
-def _direction(entry: Settings) -> str:
+def _direction(entry: Mapping[str, Any]) -> str:
     return "down" if entry["from"] == ["senders"] else "up"
 
 
@@ -218,13 +224,16 @@ def _base(text: str) -> float:
     return converted[0]
 
 
-def _rate(option: str, text: str) -> float:
-    """Convert a rate; raise `BadLink` if it is none, or one that no scenario can have."""
+def _rate(option: str, text: str, drained: float) -> float:
+    """Convert a rate; raise `BadLink` if it is none, or one at which a buffer of this time in s is out of bounds."""
     converted = _core.in_base_unit(text)
     if converted is None or converted[1] != "bit/s":
         raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
-    if not RATES[0] <= converted[0] <= RATES[1]:
-        raise BadLink(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
+    least, most = (octets * 8 / drained for octets in BUFFER)
+    least, most = math.ceil(least / 1000) * 1e3, min(math.floor(most / 1e9) * 1e9, FASTEST)
+    if not least <= converted[0] <= most:
+        problem = f"must be from {_shown(least)} to {_shown(most)}, for the buffer of {drained * 1e3:g} ms"
+        raise BadLink(option, f"{text}: {problem}")
     return float(round(converted[0]))
 
 
@@ -261,10 +270,10 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _drained(scenario: Scenario) -> str:
-    """Return how long a full buffer of a shipped link takes to empty, in s, as text."""
+def _drained(scenario: Scenario) -> float:
+    """Return how long a full buffer of a shipped link takes to empty, in s, to two digits."""
     (octets,) = re.findall(r"^(\d+) B$", scenario.buffer)
-    return f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}"
+    return float(f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}")
 
 
 def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:

@@ -33,10 +33,10 @@ LOSSY = 1.0
 
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
-    "counts twice. Calls: p95 of the one-way delay, and the packets lost, of the worst call, with or without video, in the worst load. Pages: mean time, in the "
-    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped: its "
-    "values are of fewer seeds, and its place is by the difference from the best in these. 95 %: each interval is for "
-    "itself, not corrected for the choice of the best and the rounds of the race, as the first sentence is."
+    "counts twice. 95 %: each interval is for itself, without the correction for choosing the best and for the rounds, "
+    "which the first sentence has. Calls: p95 of the one-way delay, and the packets lost, in the worst load and of the "
+    "worst call, with or without video. Pages: mean time, in the worst load. Downloads, uploads: goodput over that of "
+    "the default. x: clearly worse than the best, and dropped; its place is by the seeds that it has."
 )
 
 
@@ -59,18 +59,18 @@ def answer(advice: Advice) -> str:
     if advice.verdict is Verdict.USE:
         return (
             f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load)"
-            f"{_losses(best, present)}, pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
+            f"{_losses(best, present)}, "
+            f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
             f"{100 * best.share('downloads', present):.0f} % of their present goodput."
         )
     leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
+    worth = f"{100 * WORTH:.0f} %"
     if advice.verdict is Verdict.UNDECIDED:
         seeds = len(best.gains)
         if seeds < FEWEST:
             return f"Undecided: {seeds} of the {FEWEST} seeds that a decision needs were run. {leads}."
-        return (
-            f"Undecided: {seeds} seeds do not show with certainty that one is better by {100 * WORTH:.0f} %. {leads}."
-        )
-    return f"Keep {_named(advice, present)}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
+        return f"Undecided: {seeds} seeds do not show with certainty that one is better by {worth}. {leads}."
+    return f"Keep {_named(advice, present)}: nothing that was tried is better by {worth} with certainty. {leads}."
 
 
 def table(advice: Advice) -> Table:
