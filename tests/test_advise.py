@@ -252,11 +252,9 @@ def test_nothing_at_all_is_bad_and_not_infinite() -> None:
     assert none.gain(none) == 0
 
 
-def standing(
-    label: str, gains: Sequence[float], lost: float = 0.0, worse: bool = False, kernel: str = "pie"
-) -> Standing:
-    """A configuration with the same measures in every load and seed but for the goodput of downloads."""
-    runs = [
+def measured(gains: Sequence[float], lost: float = 0.0) -> list[dict[str, list[Measure]]]:
+    """The same measures in every load and seed, but for the goodput of downloads."""
+    return [
         {
             load: [
                 Measure("call", "calls", 0.1, lost / 2),
@@ -269,7 +267,10 @@ def standing(
         }
         for one in gains
     ]
-    return Standing(label, None if label == DEFAULT else label, gains, runs, False)
+
+
+def standing(label: str, gains: Sequence[float], lost: float = 0.0) -> Standing:
+    return Standing(label, None if label == DEFAULT else label, gains, measured(gains, lost), False)
 
 
 def answered(*standings: Standing) -> Advice:
@@ -324,7 +325,7 @@ def test_one_that_dropped_out_is_not_best_whatever_its_fewer_seeds_say(
     field = advise._Field(brief, False)
     for label, own in lucky.items():
         field.gains[label] = own
-        field.measures[label] = list(standing(label, own).runs)
+        field.measures[label] = measured(own)
     field.seeds = [1, 2, 3, 4, 5]
     monkeypatch.setattr(advise._Field, "_frame", lambda *_: polars.DataFrame())
     found = field.advice({}, ["pie"], (), "after 5 seeds")

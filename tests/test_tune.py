@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from aqmlab import Scenario, _core
 from aqmlab.advice import kernel
 from aqmlab.advice.goals import goals
 from aqmlab.advice.space import Parameter, at, parameters, points, spec
-from aqmlab.advice.tune import Search, tune
-from aqmlab.advice.tuned import Tuned
+from aqmlab.advice.tune import Search, _front, tune
+from aqmlab.advice.tuned import Trial, Tuned
 from aqmlab.execute.task import Task
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
@@ -175,10 +176,12 @@ def test_the_answer_is_the_same_whatever_the_threads_and_is_kept(
     count = len(simulated)
     assert tuned(asked, tmp_path / "1").document() == one.document()
     assert len(simulated) == count
-    # Eight points and the present parameters with two seeds, four with four.
+    # Eight points and the present parameters with two seeds, four with four; the best and the present with four more.
     seeds = sorted(len(trial.runs) for trial in one.trials)
     assert seeds.count(2) + seeds.count(4) == 9
     assert len(one.present.runs) == 4
+    assert [len(trial.runs) for trial in one.fresh.values()] == [4] * len({one.best.label, ""})
+    assert all(run not in one.present.runs for run in one.fresh[""].runs)
     assert one.met
     delay, goodput = (one.best.summary(goal).mean for goal in (one.constraints[0], one.objectives[0]))
     assert delay is not None
@@ -188,6 +191,32 @@ def test_the_answer_is_the_same_whatever_the_threads_and_is_kept(
         trial for trial in one.trials if (trial.summary(one.constraints[0]).mean or 1) < 0.1 and len(trial.runs) == 4
     ]
     assert goodput == max(trial.summary(one.objectives[0]).mean or 0 for trial in beaten)
+
+
+def trial(label: str, *runs: tuple[float, float]) -> Trial:
+    return Trial(label, (0.01,) if label else None, [{"queue_delay_p95": a, "goodput": b} for a, b in runs])
+
+
+def test_the_front_and_the_answer_are_not_of_lucky_seeds(pie: Scenario) -> None:
+    asked = search(pie, "target", "goodput, p95 delay < 20 ms")
+    # In the first two seeds all goodputs are high: there "few" is worse than the present parameters in both.
+    there = {
+        "": trial("", (0.03, 9e6), (0.03, 9e6), (0.03, 1e6), (0.03, 1e6)),
+        "few": trial("few", (0.031, 8e6), (0.031, 8e6)),
+        "long": trial("long", (0.01, 9e6), (0.01, 9e6), (0.01, 1.1e6), (0.01, 1.1e6)),
+    }
+    assert _front(asked, there) == ["long"]
+    fresh = {"long": trial("long", (0.018, 2e6), (0.024, 2e6)), "": trial("", (0.03, 1e6), (0.03, 1e6))}
+    lists: tuple[list[Trial], list[Trial]] = ([there["long"], there[""]], list(there.values()))
+    found = Tuned(pie, asked.parameters, asked.constraints, asked.objectives, *lists, ["long"], fresh, 0, "")
+    (limit,) = asked.constraints
+    assert limit.certain(found.best.summary(limit))
+    assert not found.holds(limit)
+    assert found.change(asked.objectives[0]).mean == 1e6
+    assert "p95 delay < 20 ms fails on fresh seeds" in " ".join(repr(found).split())
+    early = replace(found, fresh={})
+    assert not early.holds(limit)
+    assert "p95 delay < 20 ms is not confirmed" in " ".join(repr(early).split())
 
 
 def test_what_nothing_meets_is_said(pie: Scenario, tmp_path: Path) -> None:
@@ -215,7 +244,7 @@ def test_words_for_tc_are_those_of_linuxs_form_alone(pie: Scenario, tmp_path: Pa
     again = form.with_({"aqm": read.aqm}).resolved["aqm"]
     assert again["target"] == table["target"]
     assert round(16 * float(again["alpha"].split()[0])) == round(16 * float(table["alpha"].split()[0]))
-    assert f"In tc's words: {found.words}" in repr(found)
+    assert f"For tc: {found.words}" in repr(found)
     plain = Tuned(pie, *(getattr(found, name) for name in list(Tuned.__dataclass_fields__)[1:]))
     assert plain.words is None
     assert "for Linux's, tune --aqm pie:preset=linux" in repr(plain)
