@@ -26,6 +26,7 @@ from aqmlab.advice.score import LOADS, Measure, gain, measures
 from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.execute.until import OutOfTime
+from aqmlab.reports import advice_text
 
 HOME = Link.given("20mbit", "4mbit", "10-80ms", "home")
 OPTIONS = ("--down", "2mbit", "--up", "1mbit", "--rtt", "20-40ms")
@@ -198,6 +199,32 @@ def test_the_options_of_sqm_and_the_words_are_the_same() -> None:
         again = f"limit {options[f'{way}limit']} target {options[f'{way}target']} {options[f'{way}qdisc_opts']} ecn"
         assert half.words == f"fq_codel {again}"
     assert CONFIGURATIONS["red"].uci is None
+
+
+@pytest.mark.parametrize("label", CONFIGURATIONS)
+def test_the_lines_can_be_pasted_again(label: str) -> None:
+    lines = [line.replace("2> /dev/null", "").split() for line in CONFIGURATIONS[label].tc.splitlines()]
+    clears = {("tc", "$WAN", "root"), ("tc", "$WAN", "ingress"), ("ip", "$IFB"), ("tc", "$IFB", "root")}
+    seen = set()
+    for line in lines:
+        if "del" in line:
+            seen.add((line[0], *(word for word in line if word in ("$WAN", "$IFB", "root", "ingress"))))
+        if line[:3] == ["tc", "qdisc", "add"] and "parent" not in line:
+            assert ("tc", line[4], line[-1] if "ingress" in line else "root") in seen
+        if line[:3] == ["ip", "link", "add"]:
+            assert ("ip", "$IFB") in seen
+    assert seen == clears
+    assert all("2> /dev/null" in line for line in CONFIGURATIONS[label].tc.splitlines() if " del " in line)
+
+
+def test_the_packages_of_openwrt_and_the_device_to_replace_are_named() -> None:
+    needed = {one.kernel: one.packages for one in CONFIGURATIONS.values()}
+    assert needed["fq_codel"] == needed["cake"] == ["sqm-scripts"]
+    assert needed["fq_pie"] == ["sqm-scripts", "kmod-sched-fq-pie"]
+    assert needed["red"] == ["tc-full", "kmod-ifb", "kmod-sched-core", "kmod-sched-red"]
+    assert "# replace eth0 by" in (CONFIGURATIONS["pie"].uci or "")
+    text = "\n".join(advice_text.configured(CONFIGURATIONS["fq_pie"]))
+    assert "/etc/config/sqm (packages sqm-scripts, kmod-sched-fq-pie), then: service sqm restart" in text
 
 
 def test_with_all_the_others_run_behind_the_same_shaper() -> None:
@@ -429,7 +456,7 @@ def test_time_that_is_over_keeps_the_complete_seeds(
     found = raced(brief, tmp_path, jobs=1, within=1000.0)
     assert [len(one.gains) for one in found.standings] == [2, 2, 2]
     assert found.verdict is Verdict.UNDECIDED
-    assert "The race ended by the time of 1000 s" in repr(found)
+    assert "The race ended after 1000 s; a faster machine" in repr(found)
     assert len(found.frame) == enough - 1
 
 

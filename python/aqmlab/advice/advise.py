@@ -151,12 +151,10 @@ def advise(
             worse += dropped
             running = [one for one in running if one not in worse or one == DEFAULT]
         if stopped and (not field.seeds or not isinstance(stopped, OutOfTime)):
-            finished = field.advice(runs.rows, worse, equal, "stopped") if field.seeds else None
+            finished = field.advice(runs.rows, worse, equal, "early") if field.seeds else None
             raise Stopped(stopped, finished, (len(runs.rows), first))
         if stopped or over or len(field.seeds) >= most:
-            reason = (
-                f"the time of {within:g} s" if stopped else "with the best known" if over else f"after {most} seeds"
-            )
+            reason = f"after {within:g} s" if stopped else "with the best known" if over else f"after {most} seeds"
             return field.advice(runs.rows, worse, equal, reason)
 
 

@@ -128,8 +128,8 @@ def tune(
                     return answer("", done)
         if isinstance(done, BaseException):
             if not found or not isinstance(done, OutOfTime):
-                raise Stopped(done, answer("stopped") if found else None, (len(runs.rows), FIRST * len(courses)))
-            return answer(f"the time of {within:g} s")
+                raise Stopped(done, answer("early") if found else None, (len(runs.rows), FIRST * len(courses)))
+            return answer(f"after {within:g} s")
         order = search.better({label: _means(found[label]) for label in running})
         running = order[: max(LEFT, len(order) // 2)]
         seeds *= 2

@@ -44,7 +44,7 @@ class Tuned:
     `ranked` are the trials of the last stage, the best first, and the present parameters; `trials` are all trials, and
     `front` has the labels on the Pareto front of the first two goals. `fresh` has the best and the present parameters
     on seeds that the search had not; it is empty if the search ended early. `invalid` is the number of points that no
-    scenario can have, `ended` the reason why the search ended early, or empty.
+    scenario can have, `ended` when the search ended if that was early, or empty.
     """
 
     scenario: Scenario

@@ -28,6 +28,9 @@ _COLUMNS = (
     Column("Uploads", "%"),
 )
 
+SOONER = "; a faster machine gets further, and --within sets the time"
+"""Follows the end of a search whose time was over."""
+
 LOSSY = 1.0
 """The percentage of lost packets of calls above which the first sentence has it."""
 
@@ -100,10 +103,7 @@ def remarks(advice: Advice) -> Iterator[str]:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
     yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
-    if advice.ended.startswith("the time"):
-        yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
-    else:
-        yield f"The race ended {advice.ended}."
+    yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if any(one.kernel == "cake" for one in advice.standings):
         yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
@@ -117,12 +117,13 @@ def configured(configuration: Configuration) -> Iterator[str]:
     yield ""
     yield from (f"    {line}" for line in configuration.tc.splitlines())
     yield ""
+    packages = f"package{'s' if len(configuration.packages) > 1 else ''} {', '.join(configuration.packages)}"
     if configuration.uci:
-        yield "OpenWrt, in /etc/config/sqm (package sqm-scripts), then: service sqm restart"
+        yield f"OpenWrt, in /etc/config/sqm ({packages}), then: service sqm restart"
         yield ""
         yield from (f"    {line.expandtabs(4)}" for line in configuration.uci.splitlines())
     else:
-        yield "OpenWrt: sqm-scripts cannot set up this discipline; use the lines above."
+        yield f"OpenWrt: sqm-scripts cannot set up this discipline; use the lines above ({packages})."
     yield ""
     yield "The kernel's values (down, up):"
     yield ""

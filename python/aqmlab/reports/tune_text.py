@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
+from aqmlab.reports.advice_text import SOONER
 from aqmlab.reports.text import WIDTH, Column, Table, aligned, interval, laid_out, signed
 from aqmlab.text import printable
 
@@ -118,7 +119,7 @@ def remarks(tuned: Tuned) -> Iterator[str]:
     if tuned.invalid:
         yield f"{tuned.invalid} further points are invalid."
     if tuned.ended:
-        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further (--within)."
+        yield f"The search ended {tuned.ended}{SOONER if tuned.ended.endswith(' s') else ''}."
 
 
 def pasted(tuned: Tuned) -> Iterator[str]:
