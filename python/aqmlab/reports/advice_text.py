@@ -102,10 +102,10 @@ def remarks(advice: Advice) -> Iterator[str]:
     if video := advice.link.video:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
-    yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
+    yield f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, so that the router has the queue."
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if any(one.kernel == "cake" for one in advice.standings):
-        yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
+        yield "cake is simulated and configured as fair queueing by flows with its COBALT, without its other parts."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
     yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())
