@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from aqmlab import Scenario, _core
 from aqmlab.advice import kernel
 from aqmlab.advice.goals import goals
 from aqmlab.advice.space import Parameter, at, parameters, points, spec
-from aqmlab.advice.tune import Search, tune
-from aqmlab.advice.tuned import Tuned
+from aqmlab.advice.tune import Search, _front, tune
+from aqmlab.advice.tuned import Trial, Tuned
 from aqmlab.execute.task import Task
+from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
 
 
@@ -35,6 +37,20 @@ def test_limits_and_objectives_have_their_metrics_and_directions() -> None:
     assert [(one.name, one.more) for one in two] == [("queue_empty", True), ("utilisation", True)]
 
 
+def test_every_metric_has_a_direction_or_asks_for_one() -> None:
+    for name, metric in METRICS.items():
+        if metric.better:
+            assert goals(name)[1][0].more == (metric.better == "more")
+        else:
+            with pytest.raises(ValueError, match=f"write min {name} or max {name}"):
+                goals(name)
+        assert [goals(f"{way} {name}")[1][0].more for way in ("min", "max")] == [False, True]
+    good = {name for name, metric in METRICS.items() if metric.better == "more"}
+    assert {"rpm", "qoo", "mos", "link_goodput", "goodput", "jain", "utilisation"} < good
+    units = {metric.unit for metric in METRICS.values() if metric.better == "more"}
+    assert "s" not in units
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -45,6 +61,12 @@ def test_limits_and_objectives_have_their_metrics_and_directions() -> None:
         ("goodput, delay, loss", "one or two objectives without a limit are needed, and here 3"),
         ("goodput, goodput > 3 Mbit/s", "goodput is given twice"),
         ("p95 delay < 20 Mbit/s, goodput", "the limit of queue_delay_p95 must be like 20 ms"),
+        ("p95 delay < nan, goodput", "the limit of queue_delay_p95 must be a number, at least 0"),
+        ("p95 delay < inf, goodput", "the limit of queue_delay_p95 must be a number, at least 0"),
+        ("p95 delay < -5 ms, goodput", "the limit of queue_delay_p95 must be a number, at least 0"),
+        ("loss < 500 %, goodput", "the limit of loss_ratio must be a number, from 0 to 1"),
+        ("loss < 5, goodput", "the limit of loss_ratio must be a number, from 0 to 1"),
+        ("rtt_bias < nan, goodput", "the limit of rtt_bias must be a number"),
         ("min delay < 2 ms, goodput", "an objective has no limit: omit min, or the limit"),
         ("goodput <", "must be METRIC, min METRIC, max METRIC, METRIC < LIMIT or METRIC > LIMIT"),
     ],
@@ -154,10 +176,12 @@ def test_the_answer_is_the_same_whatever_the_threads_and_is_kept(
     count = len(simulated)
     assert tuned(asked, tmp_path / "1").document() == one.document()
     assert len(simulated) == count
-    # Eight points and the present parameters with two seeds, four with four.
+    # Eight points and the present parameters with two seeds, four with four; the best and the present with four more.
     seeds = sorted(len(trial.runs) for trial in one.trials)
     assert seeds.count(2) + seeds.count(4) == 9
     assert len(one.present.runs) == 4
+    assert [len(trial.runs) for trial in one.fresh.values()] == [4] * len({one.best.label, ""})
+    assert all(run not in one.present.runs for run in one.fresh[""].runs)
     assert one.met
     delay, goodput = (one.best.summary(goal).mean for goal in (one.constraints[0], one.objectives[0]))
     assert delay is not None
@@ -167,6 +191,32 @@ def test_the_answer_is_the_same_whatever_the_threads_and_is_kept(
         trial for trial in one.trials if (trial.summary(one.constraints[0]).mean or 1) < 0.1 and len(trial.runs) == 4
     ]
     assert goodput == max(trial.summary(one.objectives[0]).mean or 0 for trial in beaten)
+
+
+def trial(label: str, *runs: tuple[float, float]) -> Trial:
+    return Trial(label, (0.01,) if label else None, [{"queue_delay_p95": a, "goodput": b} for a, b in runs])
+
+
+def test_the_front_and_the_answer_are_not_of_lucky_seeds(pie: Scenario) -> None:
+    asked = search(pie, "target", "goodput, p95 delay < 20 ms")
+    # In the first two seeds all goodputs are high: there "few" is worse than the present parameters in both.
+    there = {
+        "": trial("", (0.03, 9e6), (0.03, 9e6), (0.03, 1e6), (0.03, 1e6)),
+        "few": trial("few", (0.031, 8e6), (0.031, 8e6)),
+        "long": trial("long", (0.01, 9e6), (0.01, 9e6), (0.01, 1.1e6), (0.01, 1.1e6)),
+    }
+    assert _front(asked, there) == ["long"]
+    fresh = {"long": trial("long", (0.018, 2e6), (0.024, 2e6)), "": trial("", (0.03, 1e6), (0.03, 1e6))}
+    lists: tuple[list[Trial], list[Trial]] = ([there["long"], there[""]], list(there.values()))
+    found = Tuned(pie, asked.parameters, asked.constraints, asked.objectives, *lists, ["long"], fresh, 0, "")
+    (limit,) = asked.constraints
+    assert limit.certain(found.best.summary(limit))
+    assert not found.holds(limit)
+    assert found.change(asked.objectives[0]).mean == 1e6
+    assert "p95 delay < 20 ms fails on fresh seeds" in " ".join(repr(found).split())
+    early = replace(found, fresh={})
+    assert not early.holds(limit)
+    assert "p95 delay < 20 ms is not confirmed" in " ".join(repr(early).split())
 
 
 def test_what_nothing_meets_is_said(pie: Scenario, tmp_path: Path) -> None:
@@ -194,7 +244,7 @@ def test_words_for_tc_are_those_of_linuxs_form_alone(pie: Scenario, tmp_path: Pa
     again = form.with_({"aqm": read.aqm}).resolved["aqm"]
     assert again["target"] == table["target"]
     assert round(16 * float(again["alpha"].split()[0])) == round(16 * float(table["alpha"].split()[0]))
-    assert f"In tc's words: {found.words}" in repr(found)
+    assert f"For tc: {found.words}" in repr(found)
     plain = Tuned(pie, *(getattr(found, name) for name in list(Tuned.__dataclass_fields__)[1:]))
     assert plain.words is None
     assert "for Linux's, tune --aqm pie:preset=linux" in repr(plain)
@@ -220,6 +270,22 @@ def test_the_command_writes_the_scenario_that_it_found(quick_cli: Cli, small_fil
 
 
 @pytest.mark.parametrize(
+    ("goal", "message"),
+    [
+        ("nope.delay_p95", "there is no traffic entry 'nope'; there are long"),
+        ("links.nope.loss < 1 %, goodput", "there is no link with a queue 'nope'; there are bottleneck"),
+    ],
+)
+def test_goals_of_what_is_not_there_are_refused_before_anything_runs(
+    quick_cli: Cli, small_file: Path, goal: str, message: str, simulated: Sequence[Task]
+) -> None:
+    done = quick_cli("tune", small_file, "--aqm", "pie", "--over", "target", "--for", goal)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert not simulated
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--over", "targt", "--for", "goodput"), "--over: targt: pie has no such parameter; did you mean 'target'?"),
@@ -227,10 +293,6 @@ def test_the_command_writes_the_scenario_that_it_found(quick_cli: Cli, small_fil
         (
             ("--over", "target", "--for", "long.page time"),
             "--for: long.page time: no run has a value of classes.long.session_time_mean",
-        ),
-        (
-            ("--over", "target", "--for", "nobody.goodput"),
-            "--for: nobody.goodput: classes.nobody has none; there are long",
         ),
         (("--over", "target", "--for", "goodput", "--points", "12"), "--points: 12: must be a power of two"),
     ],

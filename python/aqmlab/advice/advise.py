@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
-from aqmlab.advice.answer import Advice, Standing
+from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
 from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
 from aqmlab.advice.configuration import Configuration, Half
 from aqmlab.advice.link import Link
-from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, judged
+from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
 from aqmlab.advice.runs import Course, Rows, Runs
 from aqmlab.advice.score import LOADS, Measure, gain, measures
 from aqmlab.execute.until import OutOfTime
+from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ class _Field:
             self.candidates.append(one)
             self.courses |= own
         shape = {load: self.courses[DEFAULT, load].scenario for load in LOADS}
-        self._counted = {load: one.duration - one.warmup for load, one in shape.items()}
-        self._flows = {
-            load: {entry["name"]: entry["count"] for entry in one.resolved["traffic"]} for load, one in shape.items()
+        self._shape = {
+            load: (one.duration, [entry["name"] for entry in one.resolved["traffic"]]) for load, one in shape.items()
         }
         self.seeds: list[int] = []
         self.measures: dict[str, list[dict[str, list[Measure]]]] = {one.label: [] for one in self.candidates}
@@ -61,7 +61,7 @@ class _Field:
         if any(key not in rows for key in keys.values()):
             return False
         for label in running:
-            found = {load: measures(rows[keys[label, load]], self._counted[load], self._flows[load]) for load in LOADS}
+            found = {load: measures(rows[keys[label, load]], *self._shape[load]) for load in LOADS}
             self.measures[label].append(found)
         for label in running:
             mine, present = self.measures[label][-1], self.measures[DEFAULT][-1]
@@ -69,13 +69,35 @@ class _Field:
         self.seeds.append(seed)
         return True
 
+    def judged(self, running: Sequence[str]) -> tuple[list[str], tuple[str, ...], bool]:
+        """Judge those that have not dropped out.
+
+        Return those that drop out now, the routers' configurations that are as good as the best of them, and whether
+        the race is over. One that no router has may drop out for any, but no router's drops out for it.
+        """
+        routers = self._routers(running)
+        found = judged(self.gains, routers, EQUAL)
+        worse = [*found.worse, *(one for one in judged(self.gains, running, EQUAL).worse if one not in routers)]
+        left = [one for one in routers if one not in worse]
+        best = max((Summary.of(self.gains[one]) for one in left if one != DEFAULT), key=_mean, default=None)
+        decided = best is None or verdict(best, len(self.gains)) is not Verdict.UNDECIDED
+        over = decided and all(one == found.best or one in found.equal for one in left)
+        return worse, found.equal, over
+
+    def _routers(self, labels: Sequence[str]) -> list[str]:
+        """Return those of labels that a router has, or that the link has now."""
+        having = {one.label for one in self.candidates if one.kernel} | {DEFAULT}
+        return [one for one in labels if one in having]
+
     def advice(self, rows: Rows, worse: Sequence[str], equal: Sequence[str], ended: str) -> Advice:
         """Return the advice of the seeds that were taken in."""
+        best = judged(self.gains, self._routers([one for one in self.gains if one not in worse]), EQUAL).best
         standings = [
             Standing(one.label, one.kernel, self.gains[one.label], self.measures[one.label], one.label in worse)
             for one in self.candidates
         ]
-        ranked = sorted(standings, key=lambda one: -one.score)
+        behind = {one: math.fsum(differences(self.gains, best, one)) / len(own) for one, own in self.gains.items()}
+        ranked = sorted(standings, key=lambda one: (one.worse, behind[one.label]))
         scenarios = {place: course.scenario for place, course in self.courses.items()}
         configured = {
             one.label: _configuration(one, scenarios[one.label, _ANY]) for one in self.candidates if one.kernel
@@ -125,17 +147,19 @@ def advise(
         )
         complete = [field.take(runs.rows, running, seed) for seed in seeds] if seeds else []
         if any(complete):
-            verdicts = judged(field.gains, running, EQUAL, most)
-            worse += [one for one in verdicts.worse if one not in worse]
+            dropped, equal, over = field.judged([one for one in running if one not in worse])
+            worse += dropped
             running = [one for one in running if one not in worse or one == DEFAULT]
-            equal = verdicts.equal
-            over = all(one in equal or one in worse or one == verdicts.best for one in running)
         if stopped and (not field.seeds or not isinstance(stopped, OutOfTime)):
-            finished = field.advice(runs.rows, worse, equal, "stopped") if field.seeds else None
+            finished = field.advice(runs.rows, worse, equal, "early") if field.seeds else None
             raise Stopped(stopped, finished, (len(runs.rows), first))
         if stopped or over or len(field.seeds) >= most:
-            reason = f"the time of {within:g} s" if stopped else "the best is known" if over else f"{most} seeds"
+            reason = f"after {within:g} s" if stopped else "with the best known" if over else f"after {most} seeds"
             return field.advice(runs.rows, worse, equal, reason)
+
+
+def _mean(summary: Summary) -> float:
+    return summary.mean or 0.0
 
 
 def _course(link: Link, one: Candidate, load: str) -> Course:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,15 +27,24 @@ ROUTER, SQM = "router.sh", "sqm"
 """The files of the configuration: the lines for a shell, and those of ``/etc/config/sqm``."""
 
 WORTH = 0.05
-"""A score that exceeds 1 by less than this is no better than the present queues."""
+"""The score of a configuration must certainly exceed 1 by this for it to be advised."""
 
 
 class Verdict(enum.Enum):
-    """What to do: use the best, keep the present queues, or spend more time, as there are too few seeds."""
+    """What to do: use the best, keep the present queues, or spend more time, as the seeds do not decide."""
 
     USE = "use"
     KEEP = "keep"
     UNDECIDED = "undecided"
+
+
+def verdict(found: Summary, runners: int) -> Verdict:
+    """Return what to do, given the binary logarithm of the best score of a race with a number of runners."""
+    if found.mean is None or found.n < FEWEST:
+        return Verdict.UNDECIDED
+    if found.mean - bound(found, runners) >= math.log2(1 + WORTH):
+        return Verdict.USE
+    return Verdict.KEEP if found.mean < math.log2(1 + WORTH) else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,10 @@ class Standing:
         """The measures of each load, averaged over the seeds."""
         return {load: [_mean(one) for one in zip(*(run[load] for run in self.runs), strict=True)] for load in LOADS}
 
+    def first(self, seeds: int) -> Standing:
+        """Return the standing after the first seeds."""
+        return replace(self, gains=self.gains[:seeds], runs=self.runs[:seeds])
+
     def worst(self, kind: str) -> float:
         """Return the longest mean time of a kind, ``calls`` or ``pages``, of all loads, in s."""
         return max(one.value for load in self.means.values() for one in load if one.kind == kind)
@@ -85,17 +98,22 @@ class Standing:
         return max(one.lost for load in self.means.values() for one in load)
 
     def share(self, kind: str, present: Standing) -> float:
-        """Return a goodput over that of the present queues: the geometric mean of the loads that have this kind."""
+        """Return a goodput over that of the present queues: the geometric mean of the loads that have this kind.
+
+        Both are of the seeds that this standing has.
+        """
+        theirs = present.first(len(self.runs)).means
         gains = [
             own.gain(other)
             for load, measured in self.means.items()
-            for own, other in zip(measured, present.means[load], strict=True)
+            for own, other in zip(measured, theirs[load], strict=True)
             if own.kind == kind
         ]
         return float(2 ** (math.fsum(gains) / len(gains)))
 
     def document(self, present: Standing) -> dict[str, Any]:
         """Return the standing as a dictionary for JSON, given that of the present queues."""
+        theirs = present.first(len(self.runs)).means
         return {
             "kernel": self.kernel,
             "score": self.score,
@@ -104,7 +122,7 @@ class Standing:
             "worse": self.worse,
             "loads": {
                 load: {
-                    "score": 2 ** gain(measured, present.means[load]),
+                    "score": 2 ** gain(measured, theirs[load]),
                     **{one.entry: {one.kind: one.value, "lost": one.lost} for one in measured},
                 }
                 for load, measured in self.means.items()
@@ -121,9 +139,10 @@ def _mean(each: Sequence[Measure]) -> Measure:
 class Advice:
     """The ranked configurations for a link.
 
-    `standings` begins with the best; that of the present queues is among them. `equal` has the labels of those that are
-    as good as the best, `left_out` those that were not tried with the reason, `ended` the reason why the race ended,
-    and `frame` the metrics of all runs. `scenarios` has each scenario by the label of its configuration and its load.
+    `standings` begins with the best, and ends with those that dropped out; the present queues are among them. `equal`
+    has the labels of those that are as good as `leader`, `left_out` those that were not tried with the reason, `ended`
+    how the race ended, and `frame` the metrics of all runs. `scenarios` has each scenario by the label of its
+    configuration and its load.
     """
 
     link: Link
@@ -141,19 +160,19 @@ class Advice:
         return next(one for one in self.standings if one.label == DEFAULT)
 
     @property
+    def leader(self) -> Standing:
+        """The best of the present queues and those that a router has."""
+        return next(one for one in self.standings if one.kernel or one.label == DEFAULT)
+
+    @property
     def best(self) -> Standing:
-        """The best of those that a router has, other than the present queues."""
+        """The best of those that a router has, other than the present queues; if all dropped out, the present lead."""
         return next(one for one in self.standings if one.kernel and one.label != DEFAULT)
 
     @property
     def verdict(self) -> Verdict:
-        """What to do; the interval of the best is that of the best of all that were tried (Bonferroni)."""
-        found = self.best.summary
-        if found.n < FEWEST:
-            return Verdict.UNDECIDED
-        assert found.mean is not None
-        certain = found.mean > bound(found, len(self.standings) - 1)
-        return Verdict.USE if certain and self.best.score >= 1 + WORTH else Verdict.KEEP
+        """What to do."""
+        return Verdict.KEEP if self.best.worse else verdict(self.best.summary, len(self.standings))
 
     @property
     def configuration(self) -> Configuration | None:

@@ -32,7 +32,7 @@ EXCLUDED: Mapping[str, str] = {
     "sfq, hhf": "not among the disciplines of aqmlab; the nearest is drr, with --all",
     "choke, sfb": "made for flows that do not slow down; with --all",
     "dualpi2": "its gain is with L4S senders, which these loads do not have; with --all",
-    "ared": "the tc of today cannot turn on the adaptive mode of Linux's RED; with --all",
+    "ared": "current tc cannot turn on the adaptive mode of Linux's RED; with --all",
 }
 """Disciplines of Linux that are left out, with the reason."""
 

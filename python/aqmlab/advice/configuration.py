@@ -2,7 +2,8 @@
 
 # Sources
 sqm-scripts, its functions, ``simplest.qos``, ``piece_of_cake.qos`` and ``sqm.conf``, for the options of
-``/etc/config/sqm`` and for HTB's burst of a millisecond.
+``/etc/config/sqm`` and for HTB's burst of a millisecond; ``netsupport.mk`` of OpenWrt, and the ``Makefile`` of its
+package sqm-scripts, for the packages.
 """
 
 from __future__ import annotations
@@ -17,6 +18,16 @@ BURST = 0.001
 """Seconds at its rate that HTB may send at once, and at least a packet."""
 
 LEAST_BURST = 1600
+
+PACKAGES = {
+    "codel": "kmod-sched",
+    "pie": "kmod-sched-pie",
+    "fq_pie": "kmod-sched-fq-pie",
+    "red": "kmod-sched-red",
+}
+"""OpenWrt's package of each discipline that the packages of `_BASE` and sqm-scripts do not bring."""
+
+_BASE = ("tc-full", "kmod-ifb", "kmod-sched-core")
 
 _DEVICES = "WAN=eth0  # the device to the modem\nIFB=ifb0  # a device to be made, for what arrives from the modem"
 _REDIRECT = "matchall action mirred egress redirect dev $IFB"
@@ -73,6 +84,8 @@ class Configuration:
                 f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
                 *self.up.lines("$WAN"),
                 f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
+                "tc qdisc del dev $WAN ingress 2> /dev/null",
+                "ip link del $IFB 2> /dev/null",
                 "ip link add $IFB type ifb",
                 "ip link set $IFB up",
                 "tc qdisc add dev $WAN handle ffff: ingress",
@@ -108,7 +121,16 @@ class Configuration:
                     del said[at : at + 2]
             if rest := " ".join(word for word in said if word != "ecn"):
                 rows[f"{way}qdisc_opts"] = rest
-        return "\n".join(["config queue 'wan'", *(f"\toption {name} '{value}'" for name, value in rows.items())])
+        note = "# replace eth0 by the device to the modem"
+        return "\n".join(
+            ["config queue 'wan'", f"\t{note}", *(f"\toption {name} '{value}'" for name, value in rows.items())]
+        )
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages of OpenWrt that the section needs, or the lines if there is none."""
+        own = PACKAGES.get(self.kernel)
+        return [*(("sqm-scripts",) if self.uci else _BASE), *([own] if own else [])]
 
     def values(self) -> list[tuple[str, float, float, str]]:
         """Return the kernel's values: the netlink attribute, the value of each direction (down, up), and the unit."""
@@ -123,5 +145,6 @@ class Configuration:
             "words": {"down": self.down.words, "up": self.up.words},
             "tc": self.tc,
             "uci": self.uci,
+            "packages": self.packages,
             "attributes": {name: {"down": down, "up": up, "unit": unit} for name, down, up, unit in self.values()},
         }

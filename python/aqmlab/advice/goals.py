@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from aqmlab import _core
@@ -28,9 +29,6 @@ ALIASES: Mapping[str, str] = {
     "page time": "session_time_mean",
 }
 """Words for metrics; ``call.delay_p95`` is the metric of a traffic entry."""
-
-_MORE = ("goodput", "throughput", "utilisation", "jain", "completed", "sessions")
-"""The metrics of which more is better unless ``min`` says otherwise; ``max`` does so for the others."""
 
 _GOAL = re.compile(r"(?:(?P<way>min|max)\s+)?(?P<name>[^<>=]+?)\s*(?:(?P<sign><=?|>=?)\s*(?P<value>[^<>=]+))?")
 
@@ -81,6 +79,16 @@ def goals(text: str) -> tuple[list[Goal], list[Goal]]:
     return constraints, objectives
 
 
+def check(found: Iterable[Goal], entries: Collection[str], links: Collection[str]) -> None:
+    """Raise ValueError for a goal of a traffic entry or a link that there is not."""
+    for one in found:
+        kind, _, rest = one.name.rpartition(".")[0].partition(".")
+        there = {"classes": entries, "links": links}.get(kind)
+        if there is not None and rest not in there:
+            what = "traffic entry" if kind == "classes" else "link with a queue"
+            raise ValueError(f"{one.written!r}: there is no {what} {rest!r}; there are {', '.join(there)}")
+
+
 def _goal(text: str) -> Goal:
     found = _GOAL.fullmatch(text)
     if not found:
@@ -91,7 +99,9 @@ def _goal(text: str) -> Goal:
         if found["way"]:
             raise ValueError(f"{text!r}: an objective has no limit: omit {found['way']}, or the limit")
         return Goal(text, name, found["sign"].startswith(">"), _limit(found["value"].strip(), metric, text))
-    return Goal(text, name, found["way"] == "max" or (found["way"] is None and metric.name in _MORE))
+    if not found["way"] and not metric.better:
+        raise ValueError(f"{text!r}: neither more nor less is better as such: write min {text} or max {text}")
+    return Goal(text, name, found["way"] == "max" or (not found["way"] and metric.better == "more"))
 
 
 def _name(words: str) -> str:
@@ -107,15 +117,26 @@ def _name(words: str) -> str:
     return f"{owner}{dot}{name}"
 
 
+_MOST: Mapping[str, float] = {"fraction": 1.0, "jain": 1.0, "mos": 4.5}
+"""The greatest value of metrics of a unit, or of one metric."""
+
+
 def _limit(value: str, metric: Metric, text: str) -> float:
     percent = value.endswith("%")
     converted = _core.in_base_unit(value)
     try:
         if percent and metric.unit in ("fraction", "1"):
-            return float(value[:-1]) / 100
-        if converted and converted[1] == metric.unit:
-            return converted[0]
-        return float(value.removesuffix(metric.unit or " "))
+            limit = float(value[:-1]) / 100
+        elif converted and converted[1] == metric.unit:
+            limit = converted[0]
+        else:
+            limit = float(value.removesuffix(metric.unit or " "))
     except ValueError:
         example = {"s": "20 ms", "bit/s": "8 Mbit/s", "fraction": "1 %"}.get(metric.unit, "50")
         raise ValueError(f"{text!r}: the limit of {metric.name} must be like {example}") from None
+    least = -math.inf if metric.name == "rtt_bias" else 0.0
+    most = _MOST.get(metric.name, _MOST.get(metric.unit, math.inf))
+    if not (math.isfinite(limit) and least <= limit <= most):
+        domain = f"from {least:g} to {most:g}" if most < math.inf else f"at least {least:g}"
+        raise ValueError(f"{text!r}: the limit of {metric.name} must be a number{'' if least else f', {domain}'}")
+    return limit

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aqmlab import _core
+from aqmlab.advice.kernel import FRAME
 from aqmlab.scenario import Scenario, Settings
 
-RATES = (1e3, 1e11)
-"""The lowest and the highest rate of a link, in bit/s."""
+FASTEST = 1e11
+"""The highest rate of a link, in bit/s."""
+
+BUFFER = (FRAME, 4e9)
+"""The smallest and the largest buffer of a link, in bytes, which limit the rates of a queue of a given time."""
 
 LONGEST = 7200.0
 """The longest round trip, in s: each way is at most an hour."""
@@ -23,6 +29,9 @@ FAST = 2e8
 
 SHORTEST = 8.0
 """The least of these seconds."""
+
+VIDEO = 1 / 3
+"""The most that video calls have of the rate of their direction; on slower links their frames are smaller."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Queues:
-    """The queues at both ends, that of the way down and that of the way up."""
+    """The queues at both ends, that of the downlink and that of the uplink."""
 
     down: Direction
     up: Direction
@@ -107,9 +116,9 @@ class Link:
     def given(cls, down: str, up: str, rtt: str, users: str) -> Link:
         """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
         who = _users(users)
-        rates = _rate("--down", down), _rate("--up", up)
+        drained = _drained(Scenario.load(who.like))
+        rates = _rate("--down", down, drained), _rate("--up", up, drained)
         least, most = _round_trips(rtt)
-        like = Scenario.load(who.like)
         delays = _delays(least, most)
         named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips of {_span(least, most)}"
         return cls(
@@ -118,7 +127,7 @@ class Link:
             users=users,
             rtt=most,
             dumbbell={"overhead": "14 B", **delays},
-            queues=Queues(*(Direction({"name": "droptail"}, f"{_drained(like)} s", rate) for rate in rates)),
+            queues=Queues(*(Direction({"name": "droptail"}, f"{drained:g} s", rate) for rate in rates)),
         )
 
     @classmethod
@@ -154,6 +163,13 @@ class Link:
         """Return the scenario of a load on this link, with its own queues or with others; not yet checked."""
         has = queues or self.queues
         template = Scenario.load(f"advice/{load}").with_(USERS[self.users].counts.get(load, {}))
+        template = template.with_(
+            {
+                f"traffic.{entry['name']}.{key}": f"{max(round(_base(entry[key]) * factor), 1)} B"
+                for entry, factor in self._videos(template)
+                for key in ("frame_size", "key_size")
+            }
+        )
         counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt)
         warmup = max(template.warmup * min(1.0, FAST / self.queues.down.rate), 3.0, 15 * self.rtt)
         return template.with_(
@@ -172,6 +188,29 @@ class Link:
             }
         )
 
+    @property
+    def video(self) -> Mapping[str, float]:
+        """The rates in bit/s of the video calls that are smaller than usual, by direction: ``down`` and ``up``."""
+        smaller = self._videos(Scenario.load("advice/calls"))
+        return {_direction(entry): VIDEO * getattr(self.queues, _direction(entry)).rate for entry, _ in smaller}
+
+    def _videos(self, template: Scenario) -> list[tuple[Mapping[str, Any], float]]:
+        """Return the video calls that must be smaller, each with the factor of its frames."""
+        found = []
+        for entry in template.resolved["traffic"]:
+            if entry["kind"] == "video":
+                every = entry["key_every"]
+                mean = ((every - 1) * _base(entry["frame_size"]) + _base(entry["key_size"])) / every
+                needed = 8 * mean * _base(entry["frame_rate"]) * entry["count"]
+                factor = VIDEO * getattr(self.queues, _direction(entry)).rate / needed
+                if factor < 1:
+                    found.append((entry, factor))
+        return found
+
+
+def _direction(entry: Mapping[str, Any]) -> str:
+    return "down" if entry["from"] == ["senders"] else "up"
+
 
 def _users(name: str) -> Users:
     if name not in USERS:
@@ -185,13 +224,16 @@ def _base(text: str) -> float:
     return converted[0]
 
 
-def _rate(option: str, text: str) -> float:
-    """Convert a rate; raise `BadLink` if it is none, or one that no scenario can have."""
+def _rate(option: str, text: str, drained: float) -> float:
+    """Convert a rate; raise `BadLink` if it is none, or one at which a buffer of this time in s is out of bounds."""
     converted = _core.in_base_unit(text)
     if converted is None or converted[1] != "bit/s":
         raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
-    if not RATES[0] <= converted[0] <= RATES[1]:
-        raise BadLink(option, f"{text}: must be from {_shown(RATES[0])} to {_shown(RATES[1])}")
+    least, most = (octets * 8 / drained for octets in BUFFER)
+    least, most = math.ceil(least / 1000) * 1e3, min(math.floor(most / 1e9) * 1e9, FASTEST)
+    if not least <= converted[0] <= most:
+        problem = f"must be from {_shown(least)} to {_shown(most)}, for the buffer of {drained * 1e3:g} ms"
+        raise BadLink(option, f"{text}: {problem}")
     return float(round(converted[0]))
 
 
@@ -228,10 +270,10 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _drained(scenario: Scenario) -> str:
-    """Return how long a full buffer of a shipped link takes to empty, in s, as text."""
+def _drained(scenario: Scenario) -> float:
+    """Return how long a full buffer of a shipped link takes to empty, in s, to two digits."""
     (octets,) = re.findall(r"^(\d+) B$", scenario.buffer)
-    return f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}"
+    return float(f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}")
 
 
 def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:

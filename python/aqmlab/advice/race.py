@@ -1,8 +1,13 @@
 """Races by paired seeds: who is clearly worse than the best drops out, and the seeds go to those that are close.
 
 After each round every runner is compared with the best, seed by seed. It drops out if Student's test of the differences
-finds it worse, at a level that is divided by the number of comparisons and of looks (Bonferroni), so that in one race
-of twenty at most a runner is dropped by luck. The race is over if each other runner has dropped out or is as good.
+finds it worse. The race is over if each other runner has dropped out or is as good.
+
+The best is chosen by the same scores, so the level is divided by the number of all ordered pairs of runners, not of the
+comparisons made; round i has the part 1 / (i (i + 1)) of it, which adds up to 1 however many there are (Bonferroni). In
+at least 95 % of races the true mean difference of every pair is thus above the lower end of its interval, in every
+round, if differences are normally distributed: no runner drops out unless the best of that round is better, none counts
+as good that is worse by the margin, and a lead is at least what `bound` leaves of it.
 
 # Sources
 Maron and Moore, "The racing algorithm: model selection for lazy learners", Artificial Intelligence Review 11, 1997;
@@ -21,7 +26,7 @@ from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
 
 LEVEL = 0.05
-"""The chance of dropping a runner that is not worse, in the whole race."""
+"""The chance that a race says anything wrong."""
 
 FIRST, EACH, MOST = 3, 2, 41
 """The seeds of the first round, those of each further one, and the most of all."""
@@ -42,34 +47,29 @@ class Verdicts:
     equal: tuple[str, ...]
 
 
-def looks(most: int) -> int:
-    """Return the number of rounds of a race with at most `most` seeds."""
-    return 1 + max(0, math.ceil((most - FIRST) / EACH))
-
-
 def differences(scores: Scores, one: str, other: str) -> list[float]:
     """Return the differences of the seeds that both have."""
     return [a - b for a, b in zip(scores[one], scores[other], strict=False)]
 
 
-def bound(summary: Summary, comparisons: int) -> float:
-    """Return half the width of an interval that holds with `LEVEL` for all comparisons together."""
+def bound(summary: Summary, runners: int) -> float:
+    """Return what a mean difference may exceed the true one by, with `LEVEL` for all pairs and rounds together."""
     if summary.n < FEWEST or summary.std is None:
         return math.inf
-    return quantile(1 - 2 * LEVEL / comparisons, summary.n - 1) * summary.std / math.sqrt(summary.n)
+    look = summary.n // EACH
+    level = LEVEL / (max(2, runners) * max(1, runners - 1)) / (look * (look + 1))
+    return quantile(1 - 2 * level, summary.n - 1) * summary.std / math.sqrt(summary.n)
 
 
-def judged(scores: Scores, running: Sequence[str], margin: float, most: int) -> Verdicts:
+def judged(scores: Scores, running: Sequence[str], margin: float) -> Verdicts:
     """Judge those that are running; `margin` is the difference of scores that does not matter."""
-    seeds = max(len(scores[one]) for one in running)
     best = max(running, key=lambda one: math.fsum(scores[one]) / len(scores[one]))
-    comparisons = max(1, len(scores) - 1) * looks(most)
     worse, equal = [], []
     for one in running:
-        if one == best or seeds < FEWEST:
-            continue
         lead = Summary.of(differences(scores, best, one))
-        half = bound(lead, comparisons)
+        if one == best or lead.n < FEWEST:
+            continue
+        half = bound(lead, len(scores))
         assert lead.mean is not None
         if lead.mean + half < margin:
             equal.append(one)

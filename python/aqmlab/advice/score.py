@@ -7,7 +7,8 @@ then over the loads. Geometric means rank alike whatever they are relative to (F
 gain is a ratio of two runs with the same traffic.
 
 The delay of a call is the 95th percentile of the one-way delays of its packets, and each percent of lost packets counts
-as a tenth more. A page that took longer than the run counts as long as the run.
+as a tenth more. The time of a page is the mean of those that finished in the run, its warm-up included; one that the
+end of the run cuts off does not count. Where no page finished, or no packet of a call arrived, the run's length counts.
 
 # Sources
 Fleming and Wallace, "How not to lie with statistics: the correct way to summarize benchmark results", Communications
@@ -18,7 +19,7 @@ delay as an objective.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Row = Mapping[str, float | None]
@@ -29,13 +30,10 @@ LOADS: Mapping[str, str] = {
     "download": "one download",
     "uploads": "uploads beside a download",
     "web": "pages beside a download",
-    "calls": "calls with pictures while both ways are full",
+    "calls": "video calls while both directions are full",
     "many": "many downloads and uploads, and short files",
 }
 """The loads, each with a scenario ``advice/NAME``; each of them has a call each way."""
-
-CALL_RATE = 68_800.0
-"""Payload of a call in bit/s, of which what does not arrive is lost: 172 bytes of RTP 50 times a second."""
 
 LATE = 10.0
 """The delay that a loss counts for: a fraction x of lost packets makes the delay (1 + LATE x) times as long."""
@@ -80,17 +78,15 @@ class Measure:
         return ratio if self.more else -ratio
 
 
-def measures(row: Row, counted: float, flows: Mapping[str, int]) -> list[Measure]:
-    """Return the measures of a run; `counted` is its time without the warm-up in s, `flows` their number by entry."""
+def measures(row: Row, length: float, entries: Iterable[str]) -> list[Measure]:
+    """Return the measures of a run; `length` is its time in s, `entries` the names of its traffic."""
     found = []
-    for entry, count in flows.items():
+    for entry in entries:
         if entry in _CALLS:
-            lost = 0.0
-            if entry in _CALLS[:2]:
-                lost = max(0.0, 1 - _value(row, entry, "goodput", 0.0) / CALL_RATE / count)
-            found.append(Measure(entry, "calls", _value(row, entry, "delay_p95", counted), lost))
+            delay, lost = _value(row, entry, "delay_p95", length), _value(row, entry, "path_loss_ratio", 0.0)
+            found.append(Measure(entry, "calls", delay, lost))
         elif entry == "web":
-            found.append(Measure(entry, "pages", _value(row, entry, "session_time_mean", counted)))
+            found.append(Measure(entry, "pages", _value(row, entry, "session_time_mean", length)))
         elif entry in _BULK:
             found.append(Measure(entry, entry, _value(row, entry, "goodput", 0.0)))
     return found

@@ -1,11 +1,13 @@
 """The search for the parameters of one discipline: Sobol points and successive halving with paired seeds.
 
 All points run with a few seeds. The better half goes on with twice as many, and so on until four are left. The present
-parameters run with every seed, so that each point is compared with them seed by seed.
+parameters run with every seed, so that each point is compared with them seed by seed. The best of many is so by luck
+too: in the end it and the present parameters run again, with as many fresh seeds, which give the values of the answer.
 
 A point within the constraints is better than one beyond them; of two beyond, the one that is less so. Within them a
 point is better the fewer others dominate it, which with one objective is the order of that objective. Constraints count
-by their means while points are left out, and by their whole intervals in the end.
+by their means while points are left out, and by their whole intervals in the end. The front is that of the differences
+from the present parameters on the seeds that a point has.
 
 # Sources
 Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016; Deb,
@@ -98,24 +100,36 @@ def tune(
     seeds, state = FIRST, ""
     runs = Runs(store, jobs, within, (lambda passed: progress(state, passed)) if progress else None)
     found: dict[str, list[dict[str, float | None]]] = {}
+
+    def perform(labels: Sequence[str], first: int) -> BaseException | dict[str, list[dict[str, float | None]]]:
+        """Run labels with as many seeds as there are now, from `first` on; return their metrics or what stopped it."""
+        numbers = range(first, first + seeds)
+        stopped = runs.perform((courses[label], seed) for seed in numbers for label in labels)
+        if stopped:
+            return stopped
+        return {label: [_metrics(search, runs.rows[courses[label].key(seed)]) for seed in numbers] for label in labels}
+
+    def answer(ended: str, fresh: Mapping[str, Sequence[Mapping[str, float | None]]] | None = None) -> Tuned:
+        return _tuned(search, where, found, fresh or {}, invalid, ended)
+
     while True:
         state = f"{len(running)} points, {seeds} seeds"
-        labels = list(dict.fromkeys(["", *running]))
-        numbers = range(search.scenario.seed, search.scenario.seed + seeds)
-        stopped = runs.perform((courses[label], seed) for seed in numbers for label in labels)
-        if not stopped:
-            for label in labels:
-                found[label] = [_metrics(search, runs.rows[courses[label].key(seed)]) for seed in numbers]
+        done = perform(list(dict.fromkeys(["", *running])), search.scenario.seed)
+        if not isinstance(done, BaseException):
+            found |= done
             for goal in search.goals:
                 if all(run[goal.name] is None for own in found.values() for run in own):
                     raise NoSuchMetric(f"{goal.written}: no run has a value of {goal.name}")
-        last = len(running) <= LEFT
-        if stopped and (not found or not isinstance(stopped, OutOfTime)):
-            finished = _tuned(search, where, found, invalid, "stopped") if found else None
-            raise Stopped(stopped, finished, (len(runs.rows), FIRST * len(courses)))
-        if stopped or last:
-            ended = f"the time of {within:g} s" if stopped else ""
-            return _tuned(search, where, found, invalid, ended)
+            if len(running) <= LEFT:
+                state = f"the best, {seeds} fresh seeds"
+                labels = list(dict.fromkeys([answer("").best.label, ""]))
+                done = perform(labels, search.scenario.seed + seeds)
+                if not isinstance(done, BaseException):
+                    return answer("", done)
+        if isinstance(done, BaseException):
+            if not found or not isinstance(done, OutOfTime):
+                raise Stopped(done, answer("early") if found else None, (len(runs.rows), FIRST * len(courses)))
+            return answer(f"after {within:g} s")
         order = search.better({label: _means(found[label]) for label in running})
         running = order[: max(LEFT, len(order) // 2)]
         seeds *= 2
@@ -162,6 +176,7 @@ def _tuned(
     search: Search,
     where: Mapping[str, Point | None],
     found: Mapping[str, Sequence[Mapping[str, float | None]]],
+    fresh: Mapping[str, Sequence[Mapping[str, float | None]]],
     invalid: int,
     ended: str,
 ) -> Tuned:
@@ -173,7 +188,6 @@ def _tuned(
         label: all(goal.certain(one.summary(goal)) for goal in search.constraints) for label, one in last.items()
     }
     order = sorted(search.better({label: _means(found[label]) for label in last}), key=lambda label: not certain[label])
-    others = {label: _means(runs) for label, runs in found.items()}
     return Tuned(
         search.scenario,
         tuple(search.parameters),
@@ -181,15 +195,20 @@ def _tuned(
         tuple(search.objectives),
         [trials[label] for label in order],
         list(trials.values()),
-        _front(search, others),
+        _front(search, trials),
+        {label: Trial(label, where[label], runs) for label, runs in fresh.items()},
         invalid,
         ended,
     )
 
 
-def _front(search: Search, means: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+def _front(search: Search, trials: Mapping[str, Trial]) -> list[str]:
     """Return the labels on the Pareto front of the first two goals, a limit being a wish for less or for more."""
     axes = Search(search.scenario, search.parameters, (), search.goals[:2])
-    front = [one for one in means if not any(axes.dominates(means[other], means[one]) for other in means)]
+    lead = {
+        label: {goal.name: one.difference(trials[""], goal).mean for goal in axes.objectives}
+        for label, one in trials.items()
+    }
+    front = [one for one in lead if not any(axes.dominates(lead[other], lead[one]) for other in lead)]
     first = search.goals[0].name
-    return sorted(front, key=lambda label: (means[label][first] is None, means[label][first] or 0.0))
+    return sorted(front, key=lambda label: (lead[label][first] is None, lead[label][first] or 0.0))

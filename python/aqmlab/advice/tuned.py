@@ -42,8 +42,9 @@ class Tuned:
     """The parameters that were found.
 
     `ranked` are the trials of the last stage, the best first, and the present parameters; `trials` are all trials, and
-    `front` has the labels on the Pareto front of the first two goals. `invalid` is the number of points that no
-    scenario can have, `ended` the reason why the search ended early, or empty.
+    `front` has the labels on the Pareto front of the first two goals. `fresh` has the best and the present parameters
+    on seeds that the search had not; it is empty if the search ended early. `invalid` is the number of points that no
+    scenario can have, `ended` when the search ended if that was early, or empty.
     """
 
     scenario: Scenario
@@ -53,6 +54,7 @@ class Tuned:
     ranked: Sequence[Trial]
     trials: Sequence[Trial]
     front: Sequence[str]
+    fresh: Mapping[str, Trial]
     invalid: int
     ended: str
 
@@ -72,9 +74,22 @@ class Tuned:
         return self.ranked[0]
 
     @property
+    def confirmed(self) -> Trial:
+        """The best on fresh seeds, or on those of the search if there are no fresh ones."""
+        return self.fresh.get(self.best.label, self.best)
+
+    @property
     def met(self) -> bool:
-        """Whether the best is within all constraints, by its means."""
+        """Whether the best is within all constraints, by its means in the search."""
         return all(one.excess(self.best.summary(one).mean) == 0 for one in self.constraints)
+
+    def holds(self, goal: Goal) -> bool:
+        """Return whether fresh seeds show with certainty that the best is within a constraint."""
+        return bool(self.fresh) and goal.certain(self.confirmed.summary(goal))
+
+    def change(self, goal: Goal) -> Summary:
+        """Return the differences of the best from the present parameters, on the seeds of `confirmed`."""
+        return self.confirmed.difference(self.fresh.get("", self.present), goal)
 
     @property
     def tuned(self) -> Scenario:
@@ -115,9 +130,10 @@ class Tuned:
             "constraints": [one.written for one in self.constraints],
             "best": trial(self.best),
             "met": self.met,
-            "certain": {one.written: one.certain(self.best.summary(one)) for one in self.constraints},
+            "fresh": {label or "present": trial(one) for label, one in self.fresh.items()},
+            "holds": {one.written: self.holds(one) for one in self.constraints},
             "present": trial(self.present),
-            "differences": {one.name: self.best.difference(self.present, one).document() for one in self.goals},
+            "differences": {one.name: self.change(one).document() for one in self.goals},
             "words": self.words,
             "front": list(self.front),
             "trials": {one.label: trial(one) for one in self.trials},

@@ -31,10 +31,10 @@ def advise(
         ),
     ] = None,
     down: Annotated[
-        str | None, typer.Option("--down", metavar="RATE", help="Rate of the way down: '100 Mbit/s' or 100mbit.")
+        str | None, typer.Option("--down", metavar="RATE", help="Rate of the downlink: '100 Mbit/s' or 100mbit.")
     ] = None,
     up: Annotated[
-        str | None, typer.Option("--up", metavar="RATE", help="Rate of the way up; default: that of the way down.")
+        str | None, typer.Option("--up", metavar="RATE", help="Rate of the uplink; default: that of the downlink.")
     ] = None,
     rtt: Annotated[
         str | None,
@@ -62,8 +62,8 @@ def advise(
     """Find the queue discipline for a link, with the lines that set it up.
 
     The disciplines of a Linux or OpenWrt router, with values that suit the link, race over loads: an idle link, one
-    download, uploads, the web, calls, many flows. Those that are clearly worse drop out, so that the seeds go to those
-    that are close.
+    download, uploads, the web, video calls, many flows. Those that are clearly worse drop out, so that the seeds go to
+    those that are close.
 
     The answer is a ranking with intervals, the trade-off of delay and goodput, and the lines to paste: tc, OpenWrt's
     sqm, and the kernel's own values. If nothing is better than your default, it says so.

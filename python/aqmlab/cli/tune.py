@@ -95,6 +95,8 @@ def _search(name: str, aqm: str | None, settings: Sequence[str] | None, over: st
         raise typer.BadParameter(f"{points}: must be a power of two, such as 32 or 64", param_hint="--points")
     try:
         constraints, objectives = parsed.goals(goals)
+        entries = [entry["name"] for entry in chosen.resolved["traffic"]]
+        parsed.check([*objectives, *constraints], entries, chosen.managed_links)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from None
     try:

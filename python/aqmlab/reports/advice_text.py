@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aqmlab import _core
 from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict
 from aqmlab.advice.candidates import DEFAULT, SHARE
+from aqmlab.advice.race import FEWEST
 from aqmlab.reports.text import WIDTH, Column, Table, laid_out
 from aqmlab.text import printable
 
@@ -27,10 +28,18 @@ _COLUMNS = (
     Column("Uploads", "%"),
 )
 
+SOONER = "; a faster machine gets further, and --within sets the time"
+"""Follows the end of a search whose time was over."""
+
+LOSSY = 1.0
+"""The percentage of lost packets of calls above which the first sentence has it."""
+
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
-    "counts twice. Calls: p95 of the one-way delay, and the packets lost, in the worst load. Pages: mean time, in the "
-    "worst load. Downloads, uploads: goodput over that of the default. x: clearly worse than the best, and dropped."
+    "counts twice. 95 %: each interval is for itself, without the correction for choosing the best and for the rounds, "
+    "which the first sentence has. Calls: p95 of the one-way delay, and the packets lost, in the worst load and of the "
+    "worst call, with or without video. Pages: mean time, in the worst load. Downloads, uploads: goodput over that of "
+    "the default. x: clearly worse than the best, and dropped; its place is by the seeds that it has."
 )
 
 
@@ -52,23 +61,26 @@ def answer(advice: Advice) -> str:
     best, present = advice.best, advice.present
     if advice.verdict is Verdict.USE:
         return (
-            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load), "
+            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load)"
+            f"{_losses(best, present)}, "
             f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
             f"{100 * best.share('downloads', present):.0f} % of their present goodput."
         )
     leads = f"{best.label} comes closest, with a score of {best.score:.2f}{_interval(best, ' ({:.2f} to {:.2f})')}"
+    worth = f"{100 * WORTH:.0f} %"
     if advice.verdict is Verdict.UNDECIDED:
-        return f"Undecided: {len(best.gains)} of the 3 seeds that a decision needs were run. {leads}."
-    yours = f"{advice.link.yours}, your default"
-    return f"Keep {yours}: nothing that was tried is better by {100 * WORTH:.0f} % with certainty. {leads}."
+        seeds = len(best.gains)
+        if seeds < FEWEST:
+            return f"Undecided: {seeds} of the {FEWEST} seeds that a decision needs were run. {leads}."
+        return f"Undecided: {seeds} seeds do not show with certainty that one is better by {worth}. {leads}."
+    return f"Keep {_named(advice, present)}: nothing that was tried is better by {worth} with certainty. {leads}."
 
 
 def table(advice: Advice) -> Table:
     """Return the ranking as a table."""
     rows, labels = [], []
     for place, one in enumerate(advice.standings, 1):
-        name = f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
-        labels.append(f"{place:>2} {name}{' x' if one.worse else ''}")
+        labels.append(f"{place:>2} {_named(advice, one)}{' x' if one.worse else ''}")
         rows.append(
             [
                 str(len(one.gains)),
@@ -86,14 +98,14 @@ def table(advice: Advice) -> Table:
 def remarks(advice: Advice) -> Iterator[str]:
     """Yield what a reader of the table needs to know."""
     if advice.equal:
-        yield f"As good as the first, to within 2 %: {', '.join(advice.equal)}."
-    yield f"Each but your default is behind a shaper at {100 * SHARE:.0f} % of its rate: the queue is the router's."
-    if advice.ended.startswith("the time"):
-        yield f"The race ended by {advice.ended}: where the machine is faster, it gets further. --within sets the time."
-    else:
-        yield f"The race ended: {advice.ended}."
+        yield f"As good as {_named(advice, advice.leader)}, to within 2 %: {', '.join(advice.equal)}."
+    if video := advice.link.video:
+        rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
+        yield f"Video calls have {rates} here, a third of the rate."
+    yield f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, so that the router has the queue."
+    yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if any(one.kernel == "cake" for one in advice.standings):
-        yield "cake is simulated as fair queueing by flows with its COBALT; nothing else of it is, or is configured."
+        yield "cake is simulated and configured as fair queueing by flows with its COBALT, without its other parts."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
     yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())
@@ -105,12 +117,13 @@ def configured(configuration: Configuration) -> Iterator[str]:
     yield ""
     yield from (f"    {line}" for line in configuration.tc.splitlines())
     yield ""
+    packages = f"package{'s' if len(configuration.packages) > 1 else ''} {', '.join(configuration.packages)}"
     if configuration.uci:
-        yield "OpenWrt, in /etc/config/sqm (package sqm-scripts), then: service sqm restart"
+        yield f"OpenWrt, in /etc/config/sqm ({packages}), then: service sqm restart"
         yield ""
         yield from (f"    {line.expandtabs(4)}" for line in configuration.uci.splitlines())
     else:
-        yield "OpenWrt: sqm-scripts cannot set up this discipline; use the lines above."
+        yield f"OpenWrt: sqm-scripts cannot set up this discipline; use the lines above ({packages})."
     yield ""
     yield "The kernel's values (down, up):"
     yield ""
@@ -118,6 +131,16 @@ def configured(configuration: Configuration) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, down, up, unit in rows:
         yield f"    {name.ljust(widths[0])}  {down.rjust(widths[1])}  {up.rjust(widths[2])}  {unit}"
+
+
+def _named(advice: Advice, one: Standing) -> str:
+    return f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
+
+
+def _losses(best: Standing, present: Standing) -> str:
+    """Return the losses of calls if they matter with either, as the next part of a sentence."""
+    lost = [100 * one.lost for one in (best, present)]
+    return f" and lose {lost[0]:.1f} % instead of {lost[1]:.1f} % of their packets" if max(lost) > LOSSY else ""
 
 
 def _ms(one: Standing) -> str:

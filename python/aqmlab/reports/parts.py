@@ -153,7 +153,7 @@ def latency(results: Mapping[str, Result]) -> Table | None:
 def _worst(result: Result, metric: str) -> Summary | None:
     """Return a metric of the traffic entry in which it is worst; None if none has it."""
     found = [summary[metric] for summary in result.class_summaries.values() if metric in summary and summary[metric].n]
-    worst = min if metric == "mos" else max
+    worst = min if METRICS[metric].better == "more" else max
     return worst(found, key=lambda one: one.mean or 0.0) if found else None
 
 

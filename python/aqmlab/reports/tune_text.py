@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
+from aqmlab.reports.advice_text import SOONER
 from aqmlab.reports.text import WIDTH, Column, Table, aligned, interval, laid_out, signed
 from aqmlab.text import printable
 
@@ -56,11 +57,11 @@ def answer(tuned: Tuned) -> str:
 
 def _change(tuned: Tuned, goal: Goal) -> str:
     """Return an objective's value and, for other than the present parameters, its difference from them."""
-    best = tuned.best
+    best = tuned.confirmed
     value = f"{_named(goal)} {interval(goal.metric, best.summary(goal), len(best.runs))} {_unit(goal)}".rstrip()
     if not best.label:
         return value
-    found = best.difference(tuned.present, goal)
+    found = tuned.change(goal)
     if found.mean is None:
         return value
     certain = found.ci95 is not None and abs(found.mean) > found.ci95
@@ -71,12 +72,13 @@ def _change(tuned: Tuned, goal: Goal) -> str:
 def _limits(tuned: Tuned) -> str:
     parts = []
     for goal in tuned.constraints:
-        found = tuned.best.summary(goal)
-        value = f"{_named(goal)} is {interval(goal.metric, found, len(tuned.best.runs))} {_unit(goal)}".rstrip()
+        found = tuned.confirmed.summary(goal)
+        value = f"{_named(goal)} is {interval(goal.metric, found, len(tuned.confirmed.runs))} {_unit(goal)}".rstrip()
         if goal.excess(found.mean):
-            parts.append(value)
+            parts.append(f"{value}: {goal.written} fails on fresh seeds" if tuned.met else value)
         else:
-            parts.append(f"{value}: {goal.written} {'holds' if goal.certain(found) else 'holds on average only'}")
+            sure = "holds" if tuned.holds(goal) else "holds on average only" if tuned.fresh else "is not confirmed"
+            parts.append(f"{value}: {goal.written} {sure}")
     return "; ".join(parts)
 
 
@@ -109,12 +111,15 @@ def table(tuned: Tuned, shown: Sequence[Trial]) -> Table:
 def remarks(tuned: Tuned) -> Iterator[str]:
     """Yield what a reader of the tables needs to know."""
     yield "± and changes: 95 % intervals, by seed; each is for itself. A star: the interval excludes 0."
+    if tuned.fresh:
+        first = tuned.scenario.seed + len(tuned.best.runs)
+        yield f"The first sentences have the values of fresh seeds, {first} to {first + len(tuned.confirmed.runs) - 1}."
     ranges = [f"{one.name} from {one.text(one.low)} to {one.text(one.high)}" for one in tuned.parameters]
     yield f"{len(tuned.trials) - 1} points: {', '.join(ranges)}."
     if tuned.invalid:
-        yield f"{tuned.invalid} points more are not valid."
+        yield f"{tuned.invalid} further points are invalid."
     if tuned.ended:
-        yield f"The search ended by {tuned.ended}: where the machine is faster, it gets further (--within)."
+        yield f"The search ended {tuned.ended}{SOONER if tuned.ended.endswith(' s') else ''}."
 
 
 def pasted(tuned: Tuned) -> Iterator[str]:
@@ -127,7 +132,7 @@ def pasted(tuned: Tuned) -> Iterator[str]:
         yield from (f"    {line}" for line in table.splitlines())
         yield ""
     if tuned.words:
-        yield f"In tc's words: {tuned.words}"
+        yield f"For tc: {tuned.words}"
     elif tuned.kernel:
         yield f"tc has no words for this form of {tuned.scenario.aqm}; for Linux's, tune --aqm {tuned.kernel}."
     else:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from aqmlab import _core
+
+Better = Literal["more", "less", ""]
+"""Whether more or less of a metric is better; empty if that depends on the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Metric:
         The factor that converts a value to that unit.
     digits : int
         The number of decimals to show.
+    better : str
+        ``more`` or ``less``, whichever is better; empty if neither is as such.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Metric:
     shown: str = ""
     scale: float = 1.0
     digits: int = 0
+    better: Better = ""
 
     @property
     def axis(self) -> str:
@@ -85,6 +91,8 @@ class Distribution(Metric):
         The factor that converts a value to that unit.
     digits : int
         The number of decimals to show.
+    better : str
+        Empty.
     counted : bool
         Whether results count how often each of 1, 2, ... occurred; otherwise they have the percentiles 0, 1, ..., 100.
     """
@@ -98,6 +106,8 @@ class _Presentation:
 
     label: str
     """Its name in tables and figures."""
+    better: Better = ""
+    """The direction that users of a network wish for."""
     digits: int | None = None
     """The number of decimals; None for that of the unit."""
     converted: bool = True
@@ -111,68 +121,68 @@ _UNCONVERTED = ("", 1.0, 0)
 
 # Tables have this order. A metric that is not listed comes last, with its name as its label.
 _METRICS: dict[str, _Presentation] = {
-    "queue_delay_mean": _Presentation("Mean delay"),
-    "queue_delay_p50": _Presentation("Delay p50"),
-    "queue_delay_p95": _Presentation("Delay p95"),
-    "queue_delay_p99": _Presentation("Delay p99"),
-    "queue_delay_max": _Presentation("Delay max"),
-    "queue_mean": _Presentation("Mean queue", digits=1),
-    "queue_std": _Presentation("Queue std. dev.", digits=1),
-    "queue_mad": _Presentation("Queue dev.", digits=1),
+    "queue_delay_mean": _Presentation("Mean delay", "less"),
+    "queue_delay_p50": _Presentation("Delay p50", "less"),
+    "queue_delay_p95": _Presentation("Delay p95", "less"),
+    "queue_delay_p99": _Presentation("Delay p99", "less"),
+    "queue_delay_max": _Presentation("Delay max", "less"),
+    "queue_mean": _Presentation("Mean queue", "less", digits=1),
+    "queue_std": _Presentation("Queue std. dev.", "less", digits=1),
+    "queue_mad": _Presentation("Queue dev.", "less", digits=1),
     "queue_empty": _Presentation("Empty"),
-    "queue_full": _Presentation("Full"),
-    "loss_ratio": _Presentation("Loss ratio"),
-    "loss_run_mean": _Presentation("Loss run", digits=3),
-    "loss_burst_mean": _Presentation("Loss burst", digits=3),
-    "loss_events": _Presentation("Loss events"),
+    "queue_full": _Presentation("Full", "less"),
+    "loss_ratio": _Presentation("Loss ratio", "less"),
+    "loss_run_mean": _Presentation("Loss run", "less", digits=3),
+    "loss_burst_mean": _Presentation("Loss burst", "less", digits=3),
+    "loss_events": _Presentation("Loss events", "less"),
     "loss_synchronisation": _Presentation("Loss sync."),
     "mark_ratio": _Presentation("Mark ratio"),
-    "utilisation": _Presentation("Utilisation"),
-    "throughput": _Presentation("Throughput"),
-    "link_goodput": _Presentation("Link goodput"),
-    "goodput": _Presentation("Goodput"),
-    "path_loss_ratio": _Presentation("Path loss"),
-    "jain": _Presentation("Jain index", digits=3),
+    "utilisation": _Presentation("Utilisation", "more"),
+    "throughput": _Presentation("Throughput", "more"),
+    "link_goodput": _Presentation("Link goodput", "more"),
+    "goodput": _Presentation("Goodput", "more"),
+    "path_loss_ratio": _Presentation("Path loss", "less"),
+    "jain": _Presentation("Jain index", "more", digits=3),
     "rtt_bias": _Presentation("RTT bias", digits=2),
     "rtt_idle": _Presentation("Idle RTT"),
-    "rtt_mean": _Presentation("Mean RTT"),
-    "rtt_p50": _Presentation("RTT p50"),
-    "rtt_p95": _Presentation("RTT p95"),
-    "rtt_p99": _Presentation("RTT p99"),
-    "rtt_max": _Presentation("RTT max"),
-    "rpm": _Presentation("RPM"),
-    "qoo": _Presentation("QoO", digits=0),
-    "mos": _Presentation("MOS", digits=2),
+    "rtt_mean": _Presentation("Mean RTT", "less"),
+    "rtt_p50": _Presentation("RTT p50", "less"),
+    "rtt_p95": _Presentation("RTT p95", "less"),
+    "rtt_p99": _Presentation("RTT p99", "less"),
+    "rtt_max": _Presentation("RTT max", "less"),
+    "rpm": _Presentation("RPM", "more"),
+    "qoo": _Presentation("QoO", "more", digits=0),
+    "mos": _Presentation("MOS", "more", digits=2),
     "delay_idle": _Presentation("Idle one-way"),
-    "delay_mean": _Presentation("One-way delay"),
-    "delay_p50": _Presentation("One-way p50"),
-    "delay_p95": _Presentation("One-way p95"),
-    "delay_p99": _Presentation("One-way p99"),
-    "delay_max": _Presentation("One-way max"),
-    "jitter": _Presentation("Jitter", digits=2),
-    "timeouts": _Presentation("Timeouts"),
-    "retransmits": _Presentation("Retransmits"),
-    "timeouts_total": _Presentation("All timeouts"),
-    "retransmits_total": _Presentation("All retransmits"),
-    "response_time": _Presentation("Response time", digits=1, converted=False),
+    "delay_mean": _Presentation("One-way delay", "less"),
+    "delay_p50": _Presentation("One-way p50", "less"),
+    "delay_p95": _Presentation("One-way p95", "less"),
+    "delay_p99": _Presentation("One-way p99", "less"),
+    "delay_max": _Presentation("One-way max", "less"),
+    "jitter": _Presentation("Jitter", "less", digits=2),
+    "timeouts": _Presentation("Timeouts", "less"),
+    "retransmits": _Presentation("Retransmits", "less"),
+    "timeouts_total": _Presentation("All timeouts", "less"),
+    "retransmits_total": _Presentation("All retransmits", "less"),
+    "response_time": _Presentation("Response time", "less", digits=1, converted=False),
     "arrivals": _Presentation("Arrivals"),
     "drops_early": _Presentation("Early drops"),
-    "drops_overflow": _Presentation("Overflow drops"),
+    "drops_overflow": _Presentation("Overflow drops", "less"),
     "random_losses": _Presentation("Random losses"),
-    "drops_elsewhere": _Presentation("Drops elsewhere"),
+    "drops_elsewhere": _Presentation("Drops elsewhere", "less"),
     "flows": _Presentation("Flows"),
     "started": _Presentation("Started"),
-    "completed": _Presentation("Completed"),
-    "completion_time_mean": _Presentation("Completion time", digits=3, converted=False),
-    "completion_time_p50": _Presentation("Completion p50", digits=3, converted=False),
-    "completion_time_p95": _Presentation("Completion p95", digits=3, converted=False),
-    "completion_time_p99": _Presentation("Completion p99", digits=3, converted=False),
-    "completion_time_max": _Presentation("Completion max", digits=3, converted=False),
-    "sessions": _Presentation("Sessions"),
-    "session_time_mean": _Presentation("Page time", digits=3, converted=False),
-    "session_time_p50": _Presentation("Page p50", digits=3, converted=False),
-    "session_time_p95": _Presentation("Page p95", digits=3, converted=False),
-    "session_time_max": _Presentation("Page max", digits=3, converted=False),
+    "completed": _Presentation("Completed", "more"),
+    "completion_time_mean": _Presentation("Completion time", "less", digits=3, converted=False),
+    "completion_time_p50": _Presentation("Completion p50", "less", digits=3, converted=False),
+    "completion_time_p95": _Presentation("Completion p95", "less", digits=3, converted=False),
+    "completion_time_p99": _Presentation("Completion p99", "less", digits=3, converted=False),
+    "completion_time_max": _Presentation("Completion max", "less", digits=3, converted=False),
+    "sessions": _Presentation("Sessions", "more"),
+    "session_time_mean": _Presentation("Page time", "less", digits=3, converted=False),
+    "session_time_p50": _Presentation("Page p50", "less", digits=3, converted=False),
+    "session_time_p95": _Presentation("Page p95", "less", digits=3, converted=False),
+    "session_time_max": _Presentation("Page max", "less", digits=3, converted=False),
     "marks": _Presentation("Marks"),
 }
 
@@ -204,6 +214,7 @@ def _presented(
             "shown": shown,
             "scale": scale,
             "digits": digits if presentation.digits is None else presentation.digits,
+            "better": presentation.better,
         }
 
 
