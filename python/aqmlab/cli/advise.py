@@ -38,7 +38,11 @@ def advise(
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option("--rtt", metavar="TIMES", help="Round-trip times without queueing: '40 ms' or '15-80ms'."),
+        typer.Option(
+            "--rtt",
+            metavar="TIMES",
+            help="Round-trip times without queueing: '40 ms', or the shortest and the longest with a hyphen.",
+        ),
     ] = None,
     users: Annotated[
         str, typer.Option("--users", metavar="WHO", help="The users, who decide the loads: home, office or cellular.")
@@ -59,7 +63,7 @@ def advise(
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
 ) -> None:
-    """Find the queue discipline for a link, with the lines that set it up.
+    """Find the queue discipline for a link, and how to configure it.
 
     The disciplines of a Linux or OpenWrt router, with values that suit the link, race over loads: an idle link, one
     download, uploads, the web, video calls, many flows. Those that are clearly worse drop out, so that the seeds go to

@@ -286,12 +286,10 @@ class Result:
     def flows(self) -> polars.DataFrame:
         """A row for each flow and each transfer of all runs, over its whole life, the warm-up included.
 
-        ``seed``; ``class``, the traffic entry; ``flow``, its number in the entry, of a ``web`` object that of the
-        client; ``from`` and ``to``, the nodes of its data; ``start`` and ``end`` in s, the latter null if it was not
-        over; ``bytes`` of payload delivered; ``goodput`` in bit/s from the start to the end, or to that of the run;
-        ``rtt_min``, ``rtt_mean``, ``rtt_p95`` and ``rtt_max`` in s; ``losses`` on the whole path, and ``marks``, in
-        packets; ``retransmits`` and ``timeouts``; ``completion_time`` in s, null if it was not over. What a flow
-        does not have is null.
+        ``seed``, ``class`` (the traffic entry), ``flow`` (its number there, of a ``web`` object that of the client),
+        ``from`` and ``to`` (nodes), ``start`` and ``end`` (s), ``bytes``, ``goodput`` (bit/s), ``rtt_min``,
+        ``rtt_mean``, ``rtt_p95`` and ``rtt_max`` (s), ``losses`` and ``marks`` (packets), ``retransmits``,
+        ``timeouts``, ``completion_time`` (s). The page on results defines them. What a flow does not have is null.
 
         Raises `LookupError` if the runs recorded no flows (`record.flows` requests them).
         """
