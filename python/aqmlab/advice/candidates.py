@@ -1,6 +1,6 @@
 """The disciplines of a router on Linux or OpenWrt, with values that suit a link.
 
-Each is behind a shaper at 95 % of the link's rate: only there does the router's queue fill, and not that of the modem.
+Each is behind a shaper at 95 % of the link rate: only there does the router's queue fill, and not that of the modem.
 The bottleneck of the simulation is that shaper, and the limit of each discipline is its buffer.
 
 Values follow the sources' own rules. CoDel's interval is a round trip of most flows, its target at least 1.5 packets
@@ -23,7 +23,7 @@ from aqmlab.advice.link import Direction, Link, Queues
 from aqmlab.scenario import Settings, catalogue, disciplines
 
 SHARE = 0.95
-"""The shaper's part of the link's rate."""
+"""The shaper's part of the link rate."""
 
 DEFAULT = "default"
 """The label of the queues that the link has now."""

@@ -81,9 +81,9 @@ class Configuration:
         return "\n".join(
             [
                 _DEVICES,
-                f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
+                f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link rate",
                 *self.up.lines("$WAN"),
-                f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link's rate",
+                f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link rate",
                 "tc qdisc del dev $WAN ingress 2> /dev/null",
                 "ip link del $IFB 2> /dev/null",
                 "ip link add $IFB type ifb",

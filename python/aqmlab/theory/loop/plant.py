@@ -213,12 +213,12 @@ class Plant:
         the complete linear part of the fluid model.
     load : float
         Unresponsive traffic (packets/s), below ``C``; the flows use the remaining capacity.
-    pace : array_like
-        How fast windows of each class move, relative to (4): 1/b for flows whose window grows by 1/b a round trip, and
-        shrinks at a loss as any other's, where (4) with ``eta`` = 3/(2b) has windows that shrink b times as much.
     p0 : float
         The drop probability at the equilibrium, if a better value than that of (6) is available. Where time-outs make
         it smaller, flows respond more strongly to its changes, K12 = 1 / (p0 R).
+    pace : array_like
+        How fast windows of each class move, relative to (4): 1/b for flows whose window grows by 1/b a round trip, and
+        shrinks at a loss as any other's, where (4) with ``eta`` = 3/(2b) has windows that shrink b times as much.
 
     Raises
     ------
