@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from aqmlab.results.result import Result
 
-BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
+BARS = ("queue_mean", "queue_mad", "loss_ratio", "link_goodput")
 """The metrics shown as bars."""
 
 MANY = len(COLOURS)

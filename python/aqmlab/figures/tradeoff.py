@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.results.summary import Summary
 
+GOODPUT = "link_goodput"
+"""That of the observed link: it is no more than the link's rate, where goodputs in both directions together may be."""
+
 DELAYS = ("queue_delay_mean", "queue_delay_p95")
 """The delays, each with a panel."""
 
@@ -95,13 +98,13 @@ def explained(results: Mapping[str, Result]) -> str:
 
 
 def _points(results: Mapping[str, Result], name: str) -> list[Point]:
-    x, y = METRICS[name], METRICS["goodput"]
+    x, y = METRICS[name], METRICS[GOODPUT]
     found = []
     for label, result in results.items():
-        delay, goodput = result.summary[name], result.summary["goodput"]
+        delay, goodput = result.summary[name], result.summary[GOODPUT]
         if delay.mean is None or goodput.mean is None:
             continue
-        pairs = [(run.metrics[name], run.metrics["goodput"]) for run in result.runs]
+        pairs = [(run.metrics[name], run.metrics[GOODPUT]) for run in result.runs]
         runs = tuple((a * x.scale, b * y.scale) for a, b in pairs if a is not None and b is not None)
         halves = (_half(delay, x.scale), _half(goodput, y.scale))
         mean = (delay.mean * x.scale, goodput.mean * y.scale)
@@ -114,7 +117,7 @@ def _half(summary: Summary, scale: float) -> float | None:
 
 
 def _panel(name: str, points: Sequence[Point], results: Mapping[str, Result]) -> Panel:
-    return scattered("", METRICS[name].axis, METRICS["goodput"].axis, points, colours(results), _marks(results))
+    return scattered("", METRICS[name].axis, METRICS[GOODPUT].axis, points, colours(results), _marks(results))
 
 
 def scattered(
