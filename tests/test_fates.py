@@ -80,6 +80,7 @@ def verdicts() -> Path:
 
 
 @pytest.mark.linux
+@pytest.mark.timeout(900)  # the first of them builds the program
 @pytest.mark.usefixtures("guest")
 @pytest.mark.parametrize("aqm", aqmlab.disciplines() if ALL else UNLESS_ALL)
 def test_router_and_simulator_decide_alike_on_every_packet(

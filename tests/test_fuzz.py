@@ -87,7 +87,8 @@ def test_a_shell_hides_no_traceback(redirected: str, tmp_path: Path, monkeypatch
 def test_make_test_gives_some_command_lines_to_a_shell() -> None:
     target = targets.target("commands")
     ways = [json.loads(target.case(seed))["shell"] for seed in range(target.tested)]
-    assert sum(way is not None for way in ways) >= 5
+    # One in 25 on average.
+    assert sum(way is not None for way in ways) >= 3
 
 
 BAD = """

@@ -92,7 +92,7 @@ buffer = "2 BDP"
 
 ```console
 $ aqmlab validate long.toml
-long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 1.7 MB
+long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 2.5 MB
 ```
 
 ## Access links
