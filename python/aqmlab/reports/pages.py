@@ -138,7 +138,7 @@ kind = "voip"
 
 ```console
 $ aqmlab validate slow.toml
-slow.toml: valid: droptail, 20 s, about 4e+04 packets and 2.8 MB
+slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.4 MB
   extends first.toml
     dumbbell.rate = "5 Mbit/s" (it was "10 Mbit/s")
     traffic.flows.count = 9 (it was 10)
