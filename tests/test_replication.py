@@ -24,8 +24,8 @@ class Waiting:
 
     behaviour: dict[int, Any]
 
-    def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
-        self.real = REAL(scenario, seed, accounted)
+    def __init__(self, scenario: _core.Scenario, seed: int, *options: Any) -> None:
+        self.real = REAL(scenario, seed, *options)
         self.seed = seed
 
     def advance(self, until: float, look: Callable[[float], bool]) -> bool:

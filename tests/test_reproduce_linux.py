@@ -11,14 +11,14 @@ from conftest import Cli
 
 from aqmlab import ScenarioError
 from aqmlab.execute import linux, packet
-from aqmlab.execute.engine import Engine
+from aqmlab.execute.engine import PACKETS_A_SECOND, Engine
 from aqmlab.execute.task import Outcome, Task, opened, packed
 from aqmlab.files import read_json
 from aqmlab.papers import Paper
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import assess
 from aqmlab.papers.run import sweep
-from aqmlab.papers.run.estimate import estimates, measured_speed
+from aqmlab.papers.run.estimate import estimates
 from aqmlab.papers.run.sweep import SIMULATED, Effort
 from aqmlab.papers.show import pages
 from aqmlab.papers.show.document import document
@@ -218,7 +218,7 @@ def test_what_cannot_be_is_refused_with_the_reason(
 
 def test_the_estimate_knows_that_guests_are_slow(fake: list[Task], tmp_path: Path) -> None:
     paper, effort = IMPACT.on("linux"), Effort(seeds=3, most_seeds=3, engine=LINUX)
-    (found,) = estimates([paper], effort, tmp_path, measured_speed())
+    (found,) = estimates([paper], effort, tmp_path, speed=PACKETS_A_SECOND)
     assert (found.runs, found.missing) == (66, 66)
     minutes = found.runs * 3
     assert 7 < found.seconds / minutes < 40

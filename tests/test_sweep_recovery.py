@@ -32,12 +32,12 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
         pass
 
     class Failing:
-        def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
+        def __init__(self, scenario: _core.Scenario, seed: int, *options: Any) -> None:
             if seed == 8:
                 raise Panic("index out of bounds")
             if seed == 9:
                 raise MemoryError
-            self.real = simulation(scenario, seed, accounted)
+            self.real = simulation(scenario, seed, *options)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.real, name)

@@ -68,7 +68,7 @@ class Kind:
     slowness: float = 1.0
 
 
-_PACKETS_A_SECOND = 13e6
+PACKETS_A_SECOND = 13e6
 """Packets, as `Scenario.packets` counts them, of the packet engine on the machine where the others were measured."""
 
 
@@ -101,7 +101,7 @@ ENGINES: Mapping[str, Kind] = {
             ),
         ),
         # A guest does 15,000 packets a second with hundreds of connections over 10 Mbit/s, 30,000 with a few.
-        slowness=_PACKETS_A_SECOND / 20_000,
+        slowness=PACKETS_A_SECOND / 20_000,
     ),
 }
 """The engines, by name."""
@@ -225,7 +225,7 @@ class Engine:
         if not self.seeded:
             return 1.0
         if self.settings.get("clock") == "real":
-            return max(scenario.duration * _PACKETS_A_SECOND, 1.0)
+            return max(scenario.duration * PACKETS_A_SECOND, 1.0)
         return max(scenario.packets * ENGINES[self.name].slowness, 1.0)
 
     @property
