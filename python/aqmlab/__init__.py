@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from aqmlab.execute.replication import compare, run
     from aqmlab.execute.until import NotReached
     from aqmlab.execute.warmup import NotSettled
+    from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, ns, param, signal
+    from aqmlab.own.running import AqmError
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.results.result import Result, Run
@@ -33,9 +35,14 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.runner import SweepInterrupted, sweep
 
 __all__ = [
+    "AQM",
     "DISTRIBUTIONS",
+    "DROP",
+    "MARK",
     "METRICS",
+    "PASS",
     "Analysis",
+    "AqmError",
     "ClusterError",
     "Comparison",
     "Diff",
@@ -61,9 +68,12 @@ __all__ = [
     "diff",
     "disciplines",
     "fluid",
+    "ns",
+    "param",
     "run",
     "schema",
     "shipped",
+    "signal",
     "sweep",
 ]
 
@@ -82,6 +92,14 @@ _HOME = {
     "compare": "execute.replication",
     "run": "execute.replication",
     "fluid": "execute.fluid",
+    "AQM": "own.algorithm",
+    "DROP": "own.algorithm",
+    "MARK": "own.algorithm",
+    "PASS": "own.algorithm",
+    "ns": "own.algorithm",
+    "param": "own.algorithm",
+    "signal": "own.algorithm",
+    "AqmError": "own.running",
     "NotReached": "execute.until",
     "NotSettled": "execute.warmup",
     "Comparison": "results.comparison",

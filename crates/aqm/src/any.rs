@@ -23,6 +23,14 @@ impl AnyParams {
         let several = || AnyDiscipline::Several(self.on_several_queues(port).expect("it has several queues"));
         self.on_one_queue(port).map_or_else(several, AnyDiscipline::One)
     }
+
+    /// The foreign algorithms among this one and those inside it: reference, and digest of the source.
+    #[must_use]
+    pub fn foreigners(&self) -> Vec<(&'static str, &'static str)> {
+        let own = self.source().map(|source| (self.name(), source));
+        let inside = self.values().into_iter().filter_map(|(_, value)| Box::<Self>::read(&value));
+        own.into_iter().chain(inside.flat_map(|inside| inside.foreigners())).collect()
+    }
 }
 
 // Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
@@ -167,7 +175,8 @@ impl AnyDiscipline {
 impl Field for Box<AnyParams> {
     const KIND: Kind = Kind::Algorithm;
 
-    /// Reads a name, or a table with a name, optionally a preset, and parameters.
+    /// Reads a name, or a table with a name, optionally the digest of a foreign algorithm's source or a preset, and
+    /// parameters.
     fn read(value: &Value) -> Option<Self> {
         let found = match value {
             Value::Text(name) => AnyParams::of(name)?,
@@ -176,11 +185,16 @@ impl Field for Box<AnyParams> {
                     Value::Text(text) => Some(text.as_str()),
                     _ => None,
                 };
-                let mut params = AnyParams::of(text("name")?)?;
+                let (name, source) = (text("name")?, text("source"));
+                let mut params = match source {
+                    Some(source) => AnyParams::foreign(name, Some(source)).ok()?,
+                    None => AnyParams::of(name)?,
+                };
                 if let Some(preset) = text("preset") {
                     params = params.preset(preset)?;
                 }
-                for (key, value) in entries.iter().filter(|(key, _)| key != "name" && key != "preset") {
+                let own = |key: &str| !["name", "source", "preset"].contains(&key);
+                for (key, value) in entries.iter().filter(|(key, _)| own(key)) {
                     params.set(key, value).ok()?;
                 }
                 params
@@ -192,8 +206,9 @@ impl Field for Box<AnyParams> {
 
     fn value(&self) -> Value {
         let name = ("name".to_owned(), Value::Text(self.name().to_owned()));
+        let source = self.source().map(|source| ("source".to_owned(), Value::Text(source.to_owned())));
         let own = self.values().into_iter().map(|(key, value)| (key.to_owned(), value));
-        Value::Table(std::iter::once(name).chain(own).collect())
+        Value::Table(std::iter::once(name).chain(source).chain(own).collect())
     }
 
     fn within(&self, _: &Range) -> bool {

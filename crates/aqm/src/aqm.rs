@@ -2,6 +2,7 @@
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
+use crate::foreign;
 use crate::params::{ParamError, Params, Spec, Value};
 use crate::unit::{Span, Time};
 

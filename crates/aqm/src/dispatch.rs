@@ -23,6 +23,7 @@ macro_rules! aqms {
         pub enum AnyParams {
             $($type(<$module::$type as Aqm>::Params),)*
             $($type_n(<$module_n::$type_n as Discipline>::Params),)*
+            Foreign(foreign::Params),
         }
 
         impl AnyParams {
@@ -33,14 +34,33 @@ macro_rules! aqms {
                     $(stringify!($module) => Some(Self::$type(Default::default())),)*
                     $(stringify!($module_n) => Some(Self::$type_n(Default::default())),)*
                     $(stringify!($variant) => Self::of($of)?.preset($preset),)*
+                    _ if foreign::is_reference(name) => Self::foreign(name, None).ok(),
                     _ => None,
                 }
             }
 
-            /// The algorithm's key.
+            /// The foreign algorithm of a reference; with a digest, that of the source with this digest.
+            ///
+            /// # Errors
+            /// The reason for which there is no such algorithm.
+            pub fn foreign(name: &str, source: Option<&str>) -> Result<Self, String> {
+                foreign::Params::find(name, source).map(Self::Foreign)
+            }
+
+            /// The digest of its source, if it is foreign.
+            #[must_use]
+            pub const fn source(&self) -> Option<&'static str> {
+                match self {
+                    Self::Foreign(params) => Some(params.declaration().source),
+                    _ => None,
+                }
+            }
+
+            /// The algorithm's key; of a foreign algorithm, the reference.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
+                    Self::Foreign(params) => params.declaration().name,
                     $(Self::$type(_) => stringify!($module),)*
                     $(Self::$type_n(_) => stringify!($module_n),)*
                 }
@@ -50,6 +70,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn doc(&self) -> &'static str {
                 match self {
+                    Self::Foreign(params) => params.declaration().doc,
                     $(Self::$type(_) => head!(concat!("aqm/", stringify!($module), ".rs")),)*
                     $(Self::$type_n(_) => head!(concat!("aqm/", stringify!($module_n), ".rs")),)*
                 }
@@ -59,6 +80,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn specs(&self) -> &'static [Spec] {
                 match self {
+                    Self::Foreign(params) => params.specs(),
                     $(Self::$type(_) => <$module::$type as Aqm>::Params::specs(),)*
                     $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::Params::specs(),)*
                 }
@@ -68,6 +90,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn presets(&self) -> &'static [(&'static str, &'static str)] {
                 match self {
+                    Self::Foreign(_) => &[],
                     $(Self::$type(_) => <$module::$type as Aqm>::PRESETS,)*
                     $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::PRESETS,)*
                 }
@@ -77,6 +100,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn preset(&self, preset: &str) -> Option<Self> {
                 match self {
+                    Self::Foreign(_) => None,
                     $(Self::$type(_) => <$module::$type as Aqm>::preset(preset).map(Self::$type),)*
                     $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::preset(preset).map(Self::$type_n),)*
                 }
@@ -88,6 +112,7 @@ macro_rules! aqms {
             /// If there is no such parameter, or `value` is not allowed for it.
             pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
                 match self {
+                    Self::Foreign(params) => params.set(name, value),
                     $(Self::$type(params) => params.set(name, value),)*
                     $(Self::$type_n(params) => params.set(name, value),)*
                 }
@@ -97,6 +122,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn values(&self) -> Vec<(&'static str, Value)> {
                 match self {
+                    Self::Foreign(params) => params.values(),
                     $(Self::$type(params) => params.values(),)*
                     $(Self::$type_n(params) => params.values(),)*
                 }
@@ -108,6 +134,7 @@ macro_rules! aqms {
             /// Names the parameter that does not fit, and why.
             pub fn check(&self) -> Result<(), ParamError> {
                 match self {
+                    Self::Foreign(_) => Ok(()),
                     $(Self::$type(params) => <$module::$type as Aqm>::check(params),)*
                     $(Self::$type_n(params) => <$module_n::$type_n as Discipline>::check(params),)*
                 }
@@ -117,6 +144,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn target(&self) -> Option<f64> {
                 match self {
+                    Self::Foreign(params) => params.target(),
                     $(Self::$type(params) => <$module::$type as Aqm>::target(params),)*
                     $(Self::$type_n(params) => <$module_n::$type_n as Discipline>::target(params),)*
                 }
@@ -126,6 +154,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn signals(&self) -> &'static [Signal] {
                 match self {
+                    Self::Foreign(params) => params.declaration().signals,
                     $(Self::$type(_) => <$module::$type as Aqm>::SIGNALS,)*
                     $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::SIGNALS,)*
                 }
@@ -135,6 +164,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn lanes(&self) -> &'static [&'static str] {
                 match self {
+                    Self::Foreign(_) => &[],
                     $(Self::$type(_) => &[],)*
                     $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::LANES,)*
                 }
@@ -144,6 +174,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn has_one_queue(&self) -> bool {
                 match self {
+                    Self::Foreign(_) => true,
                     $(Self::$type(_) => true,)*
                     $(Self::$type_n(_) => false,)*
                 }
@@ -153,6 +184,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn on_one_queue(&self, port: &Port) -> Option<AnyAqm> {
                 match self {
+                    Self::Foreign(params) => Some(AnyAqm::Foreign(foreign::Running::new(params, port))),
                     $(Self::$type(params) => Some(AnyAqm::$type(Aqm::new(params, port))),)*
                     $(Self::$type_n(_) => None,)*
                 }
@@ -162,6 +194,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn on_several_queues(&self, port: &Port) -> Option<AnySeveral> {
                 match self {
+                    Self::Foreign(_) => None,
                     $(Self::$type(_) => None,)*
                     $(Self::$type_n(params) => Some(AnySeveral::$type_n(Discipline::new(params, port))),)*
                 }
@@ -171,19 +204,19 @@ macro_rules! aqms {
         /// Any algorithm on one queue, dispatched by a `match`.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
-        pub enum AnyAqm { $($type($module::$type)),* }
+        pub enum AnyAqm { $($type($module::$type),)* Foreign(foreign::Running) }
 
         impl AnyAqm {
             /// Bytes of the algorithm itself, without its memory on the heap.
             #[must_use]
             pub const fn size(&self) -> usize {
-                match self { $(Self::$type(aqm) => size_of_val(aqm)),* }
+                match self { $(Self::$type(aqm) => size_of_val(aqm),)* Self::Foreign(aqm) => size_of_val(aqm) }
             }
 
             /// See [`Aqm::on_enqueue`].
             #[inline]
             pub fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-                match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng)),* }
+                match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng),)* Self::Foreign(aqm) => aqm.on_enqueue(now, packet, queue, rng) }
             }
 
             /// See [`Aqm::on_dequeue`].
@@ -213,52 +246,56 @@ macro_rules! aqms {
                         let (packet, queue) = state();
                         aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
                     })*
+                    Self::Foreign(aqm) => {
+                        let (packet, queue) = state();
+                        aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
+                    }
                 }
             }
 
             /// See [`Aqm::make_room`].
             pub fn make_room<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Option<u32> {
-                match self { $(Self::$type(aqm) => aqm.make_room(now, packet, queue, rng)),* }
+                match self { $(Self::$type(aqm) => aqm.make_room(now, packet, queue, rng),)* Self::Foreign(aqm) => aqm.make_room(now, packet, queue, rng) }
             }
 
             /// See [`Aqm::on_overflow`].
             pub fn on_overflow(&mut self) {
-                match self { $(Self::$type(aqm) => aqm.on_overflow()),* }
+                match self { $(Self::$type(aqm) => aqm.on_overflow(),)* Self::Foreign(aqm) => aqm.on_overflow() }
             }
 
             /// See [`Aqm::on_idle`].
             #[inline]
             pub fn on_idle(&mut self, now: Time) {
-                match self { $(Self::$type(aqm) => aqm.on_idle(now)),* }
+                match self { $(Self::$type(aqm) => aqm.on_idle(now),)* Self::Foreign(aqm) => aqm.on_idle(now) }
             }
 
             /// See [`Aqm::is_final`].
             #[must_use]
             pub fn is_final(&self) -> bool {
-                match self { $(Self::$type(aqm) => aqm.is_final()),* }
+                match self { $(Self::$type(aqm) => aqm.is_final(),)* Self::Foreign(aqm) => aqm.is_final() }
             }
 
             /// See [`Aqm::period`].
             #[must_use]
             pub fn period(&self) -> Option<Span> {
-                match self { $(Self::$type(aqm) => aqm.period()),* }
+                match self { $(Self::$type(aqm) => aqm.period(),)* Self::Foreign(aqm) => aqm.period() }
             }
 
             /// See [`Aqm::on_period`].
             pub fn on_period(&mut self, now: Time, queue: &Backlog) {
-                match self { $(Self::$type(aqm) => aqm.on_period(now, queue)),* }
+                match self { $(Self::$type(aqm) => aqm.on_period(now, queue),)* Self::Foreign(aqm) => aqm.on_period(now, queue) }
             }
 
             /// See [`Aqm::rests`].
             #[must_use]
             pub fn rests(&self, queue: &Backlog) -> bool {
-                match self { $(Self::$type(aqm) => aqm.rests(queue)),* }
+                match self { $(Self::$type(aqm) => aqm.rests(queue),)* Self::Foreign(aqm) => aqm.rests(queue) }
             }
 
             /// See [`Aqm::signals`].
             #[inline]
             pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-                match self { $(Self::$type(aqm) => aqm.signals(visit)),* }
+                match self { $(Self::$type(aqm) => aqm.signals(visit),)* Self::Foreign(aqm) => aqm.signals(visit) }
             }
         }
 

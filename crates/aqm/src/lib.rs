@@ -17,6 +17,7 @@ pub mod discipline;
 #[cfg(test)]
 mod fixture;
 mod flows;
+pub mod foreign;
 mod hash;
 mod mirror;
 pub mod params;

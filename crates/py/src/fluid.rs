@@ -33,7 +33,7 @@ impl Fluid {
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
         let Self { run, look: asked } = self;
-        asked.during(py, look, || {
+        asked.during(py, look, false, || {
             run.advance(until);
             !run.has_stopped()
         })

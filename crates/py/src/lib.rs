@@ -5,6 +5,7 @@
 
 mod fluid;
 mod look;
+mod own;
 mod series;
 mod simulation;
 mod value;
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use scenario::model::{Arrival, Kind, Link, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -232,6 +233,13 @@ impl Scenario {
         Ok(self.checked()?.general.seed)
     }
 
+    /// The user's own algorithms of its links: reference, and digest of the source.
+    #[getter]
+    fn own_algorithms(&self) -> PyResult<BTreeSet<(&'static str, &'static str)>> {
+        let algorithms = self.checked()?.links.iter().filter_map(|link| link.aqm.as_ref());
+        Ok(algorithms.flat_map(aqm::AnyParams::foreigners).collect())
+    }
+
     /// The names of its nodes, in the order of their numbers.
     #[getter]
     fn nodes(&self) -> PyResult<Vec<String>> {
@@ -262,6 +270,13 @@ fn catalogue() -> String {
     scenario::catalogue().to_string()
 }
 
+/// The entry that a user's own algorithm would have in the catalogue, as JSON.
+#[pyfunction]
+fn described(reference: &str) -> PyResult<String> {
+    let described = scenario::described(reference);
+    described.map(|json| json.to_string()).map_err(PyValueError::new_err)
+}
+
 /// The JSON Schema of a scenario file.
 #[pyfunction]
 fn schema() -> String {
@@ -290,6 +305,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        super::own::set_loader();
         let error = py.get_type::<ScenarioError>();
         error.setattr("problems", PyTuple::empty(py))?;
         ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))
@@ -300,7 +316,9 @@ mod _core {
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]
-    use super::{Scenario, ScenarioError, catalogue, in_base_unit, metrics, schema};
+    use super::own::{CompiledCodeFailed, Draws, Packet, Queue, uniform_address};
+    #[pymodule_export]
+    use super::{Scenario, ScenarioError, catalogue, described, in_base_unit, metrics, schema};
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");

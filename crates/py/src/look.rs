@@ -51,17 +51,18 @@ impl Look {
         Watch::new(move |now| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(now))
     }
 
-    /// Does `work` without the GIL, and calls `look` at intervals; raises the exception that it raised. Returns the result
-    /// of `work`: whether it was completed.
+    /// Does `work` without the GIL or, if it calls Python all the time, with it. Calls `look` at intervals; raises the
+    /// exception that it raised. Returns the result of `work`: whether it was completed.
     pub(crate) fn during(
         &self,
         py: Python<'_>,
         look: Option<Py<PyAny>>,
+        with_gil: bool,
         work: impl FnOnce() -> bool + Send,
     ) -> PyResult<bool> {
         let asked = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (asked().look, asked().last) = (look, Instant::now());
-        let done = py.detach(work);
+        let done = if with_gil { work() } else { py.detach(work) };
         asked().look = None;
         let error = asked().error.take();
         error.map_or(Ok(done), Err)

@@ -2,6 +2,7 @@
 
 use crate::Scenario;
 use crate::look::Look;
+use crate::own::caught;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
 use netsim::{Checked as Accounted, FlowRow, Series, WindowSample};
@@ -49,6 +50,8 @@ pub(crate) struct Simulation {
     look: Look,
     /// The file for the packets at the links, if there is one.
     file: Option<Links<BufWriter<File>>>,
+    /// Whether algorithms in Python are called in Python, also those that can be compiled.
+    interpreted: bool,
 }
 
 /// The simulated time whose packets are kept in memory.
@@ -151,31 +154,38 @@ impl Run {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed, accounted=false, pcapng=None))]
-    fn new(scenario: &Scenario, seed: u64, accounted: bool, pcapng: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, seed, accounted=false, pcapng=None, interpreted=false))]
+    fn new(
+        scenario: &Scenario,
+        seed: u64,
+        accounted: bool,
+        pcapng: Option<PathBuf>,
+        interpreted: bool,
+    ) -> PyResult<Self> {
         let scenario = Box::new(scenario.checked()?.clone());
         let create = |path| Links::new(BufWriter::new(File::create(path)?), &scenario);
         let file = pcapng.map(create).transpose()?;
         // Every packet is seen where every packet is accounted for.
         let (taps, accounted) = (file.is_some(), accounted || file.is_some());
-        Ok(Self { run: Run::Waiting { scenario, seed, accounted, taps }, look: Look::new(), file })
+        let run = Run::Waiting { scenario, seed, accounted, taps };
+        Ok(Self { run, look: Look::new(), file, interpreted })
     }
 
     /// Sets the run up and advances it up to and including `until`; false if `look` stopped it.
     #[pyo3(signature = (until, look=None))]
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
-        let Self { run, look: asked, file } = self;
-        let mut written = Ok(());
-        let goes_on = asked.during(py, look, || {
-            match file {
+        let Self { run, look: asked, file, interpreted } = self;
+        let (mut written, mut raised) = (Ok(()), None);
+        let goes_on = asked.during(py, look, *interpreted, || {
+            raised = caught(*interpreted, || match file {
                 Some(file) => written = run.advance_to_file(until, asked, file),
                 None => run.advance(until, asked),
-            }
+            });
             !run.has_stopped()
         })?;
         written?;
-        Ok(goes_on)
+        raised.map_or(Ok(goes_on), Err)
     }
 
     #[getter]

@@ -33,6 +33,14 @@ pub fn catalogue() -> Json {
     })
 }
 
+/// The entry that a foreign algorithm would have among the `aqms` of [`catalogue`].
+///
+/// # Errors
+/// The reason for which there is no such algorithm.
+pub fn described(reference: &str) -> Result<Json, String> {
+    AnyParams::foreign(reference, None).map(|params| aqm(&params))
+}
+
 fn parameters(specs: &[Spec]) -> Json {
     specs.iter().map(|spec| parameter(spec, &spec.default)).collect()
 }

@@ -190,6 +190,10 @@ impl<'a> Reader<'a> {
         let table = self.table(node, path)?;
         let at = below(path, "name");
         let name = table.get("name");
+        let source = table.get("source");
+        if let Some((name, reference)) = name.and_then(|name| Some((name, self.document.reference(name)?))) {
+            return self.foreign(&table, path, (name, &reference), source);
+        }
         let Some(mut params) = name.map_or(so_far, |name| AnyParams::of(name.text()?)) else {
             if let Some(name) = name {
                 let variants = VARIANTS.iter().map(|(name, ..)| *name);
@@ -218,16 +222,39 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        let values = params.values();
-        self.assign(&table, path, params.specs(), &["name", "preset"], &values, &mut |key, value| {
-            params.set(key, value)
-        });
+        self.set_all(&table, path, &["name", "preset"], &mut params);
         if self.fine(&[path])
             && let Err(ParamError::Invalid { name, found, allowed }) = params.check()
         {
             self.refuse(&below(path, &name), Some(found), format!("must be {allowed}"));
         }
         Some(params)
+    }
+
+    /// The algorithm of a reference, in its full form `reference`; `source` is the digest of its source, if it is given.
+    fn foreign(
+        &mut self,
+        table: &Table,
+        path: &str,
+        (name, reference): (&Node, &str),
+        source: Option<&Node>,
+    ) -> Option<AnyParams> {
+        match AnyParams::foreign(reference, source.and_then(Node::text)) {
+            Ok(mut params) => {
+                self.set_all(table, path, &["name", "source"], &mut params);
+                Some(params)
+            }
+            Err(message) => {
+                self.refuse(&below(path, "name"), name.shown(), message);
+                None
+            }
+        }
+    }
+
+    /// Sets the parameters that `table` contains, apart from the keys `others`.
+    fn set_all(&mut self, table: &Table, path: &str, others: &[&str], params: &mut AnyParams) {
+        let (specs, values) = (params.specs(), params.values());
+        self.assign(table, path, specs, others, &values, &mut |key, value| params.set(key, value));
     }
 }
 

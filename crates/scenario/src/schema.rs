@@ -179,8 +179,17 @@ fn aqm() -> Json {
     });
     let names: Vec<&str> =
         NAMES.iter().copied().chain(VARIANTS.iter().map(|(variant, ..)| *variant)).collect();
-    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
-    json!({ "anyOf": std::iter::once(text).chain(tables).collect::<Vec<_>>() })
+    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$|\\.py:", names.join("|")) });
+    let foreign = json!({
+        "type": "object",
+        "description": "An algorithm in Python: the file and the class.",
+        "properties": {
+            "name": { "type": "string", "pattern": "\\.py:" },
+            "source": { "type": "string", "description": "Digest of the source; another source is refused." },
+        },
+        "required": ["name"],
+    });
+    json!({ "anyOf": std::iter::once(text).chain(tables).chain([foreign]).collect::<Vec<_>>() })
 }
 
 fn sweep() -> Json {

@@ -15,6 +15,7 @@ fn parameters(params: &impl Params) -> Map<String, Json> {
 
 fn algorithm(name: &str, params: &AnyParams) -> Json {
     let mut map = Map::from_iter([("name".to_owned(), json!(name))]);
+    map.extend(params.source().map(|source| ("source".to_owned(), json!(source))));
     map.extend(object(params.values()));
     Json::Object(map)
 }

@@ -6,6 +6,7 @@ use crate::source::extends::Library;
 use crate::source::target::kept;
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
+use aqm::foreign;
 use aqm::params::Value;
 use std::path::{self, PathBuf};
 use std::sync::Arc;
@@ -189,6 +190,13 @@ impl Document {
         path::absolute(&found).unwrap_or(found)
     }
 
+    /// The full form of the reference to a foreign algorithm, if `name` is one.
+    pub(crate) fn reference(&self, name: &Node) -> Option<String> {
+        let (file, class) = foreign::parts(name.text()?)?;
+        let colon = if class.is_empty() { "" } else { ":" };
+        Some(format!("{}{colon}{class}", self.file(file, &name.origin).display()))
+    }
+
     pub(crate) const fn root(&self) -> &Table {
         &self.root
     }
@@ -211,8 +219,12 @@ impl Document {
         if let Some(dumbbell) = root.get_mut("dumbbell") {
             self.complete_rates(dumbbell);
         }
+        self.complete_algorithms(&mut root);
         for entry in root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
             self.complete_rates(entry);
+            if let Data::Table(link) = &mut entry.data {
+                self.complete_algorithms(link);
+            }
         }
         root.to_toml().to_string()
     }
@@ -223,6 +235,35 @@ impl Document {
         for key in RECORDED {
             table.get_mut(key).into_iter().for_each(|rates| self.complete(rates));
         }
+    }
+
+    /// Sets the references of a table's foreign algorithms to their full forms, with the digests of their sources.
+    /// Returns whether it has any.
+    fn complete_algorithms(&self, table: &mut Table) -> bool {
+        let mut any = false;
+        let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+        for key in keys.iter().filter(|key| name_key(key, "") == Some("name")) {
+            let Some(node) = table.get_mut(key) else { continue };
+            let Some(mut inside) = node.expanded(key) else { continue };
+            let mut is_foreign = self.complete_algorithms(&mut inside);
+            if let Some(name) = inside.get_mut("name")
+                && let Some(reference) = self.reference(name)
+            {
+                is_foreign = true;
+                let origin = name.origin.clone();
+                name.data = Data::Value(Value::Text(reference.clone()));
+                let said = inside.text("source").map(str::to_owned);
+                if let Ok(params) = AnyParams::foreign(&reference, said.as_deref()) {
+                    let source = params.source().unwrap_or_default().to_owned();
+                    inside.insert("source", Node::new(origin, Data::Value(Value::Text(source))));
+                }
+            }
+            if is_foreign {
+                node.data = Data::Table(inside);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Sets the `file` of a recording, if it exists, to its full path.

@@ -2,6 +2,7 @@
 
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
+use aqm::foreign;
 use aqm::params::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -329,7 +330,8 @@ pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, 
 /// # Errors
 /// If a value is too deeply nested.
 pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Result<Option<Table>, Problem> {
-    let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+    let reference = foreign::split(text).filter(|_| head == "name");
+    let (name, settings) = reference.or_else(|| text.split_once(':')).unwrap_or((text, ""));
     let mut table = Table::default();
     if name.trim().is_empty() {
         return Ok(None);

@@ -1,0 +1,406 @@
+//! Algorithms that are written outside this crate, in Python for instance, and declared while the program runs.
+//!
+//! A foreign algorithm works on one queue. Its name is a reference to its source: the path of a file, a colon and the
+//! name of a class, `mine.py:Mine`. The host sets a [`Loader`], which reads the source and returns its
+//! [`Declaration`]; without one, no reference means anything. Declarations are never freed: there is one for each
+//! source, so parameters of two versions of a file are never confused.
+
+use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{Kind, ParamError, Range, Spec, Value, read_checked};
+use crate::unit::{Bytes, Frequency, Rate, Span, Time};
+use std::fmt::Debug;
+use std::sync::OnceLock;
+
+/// An algorithm as its source declares it.
+#[derive(Debug)]
+pub struct Declaration {
+    /// The reference to its source.
+    pub name: &'static str,
+    /// The digest of its source.
+    pub source: &'static str,
+    /// Its documentation, as that of the algorithms here: the first paragraph is the summary.
+    pub doc: &'static str,
+    /// Its parameters, each of a kind for which there is a [`Plain`] value.
+    pub specs: &'static [Spec],
+    /// Its signals.
+    pub signals: &'static [Signal],
+    /// The period of its updates if no parameter `period` has it; `None` without updates.
+    pub period: Option<Span>,
+    /// Whether its decision on an arrival is final; see [`Aqm::is_final`](crate::Aqm::is_final).
+    pub is_final: bool,
+    /// Creates its instances.
+    pub maker: Box<dyn Maker>,
+}
+
+/// Creates the instances of an algorithm.
+pub trait Maker: Send + Sync + Debug {
+    /// An instance in its initial state, with these values of its parameters, on this port.
+    fn make(&'static self, values: &[Plain], port: &Port) -> Box<dyn Instance>;
+}
+
+/// An algorithm at work on one queue. The methods mean what those of [`Aqm`](crate::Aqm) do.
+#[allow(missing_docs)]
+pub trait Instance: Send + Sync + Debug {
+    fn on_enqueue(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut dyn Uniform) -> Verdict;
+    fn on_dequeue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        rng: &mut dyn Uniform,
+    ) -> Verdict;
+    fn on_overflow(&mut self);
+    fn on_idle(&mut self, now: Time);
+    fn on_period(&mut self, now: Time, queue: &Backlog);
+    fn signals(&self, visit: &mut dyn FnMut(usize, f64));
+    /// A copy in the same state.
+    fn copy(&self) -> Box<dyn Instance>;
+}
+
+/// Returns the algorithm of a reference. With a digest, that of the source with this digest. The error says what is
+/// wrong, and where.
+pub type Loader = fn(&str, Option<&str>) -> Result<&'static Declaration, String>;
+
+static LOADER: OnceLock<Loader> = OnceLock::new();
+
+/// Sets the loader; only the first call has an effect.
+pub fn set_loader(loader: Loader) {
+    let _ = LOADER.set(loader);
+}
+
+/// The end of the file's name in a reference.
+const FILE: &str = ".py";
+
+/// The file of a reference, and what follows it, which is empty or begins with a colon.
+fn at_file(text: &str) -> Option<(&str, &str)> {
+    let ends = text.match_indices(FILE).map(|(i, _)| i + FILE.len());
+    ends.map(|end| text.split_at(end)).find(|(_, rest)| rest.is_empty() || rest.starts_with(':'))
+}
+
+/// The reference at the start of `text`, and what follows it: `mine.py:Mine` and `target=10ms` of
+/// `mine.py:Mine:target=10ms`.
+#[must_use]
+pub fn split(text: &str) -> Option<(&str, &str)> {
+    let (file, class) = parts(text)?;
+    let end = class.find(':').unwrap_or(class.len());
+    let colon = usize::from(text.len() > file.len());
+    Some((&text[..file.len() + colon + end], class[end..].strip_prefix(':').unwrap_or_default()))
+}
+
+/// Whether `name` is a reference, which may lack the class.
+#[must_use]
+pub fn is_reference(name: &str) -> bool {
+    at_file(name).is_some()
+}
+
+/// The file and the class of a reference.
+#[must_use]
+pub fn parts(name: &str) -> Option<(&str, &str)> {
+    at_file(name).map(|(file, rest)| (file, rest.strip_prefix(':').unwrap_or_default()))
+}
+
+/// The parameters of a foreign algorithm.
+#[derive(Clone, Debug)]
+pub struct Params {
+    declaration: &'static Declaration,
+    values: Vec<Value>,
+}
+
+impl PartialEq for Params {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.declaration, other.declaration) && self.values == other.values
+    }
+}
+
+/// The value of a parameter in base units.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Plain {
+    /// A number; a time in s, a rate in bit/s, a frequency in Hz.
+    Number(f64),
+    /// A whole number; a size in bytes.
+    Whole(i64),
+    /// `true` or `false`.
+    Switch(bool),
+    /// A name.
+    Text(String),
+}
+
+impl Params {
+    /// The defaults of the algorithm with this reference, from the source with this digest, if one is given.
+    ///
+    /// # Errors
+    /// The reason for which there is no such algorithm.
+    pub fn find(name: &str, source: Option<&str>) -> Result<Self, String> {
+        let loader = LOADER.get().ok_or("only aqmlab in Python can run an algorithm in Python")?;
+        let declaration = loader(name, source)?;
+        let values = declaration.specs.iter().map(|spec| spec.default.clone()).collect();
+        Ok(Self { declaration, values })
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub const fn declaration(&self) -> &'static Declaration {
+        self.declaration
+    }
+
+    /// See [`Params::set`](crate::params::Params::set).
+    ///
+    /// # Errors
+    /// If there is no such parameter, or `value` is not allowed for it.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        let is = |spec: &Spec| spec.name == name || spec.aliases.contains(&name);
+        let Some(i) = self.declaration.specs.iter().position(is) else {
+            return Err(ParamError::Unknown { name: name.to_owned() });
+        };
+        self.values[i] = checked(&self.declaration.specs[i], value)?;
+        Ok(())
+    }
+
+    /// Every parameter with its value, in order.
+    #[must_use]
+    pub fn values(&self) -> Vec<(&'static str, Value)> {
+        self.specs().iter().map(|spec| spec.name).zip(self.values.iter().cloned()).collect()
+    }
+
+    /// The declarations of its parameters.
+    #[must_use]
+    pub const fn specs(&self) -> &'static [Spec] {
+        self.declaration.specs
+    }
+
+    /// The target queue length in packets: the value of the parameter that is called q0.
+    #[must_use]
+    pub fn target(&self) -> Option<f64> {
+        let is = |spec: &&Spec| spec.name == "q0" || spec.aliases.contains(&"q0");
+        let spec = self.specs().iter().find(is)?;
+        match self.plain(spec) {
+            Plain::Number(packets) => Some(packets),
+            Plain::Whole(packets) => Some(packets as f64),
+            _ => None,
+        }
+    }
+
+    fn plain(&self, spec: &Spec) -> Plain {
+        let i = self.specs().iter().position(|other| other.name == spec.name).expect("one of its own");
+        plain(spec, &self.values[i])
+    }
+
+    fn period(&self) -> Option<Span> {
+        let period = self.specs().iter().find(|spec| spec.name == "period").map(|spec| self.plain(spec));
+        let own = match period {
+            Some(Plain::Number(seconds)) => Some(Span::from_secs(seconds)),
+            _ => self.declaration.period,
+        };
+        // A class without updates may have a parameter of this name.
+        self.declaration.period.and(own)
+    }
+}
+
+/// `value`, if it is allowed for the parameter `spec`.
+fn checked(spec: &Spec, value: &Value) -> Result<Value, ParamError> {
+    use crate::params::Field;
+    fn of<T: Field>(spec: &Spec, value: &Value) -> Result<Value, ParamError> {
+        read_checked::<T>(spec, value).map(|read| read.value())
+    }
+    match (spec.kind, spec.unit) {
+        (Kind::Count, _) => of::<u64>(spec, value),
+        (Kind::Switch, _) => of::<bool>(spec, value),
+        (Kind::Quantity(_), "s") => of::<Span>(spec, value),
+        (Kind::Quantity(_), "bit/s") => of::<Rate>(spec, value),
+        (Kind::Quantity(_), "bytes") => of::<Bytes>(spec, value),
+        (Kind::Quantity(_), _) => of::<Frequency>(spec, value),
+        (Kind::Choice(names), _) => match value {
+            Value::Text(text) if names.contains(&&**text) => Ok(value.clone()),
+            _ => Err(ParamError::invalid(spec.name, value, spec.readable())),
+        },
+        (Kind::Text, _) => of::<String>(spec, value),
+        _ => of::<f64>(spec, value),
+    }
+}
+
+/// A value that [`checked`] has returned, in base units.
+fn plain(spec: &Spec, value: &Value) -> Plain {
+    use crate::params::Field;
+    let number = match (spec.kind, spec.unit) {
+        (Kind::Quantity(_), "s") => Span::read(value).map(Span::secs),
+        (Kind::Quantity(_), "bit/s") => Rate::read(value).map(Rate::bits),
+        (Kind::Quantity(_), "bytes") => {
+            return Plain::Whole(Bytes::read(value).map_or(0, |size| size.0 as i64));
+        }
+        (Kind::Quantity(_), _) => Frequency::read(value).map(|frequency| frequency.0),
+        _ => f64::read(value),
+    };
+    match value {
+        Value::Bool(switch) => Plain::Switch(*switch),
+        Value::Integer(n) if spec.kind == Kind::Count => Plain::Whole(*n),
+        Value::Text(text) if matches!(spec.kind, Kind::Choice(_) | Kind::Text) => Plain::Text(text.clone()),
+        _ => Plain::Number(number.unwrap_or(f64::NAN)),
+    }
+}
+
+/// The kind of a parameter with this unit whose default is a number, and the units in which it may be written.
+#[must_use]
+pub const fn kind_of_number(unit: &str) -> (Kind, &'static str) {
+    use crate::params::Field;
+    match unit.as_bytes() {
+        b"s" => (Span::KIND, Span::UNITS),
+        b"bit/s" => (Rate::KIND, Rate::UNITS),
+        b"bytes" => (Bytes::KIND, Bytes::UNITS),
+        b"Hz" => (Frequency::KIND, Frequency::UNITS),
+        _ => (Kind::Number, ""),
+    }
+}
+
+/// A number in base units as a value of the parameter `spec`.
+#[must_use]
+pub fn written(spec: &Spec, number: f64) -> Value {
+    use crate::params::Field;
+    match (spec.kind, spec.unit) {
+        (Kind::Quantity(_), "s") => Span::from_secs(number).value(),
+        (Kind::Quantity(_), "bit/s") => Rate::bit_per_s(number.round() as u64).value(),
+        (Kind::Quantity(_), "bytes") => Bytes(number.round() as u64).value(),
+        (Kind::Quantity(_), _) => Frequency(number).value(),
+        _ => Value::Float(number),
+    }
+}
+
+/// A foreign algorithm on a port. Its instance is made at the first event, so that a queue that is only looked at makes
+/// none.
+#[derive(Debug)]
+pub struct Running {
+    params: Params,
+    port: Port,
+    period: Option<Span>,
+    instance: Option<Box<dyn Instance>>,
+}
+
+impl Clone for Running {
+    fn clone(&self) -> Self {
+        let instance = self.instance.as_ref().map(|instance| instance.copy());
+        Self { params: self.params.clone(), port: self.port, period: self.period, instance }
+    }
+}
+
+#[allow(missing_docs)]
+impl Running {
+    #[must_use]
+    pub fn new(params: &Params, port: &Port) -> Self {
+        Self { params: params.clone(), port: *port, period: params.period(), instance: None }
+    }
+
+    #[cold]
+    fn make(params: &Params, port: &Port) -> Box<dyn Instance> {
+        let plain: Vec<Plain> = params.specs().iter().map(|spec| params.plain(spec)).collect();
+        params.declaration.maker.make(&plain, port)
+    }
+
+    #[inline]
+    fn instance(&mut self) -> &mut dyn Instance {
+        let (params, port) = (&self.params, &self.port);
+        &mut **self.instance.get_or_insert_with(|| Self::make(params, port))
+    }
+
+    #[inline]
+    pub fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        signal(packet, self.instance().on_enqueue(now, packet, queue, rng))
+    }
+
+    #[inline]
+    pub fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        if self.is_final() {
+            return Verdict::Pass;
+        }
+        signal(packet, self.instance().on_dequeue(now, packet, queue, sojourn, rng))
+    }
+
+    pub fn on_overflow(&mut self) {
+        self.instance().on_overflow();
+    }
+
+    #[inline]
+    pub fn on_idle(&mut self, now: Time) {
+        self.instance().on_idle(now);
+    }
+
+    pub fn make_room<R: Uniform>(&mut self, _: Time, _: &Packet, _: &Backlog, _: &mut R) -> Option<u32> {
+        None
+    }
+
+    #[must_use]
+    pub const fn rests(&self, _: &Backlog) -> bool {
+        false
+    }
+
+    #[must_use]
+    pub const fn is_final(&self) -> bool {
+        self.params.declaration.is_final
+    }
+
+    #[must_use]
+    pub const fn period(&self) -> Option<Span> {
+        self.period
+    }
+
+    pub fn on_period(&mut self, now: Time, queue: &Backlog) {
+        self.instance().on_period(now, queue);
+    }
+
+    #[inline]
+    pub fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        if let Some(instance) = &self.instance {
+            instance.signals(&mut visit);
+        }
+    }
+}
+
+/// The verdict, with a drop in place of the mark of a packet that is not ECN-capable.
+#[inline]
+const fn signal(packet: &Packet, verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Mark => Verdict::signal(packet.ect),
+        other => other,
+    }
+}
+
+/// The declaration of a parameter, from parts that live as long as the program.
+#[must_use]
+pub const fn spec(
+    name: &'static str,
+    doc: &'static str,
+    unit: &'static str,
+    aliases: &'static [&'static str],
+    (kind, units): (Kind, &'static str),
+    default: Value,
+    range: Range,
+) -> Spec {
+    Spec { name, aliases, doc, unit, default, kind, units, list: false, optional: false, range }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_a_file_and_a_class() {
+        assert_eq!(split("./mine.py:Mine:target=10ms"), Some(("./mine.py:Mine", "target=10ms")));
+        assert_eq!(split("/a.py.d/mine.py:Mine"), Some(("/a.py.d/mine.py:Mine", "")));
+        assert_eq!(split("mine.py"), Some(("mine.py", "")));
+        assert_eq!(parts("a/mine.py:Mine"), Some(("a/mine.py", "Mine")));
+        assert_eq!(parts("mine.py"), Some(("mine.py", "")));
+        assert_eq!((split("pi:q_ref=60"), parts("mine.python:Mine")), (None, None));
+    }
+}

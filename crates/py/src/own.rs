@@ -1,0 +1,219 @@
+//! A user's own algorithms: classes in Python files, as `aqm::foreign` runs them.
+//!
+//! `aqmlab.own` reads and checks the files, and compiles the classes that can be compiled; here they are declared, and
+//! called. An exception of a class unwinds the run, and `Simulation.advance` raises it.
+
+mod compiled;
+mod plain;
+mod views;
+
+use aqm::foreign::{self, Declaration, Instance, Maker, Plain, kind_of_number, spec, written};
+use aqm::params::{Kind, Range, Spec, Value};
+use aqm::{Port, Signal, Span};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub(crate) use compiled::uniform_address;
+pub(crate) use views::{Draws, Packet, Queue};
+
+/// The exception with which an algorithm ends a run.
+struct Raised(PyErr);
+
+/// The code of a compiled algorithm that met an exception, or returned no verdict; the same run in Python raises it.
+struct Broken;
+
+thread_local! {
+    /// Whether the run of this thread calls classes in Python, also those that can be compiled.
+    static INTERPRETED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the run with an exception.
+fn raise(error: PyErr) -> ! {
+    resume_unwind(Box::new(Raised(error)))
+}
+
+/// The value, or ends the run with the exception.
+fn or_raise<T>(result: PyResult<T>) -> T {
+    result.unwrap_or_else(|error| raise(error))
+}
+
+/// Does `run`, whose algorithms are called in Python if `interpreted`; returns the exception that one of them raised.
+pub(crate) fn caught(interpreted: bool, run: impl FnOnce()) -> Option<PyErr> {
+    let before = INTERPRETED.replace(interpreted);
+    let outcome = catch_unwind(AssertUnwindSafe(run));
+    INTERPRETED.set(before);
+    let payload = outcome.err()?;
+    match payload.downcast::<Raised>() {
+        Ok(raised) => Some(raised.0),
+        Err(payload) if payload.is::<Broken>() => {
+            let message = "compiled code of an algorithm failed: run it with interpreted=True to see why";
+            Some(CompiledCodeFailed::new_err(message))
+        }
+        Err(payload) => resume_unwind(payload),
+    }
+}
+
+pyo3::create_exception!(
+    aqmlab._core,
+    CompiledCodeFailed,
+    PyRuntimeError,
+    "The compiled code of an algorithm met an exception; interpreted, the same run raises it."
+);
+
+/// The module that this one calls.
+fn python(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("aqmlab.own.running")
+}
+
+/// Lets the engine find algorithms in Python.
+pub(crate) fn set_loader() {
+    foreign::set_loader(load);
+}
+
+/// The declarations so far, by reference and digest of the source.
+static DECLARED: Mutex<Option<HashMap<(String, String), &'static Declaration>>> = Mutex::new(None);
+
+fn load(reference: &str, source: Option<&str>) -> Result<&'static Declaration, String> {
+    Python::attach(|py| {
+        let declared = python(py).and_then(|own| own.call_method1("declared", (reference, source)));
+        declared.and_then(|declared| remembered(reference, &declared)).map_err(|error| {
+            let text = error.value(py).str();
+            text.map_or_else(|_| error.to_string(), |text| text.to_string())
+        })
+    })
+}
+
+fn remembered(reference: &str, declared: &Bound<'_, PyAny>) -> PyResult<&'static Declaration> {
+    let digest: String = declared.getattr("source")?.extract()?;
+    let key = (reference.to_owned(), digest);
+    let known = || DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known().get_or_insert_default().get(&key) {
+        return Ok(found);
+    }
+    let declaration = Box::leak(Box::new(read(&key, declared)?));
+    Ok(known().get_or_insert_default().entry(key).or_insert(declaration))
+}
+
+/// A text that lives as long as the program.
+fn kept(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+fn text(object: &Bound<'_, PyAny>, name: &str) -> PyResult<&'static str> {
+    Ok(kept(object.getattr(name)?.extract()?))
+}
+
+fn read((reference, digest): &(String, String), declared: &Bound<'_, PyAny>) -> PyResult<Declaration> {
+    let listed = |name: &str| -> PyResult<Vec<Bound<'_, PyAny>>> { declared.getattr(name)?.extract() };
+    let signal = |signal: &Bound<'_, PyAny>| -> PyResult<Signal> {
+        Ok(Signal { name: text(signal, "name")?, unit: text(signal, "unit")?, doc: text(signal, "doc")? })
+    };
+    let signals = listed("signals")?.iter().map(signal).collect::<PyResult<Vec<_>>>()?;
+    let specs = listed("parameters")?.iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
+    let period: Option<f64> = declared.getattr("period")?.extract()?;
+    let has = |method: &str| -> PyResult<bool> {
+        Ok(listed("methods")?.iter().any(|name| name.extract::<String>().is_ok_and(|name| name == method)))
+    };
+    let (signals, specs) = (&*Box::leak(signals.into_boxed_slice()), &*Box::leak(specs.into_boxed_slice()));
+    Ok(Declaration {
+        name: kept(reference.clone()),
+        source: kept(digest.clone()),
+        doc: text(declared, "doc")?,
+        specs,
+        signals,
+        period: period.map(Span::from_secs),
+        is_final: !has("on_dequeue")?,
+        maker: Box::new(Class {
+            declared: declared.clone().unbind(),
+            names: specs.iter().map(|spec| spec.name).collect(),
+            signals,
+            compiled: OnceLock::new(),
+        }),
+    })
+}
+
+fn parameter(declared: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    let (name, doc, unit) = (text(declared, "name")?, text(declared, "doc")?, text(declared, "unit")?);
+    let texts = |name: &str| -> PyResult<&'static [&'static str]> {
+        let texts: Vec<String> = declared.getattr(name)?.extract()?;
+        Ok(Box::leak(texts.into_iter().map(kept).collect()))
+    };
+    let (aliases, choices) = (texts("aliases")?, texts("choices")?);
+    let (low, low_included, high): (f64, bool, f64) = declared.getattr("range")?.extract()?;
+    let range = if low == f64::NEG_INFINITY && high == f64::INFINITY {
+        Range::ANY
+    } else {
+        Range { low: low.max(f64::MIN), low_included, high: high.min(f64::MAX) }
+    };
+    let default = declared.getattr("default")?;
+    let of = |kind, default| Ok(spec(name, doc, unit, aliases, kind, default, range));
+    if let Ok(switch) = default.extract::<bool>() {
+        return of((Kind::Switch, ""), Value::Bool(switch));
+    }
+    if let Ok(text) = default.extract::<String>() {
+        let kind = if choices.is_empty() { Kind::Text } else { Kind::Choice(choices) };
+        return of((kind, ""), Value::Text(text));
+    }
+    let kind = kind_of_number(unit);
+    if let (Kind::Number, Ok(whole)) = (kind.0, default.extract::<i64>()) {
+        return of((Kind::Count, ""), Value::Integer(whole));
+    }
+    let number: f64 = default.extract()?;
+    let bare = spec(name, doc, unit, aliases, kind, Value::Float(number), range);
+    of(kind, written(&bare, number))
+}
+
+/// A class that `aqmlab.own` has read.
+#[derive(Debug)]
+struct Class {
+    declared: Py<PyAny>,
+    /// The names of its parameters.
+    names: Vec<&'static str>,
+    signals: &'static [Signal],
+    /// Its compiled code, once it is asked for; `None` if it cannot be compiled.
+    compiled: OnceLock<Option<compiled::Code>>,
+}
+
+impl Class {
+    /// Its compiled code, if this run uses it and it can be compiled.
+    fn code(&'static self, py: Python<'_>) -> Option<&'static compiled::Code> {
+        if INTERPRETED.get() {
+            return None;
+        }
+        let code = || or_raise(compiled::Code::of(self.declared.bind(py), self.signals));
+        self.compiled.get_or_init(code).as_ref()
+    }
+
+    fn parameters<'py>(&self, py: Python<'py>, values: &[Plain]) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, value) in self.names.iter().zip(values) {
+            match value {
+                Plain::Number(number) => dict.set_item(name, number)?,
+                Plain::Whole(number) => dict.set_item(name, number)?,
+                Plain::Switch(switch) => dict.set_item(name, switch)?,
+                Plain::Text(text) => dict.set_item(name, text)?,
+            }
+        }
+        Ok(dict)
+    }
+}
+
+impl Maker for Class {
+    fn make(&'static self, values: &[Plain], port: &Port) -> Box<dyn Instance> {
+        Python::attach(|py| {
+            let parameters = or_raise(self.parameters(py, values));
+            let object = or_raise(plain::Object::new(py, self.declared.bind(py), &parameters, port));
+            let code = self.code(py);
+            let compiled = code.map(|code| or_raise(compiled::Running::new(py, code, &object, port)));
+            match compiled.flatten() {
+                Some(running) => Box::new(running) as Box<dyn Instance>,
+                None => Box::new(or_raise(plain::Running::new(py, object, port, self.signals))),
+            }
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! A class whose methods are compiled to machine code, which runs without Python.
+//!
+//! `aqmlab.own.compiled` compiles the methods to functions `(state, packet, queue) -> verdict` of pointers to records
+//! of the layouts here. The state begins with the pointer to the random numbers, followed by the attributes of the
+//! object. A function returns -1 if it met an exception.
+#![allow(unsafe_code)]
+
+use super::plain::Object;
+use super::views::{delay, flow, lent, next};
+use super::{Broken, python};
+use aqm::foreign::Instance;
+use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
+use pyo3::prelude::*;
+use std::ffi::c_void;
+use std::panic::resume_unwind;
+use std::ptr::null_mut;
+
+/// The packet, as compiled code sees it; `aqmlab.own.compiled.PACKET` is this layout.
+#[repr(C)]
+#[derive(Default)]
+struct Packet {
+    size: i64,
+    service: i64,
+    flow: i64,
+    pair: i64,
+    sojourn_ns: i64,
+    sojourn: f64,
+    ect: bool,
+    l4s: bool,
+    udp: bool,
+}
+
+/// The queue, as compiled code sees it; `aqmlab.own.compiled.QUEUE` is this layout.
+#[repr(C)]
+#[derive(Default)]
+struct Queue {
+    now_ns: i64,
+    packets: i64,
+    bytes: i64,
+    now: f64,
+    delay: f64,
+    full: bool,
+}
+
+type Method = unsafe extern "C" fn(*mut c_void, *const Packet, *const Queue) -> i64;
+
+/// The next random number, for compiled code.
+///
+/// # Safety
+/// `source` must be the first field of the state in the present event.
+unsafe extern "C" fn uniform(source: *mut c_void) -> f64 {
+    // Sound by the condition above: the state has the source of `lent`, which waits.
+    unsafe { next(source) }
+}
+
+/// The address of the function that draws a random number.
+#[pyfunction]
+pub(crate) fn uniform_address() -> usize {
+    uniform as *const () as usize
+}
+
+/// The type of an attribute that is a signal.
+#[derive(Clone, Copy, Debug)]
+enum Type {
+    Number,
+    Whole,
+    Switch,
+}
+
+/// The compiled code of a class.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// Keeps the machine code alive.
+    code: Py<PyAny>,
+    on_enqueue: Option<Method>,
+    on_dequeue: Option<Method>,
+    on_overflow: Option<Method>,
+    on_idle: Option<Method>,
+    on_period: Option<Method>,
+    /// The offset and type of each signal in the state.
+    signals: Vec<(usize, Type)>,
+}
+
+impl Code {
+    /// The code of a class; `None` if it cannot be compiled.
+    pub(super) fn of(declared: &Bound<'_, PyAny>, signals: &[Signal]) -> PyResult<Option<Self>> {
+        let code = python(declared.py())?.call_method1("compiled", (declared,))?;
+        if code.is_none() {
+            return Ok(None);
+        }
+        let method = |name: &str| -> PyResult<Option<Method>> {
+            let address: usize = code.call_method1("address", (name,))?.extract()?;
+            // The address of a function of this type, which `code` keeps alive, or zero.
+            let function = |address: usize| unsafe { std::mem::transmute::<usize, Method>(address) };
+            Ok((address != 0).then(|| function(address)))
+        };
+        let signal = |signal: &Signal| -> PyResult<(usize, Type)> {
+            let (offset, kind): (usize, String) = code.call_method1("field", (signal.name,))?.extract()?;
+            let kind = match &*kind {
+                "float64" => Type::Number,
+                "int64" => Type::Whole,
+                _ => Type::Switch,
+            };
+            Ok((offset, kind))
+        };
+        Ok(Some(Self {
+            on_enqueue: method("on_enqueue")?,
+            on_dequeue: method("on_dequeue")?,
+            on_overflow: method("on_overflow")?,
+            on_idle: method("on_idle")?,
+            on_period: method("on_period")?,
+            signals: signals.iter().map(signal).collect::<PyResult<_>>()?,
+            code: code.unbind(),
+        }))
+    }
+}
+
+/// Compiled code at work.
+#[derive(Debug)]
+pub(super) struct Running {
+    code: &'static Code,
+    /// The state, in words, for its alignment.
+    state: Vec<u64>,
+    rate: f64,
+    now: Time,
+}
+
+impl Running {
+    /// The code with the state of an object at the start of a run; `None` if the state is not of the code's layout.
+    pub(super) fn new(
+        py: Python<'_>,
+        code: &'static Code,
+        object: &Object,
+        port: &Port,
+    ) -> PyResult<Option<Self>> {
+        let bytes = code.code.bind(py).call_method1("state", (&object.object,))?;
+        if bytes.is_none() {
+            return Ok(None);
+        }
+        let bytes: Vec<u8> = bytes.extract()?;
+        let word = |chunk: &[u8]| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        };
+        let state = bytes.chunks(8).map(word).collect();
+        Ok(Some(Self { code, state, rate: port.rate.bits(), now: Time::ZERO }))
+    }
+
+    fn queue(&self, now: Time, queue: &Backlog) -> Queue {
+        let bytes = queue.bytes as i64;
+        Queue {
+            now_ns: now.nanos() as i64,
+            packets: i64::from(queue.packets),
+            bytes,
+            now: now.secs(),
+            delay: delay(bytes, self.rate),
+            full: queue.full,
+        }
+    }
+
+    /// Calls a function, whose random numbers are `source`.
+    fn call(&mut self, method: Method, source: *mut c_void, packet: &Packet, queue: &Queue) -> i64 {
+        self.state[0] = source as u64;
+        // The function reads and writes records of the layouts of its arguments.
+        let verdict = unsafe { method(self.state.as_mut_ptr().cast(), packet, queue) };
+        if verdict < 0 {
+            resume_unwind(Box::new(Broken));
+        }
+        verdict
+    }
+
+    #[inline]
+    fn verdict(
+        &mut self,
+        method: Option<Method>,
+        (now, packet, queue, sojourn): (Time, &Seen, &Backlog, Span),
+        rng: &mut dyn Uniform,
+    ) -> Verdict {
+        self.now = now;
+        let Some(method) = method else { return Verdict::Pass };
+        let packet = Packet {
+            size: i64::from(packet.size),
+            service: i64::from(packet.class),
+            flow: flow(packet),
+            pair: i64::from(packet.pair),
+            sojourn_ns: sojourn.nanos() as i64,
+            sojourn: sojourn.secs(),
+            ect: packet.ect,
+            l4s: packet.l4s,
+            udp: packet.udp,
+        };
+        let queue = self.queue(now, queue);
+        match lent(rng, |source| self.call(method, source, &packet, &queue)) {
+            0 => Verdict::Pass,
+            1 => Verdict::Mark,
+            _ => Verdict::Drop,
+        }
+    }
+
+    fn notify(&mut self, method: Option<Method>, now: Time, queue: &Backlog) {
+        self.now = now;
+        if let Some(method) = method {
+            self.call(method, null_mut(), &Packet::default(), &self.queue(now, queue));
+        }
+    }
+}
+
+impl Instance for Running {
+    fn on_enqueue(
+        &mut self,
+        now: Time,
+        packet: &Seen,
+        queue: &Backlog,
+        rng: &mut dyn Uniform,
+    ) -> Verdict {
+        self.verdict(self.code.on_enqueue, (now, packet, queue, Span::ZERO), rng)
+    }
+
+    fn on_dequeue(
+        &mut self,
+        now: Time,
+        packet: &Seen,
+        queue: &Backlog,
+        sojourn: Span,
+        rng: &mut dyn Uniform,
+    ) -> Verdict {
+        self.verdict(self.code.on_dequeue, (now, packet, queue, sojourn), rng)
+    }
+
+    fn on_overflow(&mut self) {
+        self.notify(self.code.on_overflow, self.now, &Backlog::default());
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.notify(self.code.on_idle, now, &Backlog::default());
+    }
+
+    fn on_period(&mut self, now: Time, queue: &Backlog) {
+        self.notify(self.code.on_period, now, queue);
+    }
+
+    fn signals(&self, visit: &mut dyn FnMut(usize, f64)) {
+        let bytes = |offset: usize| self.state[offset / 8].to_ne_bytes();
+        for (i, &(offset, kind)) in self.code.signals.iter().enumerate() {
+            visit(
+                i,
+                match kind {
+                    Type::Number => f64::from_ne_bytes(bytes(offset)),
+                    Type::Whole => i64::from_ne_bytes(bytes(offset)) as f64,
+                    Type::Switch => f64::from(bytes(offset)[offset % 8]),
+                },
+            );
+        }
+    }
+
+    fn copy(&self) -> Box<dyn Instance> {
+        Box::new(Self { code: self.code, state: self.state.clone(), rate: self.rate, now: self.now })
+    }
+}

@@ -1,0 +1,75 @@
+"""What the engine calls to run a user's own discipline; see crates/py/src/own.rs."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, Port, has
+from aqmlab.own.compiled import compiled
+from aqmlab.own.source import Declared, declared, located, where
+
+__all__ = ["DROP", "MARK", "PASS", "compiled", "copied", "declared", "explained", "has", "no_verdict", "started"]
+
+
+class AqmError(RuntimeError):
+    """Raised when a user's own queue discipline raises an exception or returns no verdict.
+
+    Parameters
+    ----------
+    message : str
+        The file, the line, and the reason.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+def started(
+    declared: Declared, parameters: Mapping[str, Any], port: tuple[float, float, float, int], random: Callable[[], float]
+) -> AQM:
+    """Return an object of a class with its parameters, in its initial state."""
+    made = object.__new__(declared.cls)
+    vars(made).update(parameters)
+    vars(made).update((signal.name, 0.0) for signal in declared.signals)
+    made.random = random
+    try:
+        made.start(Port(*port))
+    except Exception as error:
+        raise explained(made, "start", 0.0, error) from error
+    return made
+
+
+def copied(made: AQM, random: Callable[[], float]) -> AQM:
+    """Return a copy of an object in its present state, with other random numbers."""
+    copied = object.__new__(type(made))
+    state = {name: value for name, value in vars(made).items() if name != "random"}
+    vars(copied).update(copy.deepcopy(state))
+    copied.random = random
+    return copied
+
+
+def no_verdict(returned: object) -> TypeError:
+    """Return the exception for a value that is no verdict."""
+    return TypeError(f"returns {returned!r}: must be aqmlab.PASS, aqmlab.MARK, aqmlab.DROP or None")
+
+
+def explained(made: AQM, method: str, now: float, error: BaseException) -> BaseException:
+    """Return the exception that ends a run in which an object's method has raised `error`."""
+    if not isinstance(error, Exception):
+        return error  # an interrupt is not the class's fault
+    cls = type(made)
+    file = os.fspath(inspect.getmodule(cls).__file__ or "")  # type: ignore[union-attr]
+    text = located(file, error)
+    if text.startswith(f"{file}: "):  # not raised in the file, but by what the engine did with its result
+        function = getattr(cls, method, None)
+        code = getattr(function, "__code__", None)
+        line = code.co_firstlineno if code else 1
+        text = f"{where(file, line)}: {text.removeprefix(f'{file}: ')}"
+    at = "" if method == "start" else f", at {now:.9g} s"
+    explained = AqmError(f"{text} (in {cls.__name__}.{method}{at})")
+    explained.__cause__ = error
+    return explained

@@ -1,0 +1,242 @@
+"""The files of a user's own disciplines: reading them, and telling their versions apart."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import inspect
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has
+
+_FORMAT = 1
+"""The version of the interface of these classes; runs of another version are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A parameter as the engine reads it."""
+
+    name: str
+    default: float | str
+    unit: str
+    doc: str
+    range: tuple[float, bool, float]
+    choices: tuple[str, ...]
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A signal as the engine reads it."""
+
+    name: str
+    unit: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A class as it declares itself; `source` is the digest of its file, and `text` the file's content."""
+
+    file: str
+    cls: type[AQM]
+    source: str
+    text: str
+
+    @property
+    def doc(self) -> str:
+        """Its docstring; the first paragraph is the summary."""
+        return inspect.cleandoc(vars(self.cls).get("__doc__") or "") or f"{self.cls.__name__}, which has no docstring."
+
+    @property
+    def parameters(self) -> list[Named]:
+        """Its parameters in their order, those of its bases first."""
+        return [
+            Named(name, one.default, one.unit, one.doc, one.range, one.choices, one.aliases)
+            for name, one in _attributes(self.cls).items()
+            if isinstance(one, Parameter)
+        ]
+
+    @property
+    def signals(self) -> list[Column]:
+        """Its signals in their order; a signal p comes first."""
+        found = [
+            Column(name, one.unit, one.doc)
+            for name, one in _attributes(self.cls).items()
+            if isinstance(one, Signal)
+        ]
+        return sorted(found, key=lambda column: column.name != "p")
+
+    @property
+    def methods(self) -> list[str]:
+        """The events that it wants to know of."""
+        return [method for method in METHODS if has(self.cls, method)]
+
+    @property
+    def period(self) -> float | None:
+        """The period of its updates in seconds, by default; None if it has none."""
+        if not has(self.cls, "on_period"):
+            return None
+        period = _attributes(self.cls).get("period")
+        if isinstance(period, Parameter) and period.unit == "s":
+            period = period.default
+        if isinstance(period, bool) or not isinstance(period, int | float) or not 1e-9 <= period <= 1e9:
+            raise ValueError(
+                f"{where(self.file, line_of(self.cls))}: {self.cls.__name__} has on_period and needs a period: "
+                'period = 0.02, in seconds, or period = aqmlab.param(0.02, "s", "…")'
+            )
+        return float(period)
+
+
+def _attributes(cls: type[AQM]) -> dict[str, object]:
+    """Return the attributes of a class and its bases, those of the bases first."""
+    found: dict[str, object] = {}
+    for base in reversed(cls.__mro__):
+        found |= vars(base)
+    return found
+
+
+def line_of(cls: type) -> int:
+    """Return the line at which a class begins in its file."""
+    tree = ast.parse("".join(linecache.getlines(inspect.getmodule(cls).__file__ or "")))  # type: ignore[union-attr]
+    lines = (node.lineno for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == cls.__name__)
+    return next(lines, 1)
+
+
+def where(file: str, line: int) -> str:
+    """Return a place in a file for messages, relative to the current folder if that is shorter."""
+    relative = os.path.relpath(file)
+    return f"{min(file, relative, key=len)}:{line}"
+
+
+_known: dict[str, str] = {}
+"""The files' contents that were read here, or sent here with a task, by digest."""
+
+
+def digest_of(text: str) -> str:
+    """Return the digest of a file's content."""
+    return hashlib.sha256(f"{_FORMAT}\n{text}".encode()).hexdigest()[:32]
+
+
+def keep(texts: Iterable[str]) -> None:
+    """Keep files' contents, which were sent with a task: they are found by their digests, whatever the files hold."""
+    _known.update((digest_of(text), text) for text in texts)
+
+
+def text_of(source: str) -> str:
+    """Return the content of the file with a digest, which must have been read here."""
+    return _known[source]
+
+
+def declared(reference: str, source: str | None = None) -> Declared:
+    """Return the class that ``FILE:CLASS`` names, from the content with the digest `source` if that is given.
+
+    Raise ValueError with file, line and reason if there is no such class, or if its file now has another content.
+    """
+    file, _, name = _split(reference)
+    text = _known.get(source) if source else None
+    if text is None:
+        try:
+            text = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ValueError(f"{file} cannot be read: {reason}") from None
+        found = digest_of(text)
+        if source not in (None, found):
+            raise ValueError(
+                f"{file} has changed since: the digest of its content is {found}, and source = {source!r}; "
+                "remove `source` to use its present content"
+            )
+        _known[found] = text
+    digest = digest_of(text)
+    classes = _classes(file, digest)
+    if name not in classes:
+        raise ValueError(_missing(file, name, classes))
+    return Declared(file, classes[name], digest, text)
+
+
+def _split(reference: str) -> tuple[str, str, str]:
+    end = reference.rfind(".py") + len(".py")
+    return reference[:end], ":", reference[end:].removeprefix(":")
+
+
+def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
+    if not classes:
+        return f"{file} has no subclass of aqmlab.AQM"
+    if not name:
+        return f"name the class as well, as in {Path(file).name}:{next(iter(classes))}"
+    near = difflib.get_close_matches(name, classes, 1)
+    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(classes)}"
+    return f"{file} has no class {name!r}; {hint}"
+
+
+def classes(file: str) -> list[str]:
+    """Return the names of the disciplines in a file; raise ValueError as `declared` does."""
+    try:
+        declared(file)
+    except ValueError as error:
+        if not str(error).startswith("name the class"):
+            raise
+    text = Path(file).read_text(encoding="utf-8")
+    return list(_classes(file, digest_of(text)))
+
+
+@cache
+def _classes(file: str, digest: str) -> dict[str, type[AQM]]:
+    """Execute a file's content; return the disciplines that it defines."""
+    text = _known[digest]
+    module = ModuleType(f"aqmlab_own_{digest}")
+    module.__file__ = file
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(text, file, "exec"), module.__dict__)
+    except Exception as error:
+        del sys.modules[module.__name__]
+        raise ValueError(located(file, error)) from None
+    _refuse_neighbours(file, text, module)
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, AQM) and value.__module__ == module.__name__
+    }
+
+
+def located(file: str, error: BaseException) -> str:
+    """Return an exception of a file as text: file, line, kind and message."""
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return f"{where(file, error.lineno or 1)}: {type(error).__name__}: {error.msg}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f"{where(file, frames[-1].lineno or 1)}: {what}" if frames else f"{file}: {what}"
+
+
+def _refuse_neighbours(file: str, text: str, module: ModuleType) -> None:
+    """Refuse imports from the file's own folder: neither the digest nor a task would have them."""
+    folder = Path(file).resolve().parent
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            imported = sys.modules.get(name)
+            origin = getattr(imported, "__file__", None)
+            if origin and Path(origin).resolve().parent == folder:
+                del sys.modules[module.__name__]
+                raise ValueError(
+                    f"{where(file, node.lineno)}: imports {name} from its own folder; put that into this file: a class "
+                    "travels with its file alone"
+                )
