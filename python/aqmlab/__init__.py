@@ -125,7 +125,9 @@ def __getattr__(name: str) -> object:
     # Names are imported when first used (PEP 562): the command line starts in a tenth of a second.
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute {name!r}")
-    return getattr(import_module(f"aqmlab.{_HOME[name]}"), name)
+    value = getattr(import_module(f"aqmlab.{_HOME[name]}"), name)
+    globals()[name] = value  # a user's own queue discipline asks for some of them at every packet
+    return value
 
 
 def __dir__() -> list[str]:

@@ -314,9 +314,9 @@ mod _core {
     #[pymodule_export]
     use super::fluid::Fluid;
     #[pymodule_export]
-    use super::simulation::Simulation;
-    #[pymodule_export]
     use super::own::{CompiledCodeFailed, Draws, Packet, Queue, uniform_address};
+    #[pymodule_export]
+    use super::simulation::Simulation;
     #[pymodule_export]
     use super::{Scenario, ScenarioError, catalogue, described, in_base_unit, metrics, schema};
     #[pymodule_export]

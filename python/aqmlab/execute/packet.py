@@ -32,7 +32,27 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
     scenario = scenario_of(task)
-    simulation = _core.Simulation(scenario, task.seed, task.check, task.fates)
+    try:
+        return _performed(task, scenario, watch, _calls_python(task, scenario))
+    except _core.CompiledCodeFailed:
+        return _performed(task, scenario, watch, True)  # Python raises the exception with its line
+
+
+def _calls_python(task: Task, scenario: _core.Scenario) -> bool:
+    """Return whether a run calls a user's own disciplines in Python, and not as compiled code."""
+    algorithms = scenario.own_algorithms
+    if not algorithms:
+        return False
+    from aqmlab.own.compiled import interpreted
+
+    return interpreted(algorithms, task.cost)
+
+
+def _performed(
+    task: Task, scenario: _core.Scenario, watch: Callable[[float], bool], interpreted: bool
+) -> Outcome | None:
+    """Simulate a task; a user's own disciplines are called in Python, or compiled if they can be."""
+    simulation = _core.Simulation(scenario, task.seed, task.check, task.fates, interpreted)
     batches: list[tuple[Glance, int]] = []
     if task.batches:
         going = _advance_in_batches(simulation, scenario, task.batches, watch, batches)

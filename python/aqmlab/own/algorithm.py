@@ -229,7 +229,7 @@ def ns(seconds: float) -> int:
     int
         The nearest whole number of nanoseconds.
     """
-    return int(math.floor(seconds * 1e9 + 0.5))
+    return int(seconds * 1e9 + 0.5)
 
 
 class AQM:

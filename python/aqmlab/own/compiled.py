@@ -1,5 +1,218 @@
-"""Compiles a user's own discipline to machine code, if numba is installed and can compile it."""
+"""Compiles a user's own discipline to machine code, if numba is installed and can compile it.
+
+The methods become functions of three records: the state, which has the object's attributes, the packet and the queue.
+So ``self.p`` reads and writes a field of the state, and ``self.method(x)`` calls a function with the state as its first
+argument. The arithmetic is that of Python, as far as numba's is; the verdicts are the same bit for bit, which
+``aqmlab check`` tests.
+"""
+
 from __future__ import annotations
 
-def compiled(declared):
-    return None
+import inspect
+import threading
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.own.algorithm import AQM, Port
+from aqmlab.own.rewrite import NotCompiled, rewritten
+from aqmlab.own.source import Declared, declared, where
+
+if TYPE_CHECKING:
+    import numpy
+
+_WORTH = 1_000_000
+"""Packets that take Python as long as it takes to compile a class; fewer are cheaper without."""
+
+_RANDOM = "_random"
+"""The field of the state with the address of the random numbers; it comes first."""
+
+PACKET = MappingProxyType(
+    {
+        "size": "i8",
+        "service": "i8",
+        "flow": "i8",
+        "pair": "i8",
+        "sojourn_ns": "i8",
+        "sojourn": "f8",
+        "ect": "?",
+        "l4s": "?",
+        "udp": "?",
+    }
+)
+"""The record of the packet; crates/py/src/own/compiled.rs has the same."""
+
+QUEUE = MappingProxyType({"now_ns": "i8", "packets": "i8", "bytes": "i8", "now": "f8", "delay": "f8", "full": "?"})
+"""The record of the queue; crates/py/src/own/compiled.rs has the same."""
+
+
+class Code:
+    """The machine code of a class.
+
+    Parameters
+    ----------
+    layout : numpy.dtype
+        The record of the state.
+    functions : dict
+        The compiled function of each event that the class wants to know of.
+    """
+
+    def __init__(self, layout: numpy.dtype[Any], functions: dict[str, Any]) -> None:
+        self._layout = layout
+        self._functions = functions
+
+    def address(self, method: str) -> int:
+        """Return the address of the function for an event, 0 if the class ignores it."""
+        return self._functions[method].address if method in self._functions else 0
+
+    def field(self, name: str) -> tuple[int, str]:
+        """Return the offset and the type of an attribute in the state."""
+        dtype, offset = self._layout.fields[name][:2]  # type: ignore[index]
+        return offset, dtype.name
+
+    def state(self, made: AQM) -> bytes | None:
+        """Return the state of an object, None if its attributes are of other types than those that were compiled."""
+        import numpy as np
+
+        try:
+            if _layout(made) != self._layout:
+                return None
+        except NotCompiled:
+            return None
+        state = np.zeros((), self._layout)
+        for name in self._layout.names or ():
+            if name != _RANDOM:
+                state[name] = vars(made)[name]
+        return state.tobytes()
+
+
+_reasons: dict[str, str] = {}
+
+
+def reason(declared: Declared) -> str:
+    """Return why a class could not be compiled: file, line and reason; empty if nothing is known against it."""
+    return _reasons.get(_name(declared), "")
+
+
+def _name(declared: Declared) -> str:
+    return f"{declared.source}:{declared.cls.__name__}"
+
+
+_codes: dict[str, Code | None] = {}
+_compiling = threading.Lock()
+
+
+def compiled(declared: Declared) -> Code | None:
+    """Return the machine code of a class, or None if numba is not installed or cannot compile it; see `reason`."""
+    with _compiling:
+        name = _name(declared)
+        if name not in _codes:
+            try:
+                _codes[name] = _code(declared)
+            except NotCompiled as error:
+                _codes[name] = None
+                _reasons[name] = str(error)
+        return _codes[name]
+
+
+_interpreted = 0.0
+
+
+def interpreted(algorithms: Iterable[tuple[str, str]], packets: float) -> bool:
+    """Return whether a run with these algorithms, references and digests, should call them in Python.
+
+    `packets` is the length of the run. Both ways have the same result. Python is the faster one for short runs; when
+    runs of this process have become long together, the classes are compiled.
+    """
+    global _interpreted
+    classes = [declared(*one) for one in algorithms]
+    if not all(_name(one) in _codes for one in classes):
+        _interpreted += packets
+        if _interpreted < _WORTH:
+            return True
+    return not all([compiled(one) for one in classes])
+
+
+def _code(declared: Declared) -> Code:
+    try:
+        import numba
+    except ModuleNotFoundError:
+        raise NotCompiled("numba is not installed: pip install 'aqmlab[numba]'") from None
+    from aqmlab.own import machine
+
+    layout = _layout(_sample(declared))
+    names = [name for name in layout.names or () if name != _RANDOM]
+    kinds = {name: layout[name].kind for name in names if layout[name].shape == ()}
+    functions = rewritten(declared, kinds, set(names) - set(kinds))
+    space = {**functions.space, **machine.NAMES}
+    exec(compile(functions.tree, declared.file, "exec"), space)
+    for name in functions.names:
+        space[name] = numba.njit(space[name])
+    made = {}
+    for method in declared.methods:
+        try:
+            made[method] = machine.callback(method, space[f"_own_{method}"], (layout, _record(PACKET), _record(QUEUE)))
+        except numba.core.errors.NumbaError as error:
+            raise NotCompiled(_brief(declared, method, error)) from None
+    return Code(layout, made)
+
+
+def _sample(declared: Declared) -> AQM:
+    """Return an object with the defaults, from which the types of the attributes are read."""
+    from aqmlab.own.running import started
+
+    def no_draws() -> float:
+        raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
+
+    defaults = {one.name: one.default for one in declared.parameters}
+    for one in declared.parameters:
+        if one.unit in ("s", "bit/s", "Hz") and not isinstance(one.default, str | bool):
+            defaults[one.name] = float(one.default)
+        elif one.unit == "bytes" and not isinstance(one.default, str | bool):
+            defaults[one.name] = int(one.default)
+    port = Port(1e7, 0.01, 100.0, 1000)
+    return started(declared, defaults, (port.rate, port.delay, port.buffer, port.packet), no_draws)
+
+
+def _layout(made: AQM) -> numpy.dtype[Any]:
+    """Return the record of an object's attributes."""
+    import numpy as np
+
+    fields: list[tuple[Any, ...]] = [(_RANDOM, "i8")]
+    for name, value in vars(made).items():
+        if name == "random":
+            continue
+        if isinstance(value, bool | np.bool_):
+            fields.append((name, "?"))
+        elif isinstance(value, int | np.integer):
+            fields.append((name, "i8"))
+        elif isinstance(value, float | np.floating):
+            fields.append((name, "f8"))
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "bif" and value.size:
+            fields.append((name, value.dtype, value.shape))
+        else:
+            kind = type(value).__name__
+            hint = "; a numpy array of a fixed size can be compiled" if kind in ("list", "deque", "tuple") else ""
+            raise NotCompiled(f"{type(made).__name__}.{name} is of the type {kind}{hint}")
+    return np.dtype(fields, align=True)
+
+
+def _record(fields: Mapping[str, str]) -> numpy.dtype[Any]:
+    import numpy as np
+
+    return np.dtype(list(fields.items()), align=True)
+
+
+def _brief(declared: Declared, method: str, error: Exception) -> str:
+    """Return numba's objection in one line, with the line of the file to which it applies."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    place = f'File "{declared.file}", line '
+    at = [int(line.removeprefix(place).split(":")[0].rstrip(",")) for line in lines if line.startswith(place)]
+    line = at[-1] if at else inspect.unwrap(getattr(declared.cls, method)).__code__.co_firstlineno
+    says = next((line for line in reversed(lines) if line.startswith(("sets ", "returns "))), "")
+    skipped = ("Failed in", "No implementation", "There are", "During:", "File ", "^", "<source", "def ", "-")
+    says = says or next((line for line in lines if not line.startswith(skipped)), lines[0])
+    return f"{where(declared.file, line)}: {says}"
+
+
+__all__ = ["PACKET", "QUEUE", "Code", "NotCompiled", "compiled", "interpreted", "reason"]

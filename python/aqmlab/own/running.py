@@ -29,7 +29,10 @@ class AqmError(RuntimeError):
 
 
 def started(
-    declared: Declared, parameters: Mapping[str, Any], port: tuple[float, float, float, int], random: Callable[[], float]
+    declared: Declared,
+    parameters: Mapping[str, Any],
+    port: tuple[float, float, float, int],
+    random: Callable[[], float],
 ) -> AQM:
     """Return an object of a class with its parameters, in its initial state."""
     made = object.__new__(declared.cls)

@@ -71,9 +71,7 @@ class Declared:
     def signals(self) -> list[Column]:
         """Its signals in their order; a signal p comes first."""
         found = [
-            Column(name, one.unit, one.doc)
-            for name, one in _attributes(self.cls).items()
-            if isinstance(one, Signal)
+            Column(name, one.unit, one.doc) for name, one in _attributes(self.cls).items() if isinstance(one, Signal)
         ]
         return sorted(found, key=lambda column: column.name != "p")
 

@@ -207,13 +207,7 @@ impl Running {
 }
 
 impl Instance for Running {
-    fn on_enqueue(
-        &mut self,
-        now: Time,
-        packet: &Seen,
-        queue: &Backlog,
-        rng: &mut dyn Uniform,
-    ) -> Verdict {
+    fn on_enqueue(&mut self, now: Time, packet: &Seen, queue: &Backlog, rng: &mut dyn Uniform) -> Verdict {
         self.verdict(self.code.on_enqueue, (now, packet, queue, Span::ZERO), rng)
     }
 

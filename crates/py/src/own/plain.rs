@@ -22,12 +22,7 @@ impl Object {
         port: &Port,
     ) -> PyResult<Self> {
         let draws = Py::new(py, Draws::default())?;
-        let facts = (
-            port.rate.bits(),
-            port.delay.secs(),
-            port.limit.packets(port.packet),
-            port.packet.0,
-        );
+        let facts = (port.rate.bits(), port.delay.secs(), port.limit.packets(port.packet), port.packet.0);
         let object = python(py)?.call_method1("started", (declared, parameters, facts, &draws))?.unbind();
         Ok(Self { object, draws })
     }
@@ -154,13 +149,7 @@ impl Running {
 }
 
 impl Instance for Running {
-    fn on_enqueue(
-        &mut self,
-        now: Time,
-        packet: &Seen,
-        queue: &Backlog,
-        rng: &mut dyn Uniform,
-    ) -> Verdict {
+    fn on_enqueue(&mut self, now: Time, packet: &Seen, queue: &Backlog, rng: &mut dyn Uniform) -> Verdict {
         let event = (now, packet, queue, Span::ZERO);
         self.verdict("on_enqueue", self.methods.on_enqueue.as_ref(), event, rng)
     }
@@ -202,7 +191,12 @@ impl Instance for Running {
             let object = self.object.object.bind(py);
             for (i, name) in self.names.iter().enumerate() {
                 let value = object.getattr(name).and_then(|value| value.extract::<f64>());
-                visit(i, value.unwrap_or_else(|error| self.fail(py, self.signals[i].name, self.queue.get().time(), error)));
+                visit(
+                    i,
+                    value.unwrap_or_else(|error| {
+                        self.fail(py, self.signals[i].name, self.queue.get().time(), error)
+                    }),
+                );
             }
         });
     }

@@ -1,0 +1,243 @@
+"""Rewrites the methods of a class as functions of its state, for numba."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import sys
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+import aqmlab
+from aqmlab.own import algorithm
+from aqmlab.own.algorithm import AQM
+from aqmlab.own.source import Declared, where
+
+
+class NotCompiled(Exception):  # noqa: N818  not an error: the class runs in Python
+    """Raised when a class cannot be compiled.
+
+    Parameters
+    ----------
+    reason : str
+        The reason, with file and line where there is one.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The functions of a class: their tree, their names, and their globals."""
+
+    tree: ast.Module
+    names: list[str]
+    space: dict[str, Any]
+
+
+_NOT_FOR_EVENTS = ("start", "rate")
+"""The methods that no event calls."""
+
+
+def rewritten(declared: Declared, kinds: Mapping[str, str], arrays: Set[str]) -> Rewritten:
+    """Rewrite the methods of a class and the functions of its file.
+
+    `kinds` has the kind of each attribute of the state that is a number: numpy's letter. `arrays` are the attributes
+    that are arrays. Raise NotCompiled if a construct cannot be rewritten.
+    """
+    module = sys.modules[declared.cls.__module__]
+    tree = ast.parse(declared.text)
+    methods = _methods(declared, tree)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    body: list[ast.stmt] = []
+    for name, node in methods.items():
+        body.append(_Method(declared, module, set(methods), kinds, arrays).function(name, node))
+    for function in functions:
+        body.append(_Function(declared, module).visit(function))
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    fixed = ast.fix_missing_locations(ast.Module(body, []))
+    return Rewritten(fixed, names, dict(vars(module)))
+
+
+def _methods(declared: Declared, tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    """Return the methods of a class and its bases in the file, those of the class first."""
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    found: dict[str, ast.FunctionDef] = {}
+    for base in declared.cls.__mro__:
+        if base in (AQM, object):
+            continue
+        if base.__module__ != declared.cls.__module__ or base.__name__ not in classes:
+            raise NotCompiled(f"{declared.cls.__name__} has a base, {base.__name__}, that is not in its file")
+        for node in classes[base.__name__].body:
+            if isinstance(node, ast.FunctionDef) and node.name not in (*_NOT_FOR_EVENTS, *found):
+                found[node.name] = node
+    return found
+
+
+class _Function(ast.NodeTransformer):
+    """Rewrites what compiled code finds elsewhere: the names of aqmlab."""
+
+    def __init__(self, declared: Declared, module: ModuleType) -> None:
+        self._declared = declared
+        self._module = module
+
+    def refused(self, node: ast.AST, reason: str) -> NotCompiled:
+        """Return the exception for a construct."""
+        return NotCompiled(f"{where(self._declared.file, getattr(node, 'lineno', 1))}: {reason}")
+
+    def _named(self, node: ast.AST, value: object) -> ast.expr | None:
+        if value is algorithm.ns:
+            return ast.copy_location(ast.Name("_ns", ast.Load()), node)
+        return None
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if isinstance(node.ctx, ast.Load):
+            return self._named(node, vars(self._module).get(node.id)) or node
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
+            owner = vars(self._module).get(node.value.id)
+            if owner is aqmlab:
+                value = getattr(aqmlab, node.attr, None)
+                if isinstance(value, int | float):
+                    return ast.copy_location(ast.Constant(value), node)
+                return self._named(node, value) or node
+        elif not isinstance(node.ctx, ast.Load):
+            raise self.refused(node, f"sets an attribute {node.attr!r} of something that is not self")
+        self.generic_visit(node)
+        return node
+
+
+class _Method(_Function):
+    """Rewrites a method as a function of the state."""
+
+    def __init__(
+        self,
+        declared: Declared,
+        module: ModuleType,
+        methods: Set[str],
+        kinds: Mapping[str, str],
+        arrays: Set[str],
+    ) -> None:
+        super().__init__(declared, module)
+        self._methods = methods
+        self._kinds = kinds
+        self._arrays = arrays
+        self._self = ""
+        self._count = 0
+
+    def function(self, name: str, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Return the method as a function."""
+        if node.decorator_list:
+            raise self.refused(node, f"{name} has a decorator")
+        if not node.args.args or node.args.vararg or node.args.kwarg:
+            raise self.refused(node, f"{name} does not name its arguments")
+        self._self = node.args.args[0].arg
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        body = [self._done(self.visit(statement)) for statement in node.body]
+        made = ast.FunctionDef(
+            name=f"_own_{name}",
+            args=node.args,
+            body=[one for part in body for one in part],
+            decorator_list=[],
+            returns=None,
+            type_comment=None,
+            **({"type_params": []} if sys.version_info >= (3, 12) else {}),
+        )
+        return ast.copy_location(made, node)
+
+    @staticmethod
+    def _done(visited: Any) -> list[ast.stmt]:
+        return visited if isinstance(visited, list) else [visited]
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id == self._self:
+            raise self.refused(node, f"uses {node.id} as a whole, and not one of its attributes")
+        if node.id == "super":
+            raise self.refused(node, "calls super()")
+        return super().visit_Name(node)
+
+    def _is_own(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._self
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not self._is_own(node):
+            return super().visit_Attribute(node)
+        if node.attr in self._kinds or node.attr in self._arrays:
+            return node
+        value = inspect.getattr_static(self._declared.cls, node.attr, None)
+        if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+            return ast.copy_location(ast.Constant(value), node)
+        if isinstance(value, FunctionType):
+            raise self.refused(node, f"uses the method {node.attr} without calling it")
+        raise self.refused(node, f"uses self.{node.attr}, which start() does not set")
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if not self._is_own(node.func):
+            self.generic_visit(node)
+            return node
+        assert isinstance(node.func, ast.Attribute)
+        name = node.func.attr
+        state: ast.expr = ast.copy_location(ast.Name(self._self, ast.Load()), node)
+        if name == "random" and not node.args and not node.keywords:
+            return ast.copy_location(ast.Call(ast.Name("_draw", ast.Load()), [state], []), node)
+        if name not in self._methods:
+            raise self.refused(node, f"calls self.{name}, which is no method of this file")
+        arguments = [self.visit(argument) for argument in node.args]
+        keywords = [ast.keyword(one.arg, self.visit(one.value)) for one in node.keywords]
+        called = ast.Call(ast.Name(f"_own_{name}", ast.Load()), [state, *arguments], keywords)
+        return ast.copy_location(called, node)
+
+    def _set(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        """Return the statements that assign a value, already rewritten, to a target as the source has it."""
+        if isinstance(target, ast.Tuple | ast.List):
+            names = [self._temporary(target) for _ in target.elts]
+            stored: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+            statements: list[ast.stmt] = [
+                ast.copy_location(ast.Assign([ast.Tuple(stored, ast.Store())], value), target)
+            ]
+            for inner, name in zip(target.elts, names, strict=True):
+                statements += self._set(inner, ast.copy_location(ast.Name(name, ast.Load()), inner))
+            return statements
+        if self._is_own(target):
+            assert isinstance(target, ast.Attribute)
+            if target.attr not in self._kinds:
+                known = "is an array: set its elements" if target.attr in self._arrays else "start() does not set"
+                raise self.refused(target, f"sets self.{target.attr}, which {known}")
+            setter = ast.Name(f"_set_{self._kinds[target.attr]}", ast.Load())
+            value = ast.copy_location(ast.Call(setter, [value], []), target)
+            return [ast.copy_location(ast.Assign([target], value), target)]
+        return [ast.copy_location(ast.Assign([self.visit(target)], value), target)]
+
+    def _temporary(self, node: ast.AST) -> str:
+        self._count += 1
+        return f"_own{self._count}_{getattr(node, 'lineno', 0)}"
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        value = self.visit(node.value)
+        if len(node.targets) == 1:
+            return self._set(node.targets[0], value)
+        name = self._temporary(node)
+        statements: list[ast.stmt] = [ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)]
+        for target in node.targets:
+            statements += self._set(target, ast.copy_location(ast.Name(name, ast.Load()), node))
+        return statements
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        return self._set(node.target, self.visit(node.value)) if node.value else []
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt] | ast.stmt:
+        if not self._is_own(node.target):
+            self.generic_visit(node)
+            return node
+        assert isinstance(node.target, ast.Attribute)
+        read = ast.copy_location(ast.Attribute(node.target.value, node.target.attr, ast.Load()), node)
+        value = ast.copy_location(ast.BinOp(self.visit(read), node.op, self.visit(node.value)), node)
+        return self._set(node.target, value)
