@@ -6,8 +6,8 @@ import aqmlab
 class Mine(aqmlab.AQM):
     """Drop with a probability that follows the square of the delay.
 
-    Every `period`, p moves a part of the way to p_target (d / target)^2, where d is the delay that the queue would cause
-    a packet that arrives now.
+    Every `period`, p moves a part of the way to p_target (d / target)^2, where d is the time that the link takes to
+    send what waits.
     """
 
     target = aqmlab.param(20e-3, "s", "Delay at which p tends to p_target", above=0, high=10)
@@ -17,9 +17,15 @@ class Mine(aqmlab.AQM):
     ecn = aqmlab.param(False, "", "Mark ECN-capable packets instead of dropping them")
     p = aqmlab.signal("", "Drop probability")
 
+    def start(self, port):
+        self.capacity = port.rate / (8 * port.packet)
+
+    def rate(self, q, p):
+        d = q / self.capacity
+        return (min(self.p_target * (d / self.target) ** 2, 1.0) - p) / self.tau
+
     def on_period(self, queue):
-        follows = min(self.p_target * (queue.delay / self.target) ** 2, 1.0)
-        self.p += (follows - self.p) * min(self.period / self.tau, 1.0)
+        self.p += min(self.period, self.tau) * self.rate(queue.delay * self.capacity, self.p)
 
     def on_enqueue(self, packet, queue):
         if self.random() < self.p:

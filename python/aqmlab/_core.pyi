@@ -28,7 +28,7 @@ class ScenarioError(ValueError):
     file: str | None
     line: int | None
 
-class CompiledCodeFailed(RuntimeError):
+class CompiledCodeError(RuntimeError):
     """The compiled code of a user's own discipline met an exception; interpreted, the same run raises it."""
 
 class ArrowStream(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -389,11 +389,53 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def parameter_names(aqm: str) -> set[str]:
-    """Return the names of a queue discipline's parameters, including aliases and ``preset``."""
-    name = _algorithms().get(aqm, aqm)
-    parameters = next(entry["parameters"] for entry in catalogue()["aqms"] if entry["name"] == name)
+def described(reference: str) -> dict[str, Any]:
+    """Describe a queue discipline of the user's own, ``FILE:CLASS``, as `catalogue` describes the others.
+
+    Raise ValueError with the file, the line and the reason if there is none.
+    """
+    entry: dict[str, Any] = json.loads(_core.described(reference))
+    return entry
+
+
+def portable(scenario: Scenario) -> tuple[str, dict[str, bytes]]:
+    """Write a scenario as TOML that names the user's own disciplines by files beside it; return those files as well.
+
+    Two scenarios with the same text are the same, wherever the files of their disciplines were.
+    """
+    from aqmlab.own.source import text_of
+
+    text, files = scenario.to_toml(), {}
+    for reference, source in sorted(scenario.core.own_algorithms):
+        path, _, name = reference.rpartition(":")
+        file = f"{Path(path).stem.removesuffix(f'-{source[:8]}')}-{source[:8]}.py"
+        files[file] = text_of(source).encode()
+        text = text.replace(reference, f"{file}:{name}")
+    return text, files
+
+
+def is_own(name: str) -> bool:
+    """Return whether a queue discipline is a class in a file of Python."""
+    return name.endswith(".py") or ".py:" in name
+
+
+def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
+    """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
+    if not is_own(name):
+        return _listed()[_algorithms().get(name, name)]
+    same = (reference for reference, _ in scenario.core.own_algorithms if Path(reference).name == Path(name).name)
+    return described(next(same, name))
+
+
+def parameter_names(scenario: Scenario) -> Set[str]:
+    """Return the names of the parameters of a scenario's queue discipline, including aliases and ``preset``."""
+    parameters = discipline(scenario.aqm, scenario)["parameters"]
     return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}
+
+
+@functools.cache
+def _listed() -> Mapping[str, Mapping[str, Any]]:
+    return {entry["name"]: entry for entry in catalogue()["aqms"]}
 
 
 @functools.cache
@@ -404,12 +446,19 @@ def _algorithms() -> Mapping[str, str]:
 def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
 
-    So scenarios that differ only in how they write a discipline are equal.
+    A user's own discipline is under the name of its class: the digest of its source says which it is, wherever the file
+    is. So scenarios that differ only in how they write a discipline are equal.
     """
     copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
     for table in (copy, *copy["link"]):
         for key in ("aqm", "reverse_aqm"):
             if key in table:
                 name = table[key]["name"]
-                table[key] = {**table[key], "name": _algorithms().get(name, name)}
+                table[key] = _by_class({**table[key], "name": _algorithms().get(name, name)})
     return copy
+
+
+def _by_class(table: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a discipline with its own class's name, and those inside it, in place of the files."""
+    inside = {key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()}
+    return {**inside, "name": inside["name"].rpartition(":")[2]} if "source" in inside else inside

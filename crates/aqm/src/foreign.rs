@@ -36,6 +36,17 @@ pub struct Declaration {
 pub trait Maker: Send + Sync + Debug {
     /// An instance in its initial state, with these values of its parameters, on this port.
     fn make(&'static self, values: &[Plain], port: &Port) -> Box<dyn Instance>;
+
+    /// Its control law with these values, on this port, if it declares one.
+    fn law(&'static self, _values: &[Plain], _port: &Port) -> Option<Box<dyn Law>> {
+        None
+    }
+}
+
+/// The control law of an algorithm whose state is its drop probability.
+pub trait Law: Send + Sync + Debug {
+    /// dp/dt in 1/s at a queue of `q` packets of the usual size and the probability `p`.
+    fn rate(&self, q: f64, p: f64) -> f64;
 }
 
 /// An algorithm at work on one queue. The methods mean what those of [`Aqm`](crate::Aqm) do.
@@ -74,7 +85,9 @@ const FILE: &str = ".py";
 
 /// The file of a reference, and what follows it, which is empty or begins with a colon.
 fn at_file(text: &str) -> Option<(&str, &str)> {
-    let ends = text.match_indices(FILE).map(|(i, _)| i + FILE.len());
+    // The colon after the name of an algorithm comes before the references in its parameters.
+    let head = text.find(':').map_or(text, |colon| &text[..=colon]);
+    let ends = head.match_indices(FILE).map(|(i, _)| i + FILE.len());
     ends.map(|end| text.split_at(end)).find(|(_, rest)| rest.is_empty() || rest.starts_with(':'))
 }
 
@@ -179,6 +192,22 @@ impl Params {
             Plain::Whole(packets) => Some(packets as f64),
             _ => None,
         }
+    }
+
+    /// Its control law on `port`, if it declares one.
+    #[must_use]
+    pub fn law(&self, port: &Port) -> Option<Box<dyn Law>> {
+        self.declaration.maker.law(&self.all_plain(), port)
+    }
+
+    /// Whether it marks ECN-capable packets: the value of the parameter `ecn`.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.values().iter().any(|(name, value)| *name == "ecn" && *value == Value::Bool(true))
+    }
+
+    fn all_plain(&self) -> Vec<Plain> {
+        self.specs().iter().map(|spec| self.plain(spec)).collect()
     }
 
     fn plain(&self, spec: &Spec) -> Plain {
@@ -291,8 +320,7 @@ impl Running {
 
     #[cold]
     fn make(params: &Params, port: &Port) -> Box<dyn Instance> {
-        let plain: Vec<Plain> = params.specs().iter().map(|spec| params.plain(spec)).collect();
-        params.declaration.maker.make(&plain, port)
+        params.declaration.maker.make(&params.all_plain(), port)
     }
 
     #[inline]
@@ -402,5 +430,6 @@ mod tests {
         assert_eq!(parts("a/mine.py:Mine"), Some(("a/mine.py", "Mine")));
         assert_eq!(parts("mine.py"), Some(("mine.py", "")));
         assert_eq!((split("pi:q_ref=60"), parts("mine.python:Mine")), (None, None));
+        assert_eq!(split("fq:aqm='./mine.py:Mine'"), None);
     }
 }

@@ -7,6 +7,7 @@
 mod avq;
 mod blue;
 mod delay;
+mod foreign;
 mod input;
 mod red;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod timed;
 use avq::Avq;
 use blue::Blue;
 use delay::{Pi2, Pie};
+use foreign::Foreign;
 pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
 use timed::{Lred, Raqm, Rem};
@@ -69,6 +71,7 @@ enum ControlLaw {
     Blue(Blue),
     Pie(Pie),
     Pi2(Pi2),
+    Foreign(Foreign),
 }
 
 fn refused(what: &str, message: &str) -> Unsupported {
@@ -208,6 +211,9 @@ impl Rule {
                 left_out.push("that nothing is dropped while fewer than two packets wait".to_owned());
                 (ControlLaw::Pi2(Pi2::new(params)), 1.0, params.ecn)
             }
+            AnyParams::Foreign(params) => {
+                (ControlLaw::Foreign(Foreign::new(params, port)?), 1.0, params.marks())
+            }
             other => {
                 return Err(Unsupported::new(format!(
                     "aqm.name = {:?}: the fluid model has laws for {KNOWN}; for others use `aqmlab run`",
@@ -242,6 +248,7 @@ impl Rule {
             ControlLaw::Blue(blue) => blue.p,
             ControlLaw::Pie(pie) => pie.p(),
             ControlLaw::Pi2(pi2) => pi2.p(),
+            ControlLaw::Foreign(_) => now.own[0].clamp(0.0, 1.0),
         }
     }
 
@@ -249,13 +256,15 @@ impl Rule {
     /// of the time.
     #[inline]
     pub(crate) fn flow(&self, now: &Instant, p: f64, idle: f64) -> [f64; FLOWING] {
+        let q = now.q * self.scale;
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => {
                 // While the link is idle, the average decays as if packets arrived at an empty queue.
                 let follows = (red.follows * (now.arriving + idle * red.c)).min(red.fastest);
-                [follows * (now.q * self.scale - now.own[0]), 0.0]
+                [follows * (q - now.own[0]), 0.0]
             }
             ControlLaw::Avq(avq) => avq.flow(now.arriving, now.own, p),
+            ControlLaw::Foreign(foreign) => [foreign.rate(q, p), 0.0],
             _ => [0.0; FLOWING],
         }
     }
@@ -263,8 +272,10 @@ impl Rule {
     /// Keeps its state within its bounds.
     #[inline]
     pub(crate) fn clip(&self, own: &mut [f64; FLOWING]) {
-        if let ControlLaw::Avq(avq) = &self.law {
-            *own = [own[0].clamp(0.0, avq.buffer), own[1].clamp(0.0, avq.c)];
+        match &self.law {
+            ControlLaw::Avq(avq) => *own = [own[0].clamp(0.0, avq.buffer), own[1].clamp(0.0, avq.c)],
+            ControlLaw::Foreign(_) => own[0] = own[0].clamp(0.0, 1.0),
+            _ => {}
         }
     }
 
@@ -273,6 +284,7 @@ impl Rule {
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => red.follows * (arriving + red.c),
             ControlLaw::Avq(avq) => avq.alpha,
+            ControlLaw::Foreign(foreign) => foreign.fastest,
             _ => 0.0,
         }
     }
@@ -307,7 +319,8 @@ impl Rule {
             ControlLaw::Nothing
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
-            | ControlLaw::Blue(_) => None,
+            | ControlLaw::Blue(_)
+            | ControlLaw::Foreign(_) => None,
         }
     }
 
@@ -328,7 +341,8 @@ impl Rule {
             ControlLaw::Nothing
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
-            | ControlLaw::Blue(_) => {}
+            | ControlLaw::Blue(_)
+            | ControlLaw::Foreign(_) => {}
         }
     }
 
@@ -358,6 +372,7 @@ impl Rule {
             ControlLaw::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
             ControlLaw::Pie(pie) => &pie.signals(),
             ControlLaw::Pi2(pi2) => &pi2.signals(),
+            ControlLaw::Foreign(foreign) => return foreign.signals(p, values),
         };
         values[..given.len()].copy_from_slice(given);
         given.len()

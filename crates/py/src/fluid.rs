@@ -1,6 +1,7 @@
 //! A run of the fluid equations, as Python sees it.
 
 use crate::look::Look;
+use crate::own::caught;
 use crate::series::Stream;
 use crate::{Scenario, unsupported};
 use ::fluid::{Model, Options};
@@ -20,12 +21,13 @@ impl Fluid {
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, options: &str) -> PyResult<Self> {
         let checked = scenario.checked()?;
-        py.detach(|| {
+        let create = || {
             let options = Options::read(options).map_err(unsupported)?;
             let model = Model::of(checked).map_err(unsupported)?;
             let (run, look) = (::fluid::Fluid::new(model, options).map_err(unsupported)?, Look::new());
             Ok(Self { run: run.watched(look.watch()), look })
-        })
+        };
+        py.detach(|| caught(false, create))?
     }
 
     /// Advances to the first event at or after `until`; false if `look` stopped the run.
@@ -33,10 +35,12 @@ impl Fluid {
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
         let Self { run, look: asked } = self;
-        asked.during(py, look, false, || {
-            run.advance(until);
+        let mut done = Ok(());
+        let goes_on = asked.during(py, look, false, || {
+            done = caught(false, || run.advance(until));
             !run.has_stopped()
-        })
+        })?;
+        done.map(|()| goes_on)
     }
 
     #[getter]

@@ -192,7 +192,8 @@ impl Scenario {
 
     /// Its fluid model as JSON.
     fn fluid_model(&self) -> PyResult<String> {
-        let model = ::fluid::Model::of(self.checked()?).map_err(unsupported)?;
+        let checked = self.checked()?;
+        let model = own::caught(false, || ::fluid::Model::of(checked))?.map_err(unsupported)?;
         Ok(model.json().to_string())
     }
 
@@ -314,7 +315,7 @@ mod _core {
     #[pymodule_export]
     use super::fluid::Fluid;
     #[pymodule_export]
-    use super::own::{CompiledCodeFailed, Draws, Packet, Queue, uniform_address};
+    use super::own::{CompiledCodeError, Draws, Packet, Queue, uniform_address};
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]

@@ -7,7 +7,7 @@ mod compiled;
 mod plain;
 mod views;
 
-use aqm::foreign::{self, Declaration, Instance, Maker, Plain, kind_of_number, spec, written};
+use aqm::foreign::{self, Declaration, Instance, Law, Maker, Plain, kind_of_number, spec, written};
 use aqm::params::{Kind, Range, Spec, Value};
 use aqm::{Port, Signal, Span};
 use pyo3::exceptions::PyRuntimeError;
@@ -42,25 +42,24 @@ fn or_raise<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| raise(error))
 }
 
-/// Does `run`, whose algorithms are called in Python if `interpreted`; returns the exception that one of them raised.
-pub(crate) fn caught(interpreted: bool, run: impl FnOnce()) -> Option<PyErr> {
+/// Does `work`, whose algorithms are called in Python if `interpreted`; the error is the exception that one of them raised.
+pub(crate) fn caught<T>(interpreted: bool, work: impl FnOnce() -> T) -> PyResult<T> {
     let before = INTERPRETED.replace(interpreted);
-    let outcome = catch_unwind(AssertUnwindSafe(run));
+    let outcome = catch_unwind(AssertUnwindSafe(work));
     INTERPRETED.set(before);
-    let payload = outcome.err()?;
-    match payload.downcast::<Raised>() {
-        Ok(raised) => Some(raised.0),
+    outcome.map_err(|payload| match payload.downcast::<Raised>() {
+        Ok(raised) => raised.0,
         Err(payload) if payload.is::<Broken>() => {
             let message = "compiled code of an algorithm failed: run it with interpreted=True to see why";
-            Some(CompiledCodeFailed::new_err(message))
+            CompiledCodeError::new_err(message)
         }
         Err(payload) => resume_unwind(payload),
-    }
+    })
 }
 
 pyo3::create_exception!(
     aqmlab._core,
-    CompiledCodeFailed,
+    CompiledCodeError,
     PyRuntimeError,
     "The compiled code of an algorithm met an exception; interpreted, the same run raises it."
 );
@@ -214,6 +213,19 @@ impl Maker for Class {
                 Some(running) => Box::new(running) as Box<dyn Instance>,
                 None => Box::new(or_raise(plain::Running::new(py, object, port, self.signals))),
             }
+        })
+    }
+
+    fn law(&'static self, values: &[Plain], port: &Port) -> Option<Box<dyn Law>> {
+        Python::attach(|py| {
+            let declared = self.declared.bind(py);
+            let has_law = declared.getattr("has_law").and_then(|has| has.extract());
+            if !or_raise(has_law) {
+                return None;
+            }
+            let parameters = or_raise(self.parameters(py, values));
+            let object = or_raise(plain::Object::new(py, declared, &parameters, port));
+            Some(Box::new(plain::Rate(object.object)) as Box<dyn Law>)
         })
     }
 }

@@ -176,16 +176,16 @@ impl Simulation {
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
         let Self { run, look: asked, file, interpreted } = self;
-        let (mut written, mut raised) = (Ok(()), None);
+        let (mut written, mut done) = (Ok(()), Ok(()));
         let goes_on = asked.during(py, look, *interpreted, || {
-            raised = caught(*interpreted, || match file {
+            done = caught(*interpreted, || match file {
                 Some(file) => written = run.advance_to_file(until, asked, file),
                 None => run.advance(until, asked),
             });
             !run.has_stopped()
         })?;
         written?;
-        raised.map_or(Ok(goes_on), Err)
+        done.map(|()| goes_on)
     }
 
     #[getter]

@@ -10,7 +10,7 @@ from pathlib import Path
 from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS
 from aqmlab.execute.room import at_a_time, chosen_workers, memory
-from aqmlab.execute.task import Outcome, Task, digest, key
+from aqmlab.execute.task import Outcome, Task, digest, key, sources
 from aqmlab.execute.until import OutOfTime
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.store import Store
@@ -45,7 +45,8 @@ class Course:
 
     def task(self, seed: int) -> Task:
         """Return a run."""
-        return Task(self.text, seed, self.key(seed), f"{self.name}, seed {seed}", self.cost)
+        own = sources(self.scenario)
+        return Task(self.text, seed, self.key(seed), f"{self.name}, seed {seed}", self.cost, sources=own)
 
 
 class Runs:

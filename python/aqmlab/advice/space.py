@@ -7,11 +7,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.scenario import Scenario, catalogue
+from aqmlab.scenario import Scenario, discipline
 
 SPREAD = 10.0
 """Without a range, the search goes from the present value over this to the present value times this."""
@@ -74,7 +73,7 @@ def _parameter(scenario: Scenario, part: str) -> Parameter:
     places = [("aqm", table), *([("aqm.aqm", inner)] if isinstance(inner, Mapping) else [])]
     declared: dict[str, tuple[str, Any, Mapping[str, Any]]] = {}
     for prefix, own in places:
-        for entry in _declared(own["name"]):
+        for entry in discipline(own["name"], scenario)["parameters"]:
             for alias in (entry["name"], *entry["aliases"]):
                 declared.setdefault(alias, (f"{prefix}.{entry['name']}", own.get(entry["name"]), entry))
     if name not in declared:
@@ -99,14 +98,6 @@ def _parameter(scenario: Scenario, part: str) -> Parameter:
         raise ValueError(f"{part}: the range must be above 0, and in {allowed}")
     whole = entry["allowed"].startswith("a whole")
     return Parameter(name, path, entry["unit"], math.nan if present is None else present, low, high, whole)
-
-
-@cache
-def _declared(name: str) -> list[Mapping[str, Any]]:
-    listed = catalogue()
-    of = {variant["name"]: variant["of"] for variant in listed["variants"]}.get(name, name)
-    found: list[Mapping[str, Any]] = next(entry["parameters"] for entry in listed["aqms"] if entry["name"] == of)
-    return found
 
 
 def _number(value: object) -> float | None:

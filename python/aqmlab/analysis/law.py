@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aqmlab.analysis.operating_point import OperatingPoint
+from aqmlab.own.law import rate
 from aqmlab.theory import pi2, pie
 from aqmlab.theory.domain import caution
 from aqmlab.theory.laws import WITHOUT, ControlLaw, lred, pi, raqm, red, rem
@@ -17,6 +18,8 @@ def linearised(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | Non
     `facts` is the engine's description of the scenario for the fluid model.
     """
     name, p = facts["aqm"], point.p
+    if facts["source"] and p < 1:
+        return _own(facts, point)
     if name in _LAWS and p < 1:
         return _LAWS[name](facts, point)
     caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is analysed")
@@ -88,6 +91,19 @@ def _pi2(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
         return None
     alpha, beta, period = parameters["alpha"], parameters["beta"], parameters["t_update"]
     return pi2.law(alpha, beta, period, point.capacity, point.p, lag=parameters["target"])
+
+
+def _own(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+    """Linearise the law dp/dt = f(q, p) that a user's own discipline declares."""
+    f, q, p = rate(facts), point.q, point.p
+    dq, dp = max(1e-4 * q, 1e-6), max(1e-4 * p, 1e-9)
+    a = (f(q + dq, p) - f(q - dq, p)) / (2 * dq)
+    b = (f(q, p + dp) - f(q, p - dp)) / (2 * dp)
+    if a <= 0:
+        caution(f"the law has a slope of {a:.3g} over the queue: a longer queue does not raise p")
+    left_out = ("p clipped to [0, 1]", "the time between two updates of p")
+    formula = "a / (s - b), with a and b the derivatives of dp/dt by q and p"
+    return ControlLaw(formula, {"a": a, "b": b}, lambda s: a / (s - b), left_out, rational=((a,), (1.0, -b)))
 
 
 _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from aqmlab.own.law import rate
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution
 from aqmlab.theory.laws import Ramp
@@ -248,6 +249,8 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     full = facts["buffer"]
     if name in ("red", "ared"):
         return _on_ramp(name, parameters, flows, full)
+    if facts["source"]:
+        return _at_rest(facts, flows, full), None
     target = parameters["target"] * flows.capacity if name in DELAY_TARGETS else facts["target"]
     if target is not None:
         if target >= full:
@@ -265,6 +268,21 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
         return float(full), None
     caution(f"{name} has no target queue: half of the buffer is assumed")
     return full / 2, None
+
+
+def _at_rest(facts: dict[str, Any], flows: Flows, full: float) -> float:
+    """Find the queue at which the law of a user's own discipline keeps the drop probability that the flows need."""
+    f = rate(facts)
+
+    def moves(q: float) -> float:
+        return f(q, min(flows.drop_probability(q), 1.0))
+
+    low = 1e-6 * full
+    if moves(low) < 0 < moves(full):
+        return float(brentq(moves, low, full, xtol=1e-9))
+    where = "a full buffer" if moves(full) <= 0 else "an empty queue"
+    caution(f"the law of p has no equilibrium with these flows below the buffer; {where} is assumed")
+    return full if moves(full) <= 0 else 0.0
 
 
 def _on_ramp(name: str, parameters: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from aqmlab.cli.advise import advise
 from aqmlab.cli.analyse import analyse
+from aqmlab.cli.check import check
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
 from aqmlab.cli.design import design
@@ -95,6 +96,7 @@ app.add_typer(design)
 app.command("list")(list_)
 app.command()(show)
 app.command()(validate)
+app.command()(check)
 app.command()(schema)
 app.command()(doctor)
 

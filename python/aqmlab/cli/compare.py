@@ -166,4 +166,4 @@ def _has(scenario: Scenario, key: str) -> bool:
     """Check whether the discipline of a scenario has a parameter."""
     from aqmlab.scenario import parameter_names
 
-    return key in parameter_names(scenario.aqm)
+    return key in parameter_names(scenario)

@@ -10,7 +10,9 @@ import typer
 def show(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="A queue discipline, tcp:PRESET, a kind of traffic, or a scenario."),
+        typer.Argument(
+            metavar="NAME", help="A queue discipline, FILE.py:CLASS, tcp:PRESET, a kind of traffic, or a scenario."
+        ),
     ],
 ) -> None:
     """Describe a queue discipline, TCP, kind of traffic or scenario.

@@ -34,7 +34,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
     scenario = scenario_of(task)
     try:
         return _performed(task, scenario, watch, _calls_python(task, scenario))
-    except _core.CompiledCodeFailed:
+    except _core.CompiledCodeError:
         return _performed(task, scenario, watch, True)  # Python raises the exception with its line
 
 

@@ -15,6 +15,7 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
+from aqmlab.own.source import keep, text_of
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario, by_algorithm
 
@@ -43,6 +44,9 @@ class Task:
     `fates`, if set, is a file to which the packet engine writes what each link with a queue sends and loses, and the
     linux engine the fate of every packet, as pcapng.
 
+    `sources` has the files of the user's own disciplines that a scenario in TOML names, for a process that does not
+    have them, or has other versions.
+
     `batches`, if not 0, is the number of equal spans of time after the warm-up at whose ends the packet engine takes
     glances, for batch means.
     """
@@ -59,6 +63,7 @@ class Task:
     on_glance: Callable[[Glance], None] | None = field(default=None, compare=False)
     fates: Path | None = field(default=None, compare=False)
     batches: int = field(default=0, compare=False)
+    sources: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,11 @@ def _sha256(document: dict[str, Any]) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
+def sources(scenario: Scenario) -> tuple[str, ...]:
+    """Return the files of a scenario's own disciplines, for `Task`."""
+    return tuple(text_of(source) for _, source in sorted(scenario.core.own_algorithms))
+
+
 class ScenarioChanged(ValueError):  # noqa: N818  the file changed
     """Raised when a scenario now means another run than when its task was made."""
 
@@ -145,6 +155,7 @@ def scenario_of(task: Task) -> _core.Scenario:
     """
     if isinstance(task.scenario, _core.Scenario):
         return task.scenario
+    keep(task.sources)
     for _ in range(2):
         scenario, name = _read(task.scenario)
         if key(name, task.seed, task.engine) == task.key:

@@ -276,6 +276,14 @@ class AQM:
     def on_period(self, queue: Queue) -> None:
         """Do the periodic update. At one time, it comes before arrivals."""
 
+    def rate(self, q: float, p: float) -> float:
+        """Return the law of the drop probability p, dp/dt (1/s), at a queue of `q` packets of the usual size.
+
+        With it, the fluid engine can integrate the discipline and ``aqmlab analyse`` its stability. It is a law without
+        randomness, of p alone; the methods for packets may differ from it in what the law leaves out.
+        """
+        raise NotImplementedError
+
 
 METHODS = ("on_enqueue", "on_dequeue", "on_overflow", "on_idle", "on_period")
 """The methods that the engine calls for events."""

@@ -130,7 +130,7 @@ def interpreted(algorithms: Iterable[tuple[str, str]], packets: float) -> bool:
         _interpreted += packets
         if _interpreted < _WORTH:
             return True
-    return not all([compiled(one) for one in classes])
+    return None in [compiled(one) for one in classes]
 
 
 def _code(declared: Declared) -> Code:

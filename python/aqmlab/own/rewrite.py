@@ -39,8 +39,8 @@ class Rewritten:
     space: dict[str, Any]
 
 
-_NOT_FOR_EVENTS = ("start", "rate")
-"""The methods that no event calls."""
+_NOT_FOR_EVENTS = ("start",)
+"""The methods that events cannot call."""
 
 
 def rewritten(declared: Declared, kinds: Mapping[str, str], arrays: Set[str]) -> Rewritten:

@@ -81,6 +81,11 @@ class Declared:
         return [method for method in METHODS if has(self.cls, method)]
 
     @property
+    def has_law(self) -> bool:
+        """Whether it declares the law of its drop probability."""
+        return has(self.cls, "rate")
+
+    @property
     def period(self) -> float | None:
         """The period of its updates in seconds, by default; None if it has none."""
         if not has(self.cls, "on_period"):

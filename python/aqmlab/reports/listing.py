@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.execute.engine import ENGINES
-from aqmlab.scenario import Scenario, catalogue, shipped
+from aqmlab.scenario import Scenario, catalogue, described, is_own, shipped
 
 _HEADINGS = {
     "aqms": "Queue disciplines (--aqm NAME, or `[aqm] name`)",
@@ -58,11 +58,16 @@ def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
 
 
 def page(name: str) -> str:
-    """Describe a queue discipline, a TCP (``tcp:NAME``), a kind of traffic, or a scenario, by name.
+    """Describe a queue discipline, also one of the user's own, a TCP (``tcp:NAME``), traffic, or a scenario, by name.
 
     The page has its parameters and signals; for a scenario it is the whole file. Raises `KeyError` for an unknown name,
     with a suggestion.
     """
+    if is_own(name):
+        try:
+            return _aqm_page(described(name))
+        except ValueError as error:
+            raise KeyError(str(error)) from None
     listed = catalogue()
     aqms = {entry["name"]: entry for entry in listed["aqms"]}
     variants = {entry["name"]: entry for entry in listed["variants"]}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from aqmlab.results.result import KERNEL
+from aqmlab.scenario import portable
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 def case(label: str, result: Result) -> tuple[str, str]:
     """Identify the scenario of a result, and the discipline of Linux if the label begins with one."""
-    return result.scenario.to_toml(), result.discipline if label.startswith(KERNEL) else ""
+    return portable(result.scenario)[0], result.discipline if label.startswith(KERNEL) else ""
 
 
 def engine(label: str, result: Result) -> str:

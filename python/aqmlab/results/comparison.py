@@ -15,6 +15,7 @@ from aqmlab.results import frames
 from aqmlab.results.cases import discipline, disciplines, engine
 from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
 from aqmlab.results.result import FILES, Result
+from aqmlab.scenario import portable
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
@@ -303,7 +304,13 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
             *(["cwnd"] if record["cwnd"] != "auto" else []),
             *(["flows"] if record["flows"] else []),
         ]
-        written = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
+        own = portable(scenario)[1]
+        written = [
+            "result.json",
+            "scenario.toml",
+            *own,
+            *(f"{name}-{seed}.parquet" for name in series for seed in seeds),
+        ]
         if alone:
             return written
         names += [f"{folder}/{name}" for name in written]
@@ -318,7 +325,7 @@ def folders(labels: Iterable[str]) -> list[str]:
     """Return a folder name for each label, in the same order: all are different and valid in any file system."""
     names: dict[str, str] = dict.fromkeys(("comparison.json", "report.html", *figure_files()), "")
     for label in labels:
-        stem = re.sub(r"[^\w.=,-]+", "_", label)
+        stem = re.sub(r"[^\w.=,-]+", "_", label.removeprefix("./"))
         stem = stem if stem.strip(".") else f"_{stem}"  # neither the folder itself nor its parent
         if len(stem.encode()) > _LONGEST:
             beginning = stem.encode()[:_LONGEST].decode(errors="ignore")

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import parquet
+from aqmlab.own.source import keep
 from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording, averaged
 from aqmlab.results.summary import Summary
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ PACKET = "packet"
 KERNEL = "kernel:"
 """Begins the name of a queue discipline of Linux, which tc's words follow."""
 
-FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
+FILES = re.compile(rf"result\.json|scenario\.toml|.+-[0-9a-f]{{8}}\.py|{NAMES}")
 """The names of a result's files."""
 
 
@@ -436,7 +437,10 @@ class Result:
                 saving.add(f"{below}{name}", data)
             if recording.flows is not None:
                 saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed)))
-        saving.add(f"{below}scenario.toml", self.scenario.to_toml().encode())
+        text, own = portable(self.scenario)
+        for name, data in own.items():
+            saving.add(f"{below}{name}", data)
+        saving.add(f"{below}scenario.toml", text.encode())
         saving.seal(f"{below}result.json", self.document())
 
     @classmethod
@@ -469,6 +473,7 @@ class Result:
             batches = {name: Summary(**one) for name, one in saved.document.get("batches", {}).items()}
         except (KeyError, TypeError) as error:
             raise saved.unusable(str(error)) from error
+        keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         not_modelled = saved.document.get("not_modelled")
         return cls(
             scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),

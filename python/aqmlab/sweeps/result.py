@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import json_text, parquet
+from aqmlab.own.source import keep
 from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving
 from aqmlab.sweeps.points import Design, Scalar, number, unit
 
@@ -308,7 +309,10 @@ class Sweep:
             slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
             for index, frame in enumerate(slices):
                 saving.add(f"results/{index:05}.parquet", parquet(frame))
-            saving.add("scenario.toml", self.scenario.to_toml().encode())
+            text, own = portable(self.scenario)
+            for name, data in own.items():
+                saving.add(name, data)
+            saving.add("scenario.toml", text.encode())
             saving.seal("sweep.json", self._head())
 
     def is_saved_in(self, folder: str | os.PathLike[str]) -> bool:
@@ -360,6 +364,7 @@ class Sweep:
         remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
         saved = Saved.load(folder / "sweep.json", remedy)
         head = saved.document
+        keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         try:
             return cls(
                 scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),

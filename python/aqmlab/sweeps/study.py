@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from aqmlab import _core
@@ -15,7 +15,7 @@ from aqmlab.execute.cases import seeds_on
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import require_scenario, spelled_out
 from aqmlab.execute.room import memory
-from aqmlab.execute.task import Task, digest, key
+from aqmlab.execute.task import Task, digest, key, sources
 from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.scenario import Scenario, Settings, parameter_names
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
@@ -183,12 +183,7 @@ def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
 def _is_for(path: str, variant: Scenario) -> bool:
     """Return whether a varying parameter is one of this discipline, or not of a discipline at all."""
     head, _, rest = path.partition(".")
-    return head != "aqm" or rest.partition(".")[0] in _names(variant.aqm)
-
-
-@cache
-def _names(aqm: str) -> frozenset[str]:
-    return frozenset(parameter_names(aqm))
+    return head != "aqm" or rest.partition(".")[0] in parameter_names(variant)
 
 
 @dataclass
@@ -267,7 +262,7 @@ class Plan:
         recorded: Settings = {"record.series": True} if self.study.series else _BARE
         pairs = iter(self.digests)
         while block := list(itertools.islice(pairs, _BLOCK)):
-            texts: dict[tuple[int, str], str] = {}
+            texts: dict[tuple[int, str], tuple[str, tuple[str, ...]]] = {}
             for seed, (number, label) in itertools.product(self.study.seeds, block):
                 engine = self.study.engine_for(label)
                 run = key(self.digests[number, label], seed, engine)
@@ -276,7 +271,9 @@ class Plan:
                 todo.remove(run)  # another discipline or point may mean the same run
                 point = self.study.design.points[number]
                 if (number, label) not in texts:
-                    texts[number, label] = self.study.scenario_at(label, point).with_(recorded).to_toml()
+                    scenario = self.study.scenario_at(label, point).with_(recorded)
+                    texts[number, label] = scenario.to_toml(), sources(scenario)
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
                 cost = self.costs[number, label]
-                yield Task(texts[number, label], seed, run, name, cost, self.study.series, engine=engine)
+                text, own = texts[number, label]
+                yield Task(text, seed, run, name, cost, self.study.series, engine=engine, sources=own)

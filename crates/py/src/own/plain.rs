@@ -2,7 +2,7 @@
 
 use super::views::{Draws, Packet, Queue};
 use super::{or_raise, python, raise};
-use aqm::foreign::Instance;
+use aqm::foreign::{Instance, Law};
 use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -31,6 +31,23 @@ impl Object {
         let draws = Py::new(py, Draws::default())?;
         let object = python(py)?.call_method1("copied", (&self.object, &draws))?.unbind();
         Ok(Self { object, draws })
+    }
+}
+
+/// An object whose class declares the law of its drop probability.
+#[derive(Debug)]
+pub(super) struct Rate(pub(super) Py<PyAny>);
+
+impl Law for Rate {
+    fn rate(&self, q: f64, p: f64) -> f64 {
+        Python::attach(|py| {
+            let rate = self.0.call_method1(py, "rate", (q, p)).and_then(|rate| rate.extract::<f64>(py));
+            rate.unwrap_or_else(|error| {
+                let own = or_raise(python(py));
+                let explained = own.call_method1("explained", (&self.0, "rate", 0.0, error.value(py)));
+                raise(PyErr::from_value(or_raise(explained)))
+            })
+        })
     }
 }
 

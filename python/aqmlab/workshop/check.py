@@ -1,0 +1,370 @@
+"""Contract tests of a user's own queue discipline, as ``aqmlab check`` runs them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.own import compiled
+from aqmlab.own.running import AqmError
+from aqmlab.own.source import Declared, classes, declared
+from aqmlab.scenario import Scenario
+from aqmlab.workshop.scan import remarks
+
+SCENE = """
+duration = "4 s"
+warmup = "1 s"
+{general}
+[dumbbell]
+rate = "{rate}"
+buffer = "{buffer}"
+[[traffic]]
+name = "long"
+count = 8
+{tcp}
+[[traffic]]
+name = "web"
+kind = "web"
+count = 3
+[[traffic]]
+name = "steady"
+kind = "cbr"
+rate = "{load}"
+"""
+"""The scenarios of the tests: TCP that lasts, TCP that comes and goes, and constant bit rate on one link."""
+
+SCENES = {
+    "a link of 10 Mbit/s, TCP and UDP": {},
+    "an overload: UDP at twice the rate of a link of 2 Mbit/s": {"rate": "2 Mbit/s", "load": "4 Mbit/s"},
+    "a buffer of one packet": {"buffer": "1 packets"},
+    "a buffer in bytes, and ECN": {"buffer": "60 kB", "tcp": "tcp.ecn = true"},
+    "a link that is mostly idle, 100 Mbit/s": {"rate": "100 Mbit/s", "load": "10 kbit/s"},
+}
+"""The scenarios, by what they try."""
+
+_DEFAULTS = {"general": "", "rate": "10 Mbit/s", "buffer": "100 packets", "tcp": "", "load": "1 Mbit/s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of a test: its name, whether the class passes (None: not applicable), and the details."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A class with the outcomes of its tests."""
+
+    reference: str
+    findings: list[Finding]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no test failed."""
+        return all(finding.passed is not False for finding in self.findings)
+
+
+def check(reference: str, progress: Callable[[float], None] | None = None) -> list[Checked]:
+    """Test the classes of a file, or one of them.
+
+    Parameters
+    ----------
+    reference : str
+        ``FILE``, or ``FILE:CLASS``.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    list of Checked
+        The findings for each class.
+
+    Raises
+    ------
+    ValueError
+        If there is no such class, with the file, the line and the reason.
+    """
+    file, _, name = reference.partition(".py")
+    file = os.path.abspath(file + ".py")
+    names = [name.removeprefix(":")] if name else classes(file)
+    if not names:
+        declared(file)  # raises
+    outcomes = []
+    for number, one in enumerate(names):
+        found = []
+        of = declared(f"{file}:{one}")
+        for step, finding in enumerate(_findings(of)):
+            found.append(finding)
+            if progress:
+                progress(min((number + (step + 1) / len(TESTS)) / len(names), 1.0))
+        outcomes.append(Checked(f"{file}:{one}", found))
+    return outcomes
+
+
+def _findings(of: Declared) -> Iterator[Finding]:
+    for name, test in TESTS.items():
+        try:
+            passed, detail = test(of)
+        except AqmError as error:
+            passed, detail = False, str(error)
+        except _core.ScenarioError as error:
+            passed, detail = False, str(error)
+        yield Finding(name, passed, detail)
+
+
+Test = Callable[[Declared], tuple[bool | None, str]]
+
+
+def _declaration(of: Declared) -> tuple[bool, str]:
+    described = json.loads(_core.described(_reference(of)))
+    signals = ", ".join(signal["name"] for signal in described["signals"]) or "no signals"
+    if not of.methods:
+        return False, "it has none of the methods that decide: on_enqueue, on_dequeue"
+    lacking = [parameter.name for parameter in of.parameters if not parameter.doc]
+    if lacking:
+        return False, f"no text says what {', '.join(lacking)} means: param(default, unit, 'text')"
+    if not (of.cls.__doc__ or "").strip():
+        return False, "it has no docstring, which is its documentation"
+    count = len(of.parameters)
+    return True, f"{count} parameter{'s' * (count != 1)}; {signals}; {', '.join(of.methods)}"
+
+
+def _source(of: Declared) -> tuple[bool, str]:
+    found = remarks(of)
+    tried = "no clock, files, network, programs or other random numbers; nothing that outlives a run"
+    return not found, "; ".join(map(str, found)) or tried
+
+
+def _runs(of: Declared) -> tuple[bool, str]:
+    for scene in SCENES:
+        with _guarded():
+            run = _run(of, _scene(scene), accounted=True)
+        if run.violations:
+            return False, f"{scene}: {'; '.join(run.violations)}"
+        if strange := _strange(of, run.series):
+            return False, f"{scene}: {strange}"
+    return True, f"{'; '.join(SCENES)}: every packet accounted for, every signal a number"
+
+
+def _strange(of: Declared, series: Any) -> str:
+    for signal in of.signals:
+        for kind in ("min", "mean", "max"):
+            column = series[f"bottleneck.{signal.name}.{kind}"].drop_nulls()
+            if not column.is_finite().all():
+                return f"the signal {signal.name} is not a finite number"
+            if signal.name == "p" and len(column) and (column.min() < 0 or column.max() > 1):
+                return f"p leaves [0, 1]: {column.min():.4g} to {column.max():.4g}"
+    return ""
+
+
+def _repeats(of: Declared) -> tuple[bool, str]:
+    """Test that a run is the same after another one, with other states of foreign generators, and elsewhere."""
+    scene = _scene(next(iter(SCENES)))
+    states = random.getstate()
+    try:
+        random.seed(1)
+        first = _run(of, scene).text
+        random.seed(2)
+        _run(of, scene, seed=2)
+        again = _run(of, scene).text
+    finally:
+        random.setstate(states)
+    if first != again:
+        return False, "a run differs after another one: it keeps state between runs, or draws from other random numbers"
+    if first != _elsewhere(of, scene):
+        return False, "a run differs in a new process: it depends on the order of a set, on hash() or on id()"
+    return True, "run three times, after another run and in a new process: equal to the last bit"
+
+
+def _elsewhere(of: Declared, scene: Scenario) -> str:
+    """Return the results of a run in another process, in which texts have other hashes."""
+    program = "import sys; from aqmlab.workshop.check import results_of; sys.stdout.write(results_of(*sys.stdin.read().split('\\0')))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=f"{scene.with_aqm(_reference(of)).to_toml()}\0{of.text}",
+        env={**os.environ, "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise AqmError(f"the run in a new process failed: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout
+
+
+def results_of(toml: str, source: str) -> str:
+    """Return the results of a scenario, in which the source of the class is this one."""
+    from aqmlab.own.source import keep
+
+    keep([source])
+    return _Run.of(Scenario.parse(toml), 1).text
+
+
+def _parameters(of: Declared) -> tuple[bool | None, str]:
+    tried = 0
+    for parameter in of.parameters:
+        low, included, high = parameter.range
+        if isinstance(parameter.default, bool):
+            values: list[Any] = [not parameter.default]
+        elif isinstance(parameter.default, str):
+            values = [choice for choice in parameter.choices if choice != parameter.default]
+        else:
+            lowest = low if included else max(parameter.default / 1e3, low + abs(low) * 1e-3)
+            values = [end for end in (lowest, high) if math.isfinite(end)]
+        for value in values:
+            text = _written(value, parameter.unit)
+            scene = _scene(next(iter(SCENES))).with_(duration="2 s").with_aqm(_reference(of))
+            tried += 1
+            try:
+                run = _run(of, scene.with_text(f"aqm.{parameter.name}", text))
+            except AqmError as error:
+                return False, f"{parameter.name} = {text}: {error}"
+            if strange := _strange(of, run.series):
+                return False, f"{parameter.name} = {text}: {strange}"
+    return (True if tried else None), f"{tried} values at the ends of their ranges" if tried else "none has an end"
+
+
+def _written(value: Any, unit: str) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if unit in ("s", "bit/s", "Hz"):
+        return f"{value:.9g} {unit}"
+    if unit == "bytes":
+        return f"{round(value)} B"
+    return repr(value)
+
+
+def _speeds(of: Declared) -> tuple[bool | None, str]:
+    scene = Scenario.load("lred/exp1").with_({"record.series": False, "duration": "20 s", "warmup": "1 s"})
+    plain, first = _speed(of, scene, interpreted=True)
+    if compiled.compiled(of) is None:
+        return None, f"{plain:,.0f} packets per CPU second in Python; not compiled: {compiled.reason(of)}"
+    _speed(of, scene.with_(duration="1 s", warmup="0 s"), interpreted=False)
+    fast, second = _speed(of, scene, interpreted=False)
+    if first != second:
+        return False, "compiled, its verdicts differ from those in Python: please report this class"
+    return True, f"{plain:,.0f} packets per CPU second in Python, {fast:,.0f} compiled, with the same verdicts"
+
+
+def _speed(of: Declared, scene: Scenario, *, interpreted: bool) -> tuple[float, str]:
+    """Return the packets at the link per CPU second, and the results."""
+    began = time.process_time()
+    run = _Run.of(scene.with_aqm(_reference(of)), 1, interpreted=interpreted)
+    took = time.process_time() - began
+    arrivals: int = json.loads(run.text)["links"]["bottleneck"]["arrivals"]
+    return arrivals / max(took, 1e-9), run.text
+
+
+def _law(of: Declared) -> tuple[bool | None, str]:
+    if not of.has_law:
+        return None, "it declares none: with rate(self, q, p), the fluid engine and `aqmlab analyse` can treat it"
+    scene = Scenario.load("lred/exp1").with_(duration="20 s", warmup="5 s").with_aqm(_reference(of))
+    run = _core.Fluid(scene.core, "{}")
+    run.advance(scene.duration)
+    queue = json.loads(run.results())["links"]["bottleneck"]["queue_mean"]
+    return True, f"the fluid engine runs it: a mean queue of {queue:.4g} packets in the scenario lred/exp1"
+
+
+TESTS: dict[str, Test] = {
+    "declaration": _declaration,
+    "source": _source,
+    "runs": _runs,
+    "repeats": _repeats,
+    "parameters": _parameters,
+    "speed": _speeds,
+    "law": _law,
+}
+"""The tests, by name."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    text: str
+    series: Any
+    violations: list[str]
+
+    @classmethod
+    def of(cls, scenario: Scenario, seed: int, *, accounted: bool = False, interpreted: bool = True) -> _Run:
+        import polars
+
+        simulation = _core.Simulation(scenario.core, seed, accounted, None, interpreted)
+        simulation.advance(scenario.duration)
+        columns = simulation.series()
+        return cls(
+            _comparable(simulation.results()),
+            None if columns is None else polars.DataFrame(columns),
+            simulation.violations() if accounted else [],
+        )
+
+
+def _comparable(results: str) -> str:
+    """Return results without what the machine decides."""
+    document = json.loads(results)
+    return json.dumps({"links": document["links"], "classes": document["classes"]}, sort_keys=True)
+
+
+def _reference(of: Declared) -> str:
+    return f"{of.file}:{of.cls.__name__}"
+
+
+def _scene(name: str) -> Scenario:
+    return Scenario.parse(SCENE.format(**{**_DEFAULTS, **SCENES[name]}), name)
+
+
+def _run(of: Declared, scene: Scenario, seed: int = 1, *, accounted: bool = False) -> _Run:
+    named = scene if scene.core.own_algorithms else scene.with_aqm(_reference(of))
+    return _Run.of(named, seed, accounted=accounted)
+
+
+class _guarded:  # noqa: N801  a context manager that reads as a word
+    """Raises an exception in a class that sleeps, opens a file or a connection, or starts a program."""
+
+    def __enter__(self) -> None:
+        _watch()
+        _GUARDED.on = True
+
+    def __exit__(self, *_: object) -> None:
+        _GUARDED.on = False
+
+
+_GUARDED = threading.local()
+
+_EVENTS = {
+    "time.sleep": "sleeps",
+    "open": "opens a file",
+    "socket.": "touches the network",
+    "subprocess.": "starts a program",
+    "os.system": "starts a program",
+    "os.fork": "starts a process",
+    "os.posix_spawn": "starts a program",
+}
+
+
+@cache
+def _watch() -> None:
+    """Begin to watch what classes do; the interpreter has no way to end it."""
+
+    def seen(event: str, _: tuple[Any, ...]) -> None:
+        if getattr(_GUARDED, "on", False):
+            for prefix, what in _EVENTS.items():
+                if event.startswith(prefix):
+                    raise RuntimeError(f"{what} during a run")
+
+    sys.addaudithook(seen)
+
+
+__all__ = ["TESTS", "Checked", "Finding", "check"]
