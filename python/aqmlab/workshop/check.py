@@ -151,8 +151,7 @@ def _source(of: Declared) -> tuple[bool, str]:
 
 def _runs(of: Declared) -> tuple[bool, str]:
     for scene in SCENES:
-        with _guarded():
-            run = _run(of, _scene(scene), accounted=True)
+        run = _run(of, _scene(scene), accounted=True)
         if run.violations:
             return False, f"{scene}: {'; '.join(run.violations)}"
         if strange := _strange(of, run.series):
@@ -192,7 +191,7 @@ def _repeats(of: Declared) -> tuple[bool, str]:
 
 def _elsewhere(of: Declared, scene: Scenario) -> str:
     """Return the results of a run in another process, in which texts have other hashes."""
-    program = "import sys; from aqmlab.workshop.check import results_of; sys.stdout.write(results_of(*sys.stdin.read().split('\\0')))"
+    program = "import sys; from aqmlab.workshop import check; check.in_another_process(sys.stdin.read())"
     done = subprocess.run(
         [sys.executable, "-c", program],
         input=f"{scene.with_aqm(_reference(of)).to_toml()}\0{of.text}",
@@ -206,12 +205,13 @@ def _elsewhere(of: Declared, scene: Scenario) -> str:
     return done.stdout
 
 
-def results_of(toml: str, source: str) -> str:
-    """Return the results of a scenario, in which the source of the class is this one."""
+def in_another_process(given: str) -> None:
+    """Print the results of a scenario; `given` is its TOML and the file of its class, with a zero between them."""
     from aqmlab.own.source import keep
 
+    toml, source = given.split("\0")
     keep([source])
-    return _Run.of(Scenario.parse(toml), 1).text
+    sys.stdout.write(_Run.of(Scenario.parse(toml), 1).text)
 
 
 def _parameters(of: Declared) -> tuple[bool | None, str]:
@@ -302,7 +302,8 @@ class _Run:
         import polars
 
         simulation = _core.Simulation(scenario.core, seed, accounted, None, interpreted)
-        simulation.advance(scenario.duration)
+        with _guarded():
+            simulation.advance(scenario.duration)
         columns = simulation.series()
         return cls(
             _comparable(simulation.results()),
