@@ -7,9 +7,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aqmlab import _core
+
+if TYPE_CHECKING:
+    from aqmlab.own.algorithm import AQM
 
 Value: TypeAlias = bool | int | float | str | Sequence["Value"]
 Settings: TypeAlias = Mapping[str, "Value | Settings"]
@@ -92,7 +95,7 @@ class Scenario:
             Values by dotted path, or nested: ``{"traffic.long.count": 100, "dumbbell": {"rate": "5 Mbit/s"}}``.
         **top : value or mapping
             Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A string for ``aqm`` is ``name`` or
-            ``name:key=value,key=value``.
+            ``name:key=value,key=value``; a class of one's own may stand for its name.
 
         Returns
         -------
@@ -115,27 +118,28 @@ class Scenario:
         changes = {**(settings or {}), **top}
         core = self._core
         # Set the algorithm first: the other settings may be its parameters.
-        if isinstance(spec := changes.get("aqm"), str):
-            core = core.with_aqm(spec)
+        if isinstance(spec := changes.get("aqm"), str | type):
+            core = core.with_aqm(_named(spec))
             del changes["aqm"]
         for path, value in _paths(changes):
             core = core.with_value(path, value)
         return Scenario(core)
 
-    def with_aqm(self, spec: str) -> Scenario:
+    def with_aqm(self, spec: str | type[AQM]) -> Scenario:
         """Return a copy with another queue discipline.
 
         Parameters
         ----------
-        spec : str
-            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults.
+        spec : str or class
+            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults. A class of one's own,
+            a subclass of `AQM` in a file, is named ``FILE:CLASS``, or stands for itself.
 
         Returns
         -------
         Scenario
             The changed scenario, not yet checked.
         """
-        return Scenario(self._core.with_aqm(spec))
+        return Scenario(self._core.with_aqm(_named(spec)))
 
     def with_text(self, path: str, text: str) -> Scenario:
         """Return a copy with one value changed, as ``--set PATH=VALUE`` does.
@@ -412,6 +416,14 @@ def portable(scenario: Scenario) -> tuple[str, dict[str, bytes]]:
         files[file] = text_of(source).encode()
         text = text.replace(reference, f"{file}:{name}")
     return text, files
+
+
+def _named(spec: str | type[AQM]) -> str:
+    if isinstance(spec, str):
+        return spec
+    from aqmlab.own.source import reference
+
+    return reference(spec)
 
 
 def is_own(name: str) -> bool:

@@ -37,6 +37,15 @@ fn raise(error: PyErr) -> ! {
     resume_unwind(Box::new(Raised(error)))
 }
 
+/// The exception with the places where it was raised.
+fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> Bound<'py, PyAny> {
+    let value = error.value(py).clone().into_any();
+    if let Some(traceback) = error.traceback(py) {
+        or_raise(value.setattr("__traceback__", traceback));
+    }
+    value
+}
+
 /// The value, or ends the run with the exception.
 fn or_raise<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| raise(error))

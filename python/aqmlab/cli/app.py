@@ -21,6 +21,7 @@ from aqmlab.cli.diff import diff
 from aqmlab.cli.doctor import doctor
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
+from aqmlab.cli.port import port
 from aqmlab.cli.reproduce import reproduce
 from aqmlab.cli.run import run
 from aqmlab.cli.schema import schema
@@ -97,6 +98,7 @@ app.command("list")(list_)
 app.command()(show)
 app.command()(validate)
 app.command()(check)
+app.command()(port)
 app.command()(schema)
 app.command()(doctor)
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.own.algorithm import AQM, Port
-from aqmlab.own.rewrite import NotCompiled, rewritten
+from aqmlab.own.algorithm import AQM
+from aqmlab.own.rewrite import RANDOM, NotCompiled, rewritten
 from aqmlab.own.source import Declared, declared, where
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 _WORTH = 1_000_000
 """Packets that take Python as long as it takes to compile a class; fewer are cheaper without."""
-
-_RANDOM = "_random"
-"""The field of the state with the address of the random numbers; it comes first."""
 
 PACKET = MappingProxyType(
     {
@@ -81,7 +78,7 @@ class Code:
             return None
         state = np.zeros((), self._layout)
         for name in self._layout.names or ():
-            if name != _RANDOM:
+            if name != RANDOM:
                 state[name] = vars(made)[name]
         return state.tobytes()
 
@@ -140,8 +137,8 @@ def _code(declared: Declared) -> Code:
         raise NotCompiled("numba is not installed: pip install 'aqmlab[numba]'") from None
     from aqmlab.own import machine
 
-    layout = _layout(_sample(declared))
-    names = [name for name in layout.names or () if name != _RANDOM]
+    layout = _layout(sample(declared))
+    names = [name for name in layout.names or () if name != RANDOM]
     kinds = {name: layout[name].kind for name in names if layout[name].shape == ()}
     functions = rewritten(declared, kinds, set(names) - set(kinds))
     space = {**functions.space, **machine.NAMES}
@@ -157,28 +154,33 @@ def _code(declared: Declared) -> Code:
     return Code(layout, made)
 
 
-def _sample(declared: Declared) -> AQM:
+def sample(declared: Declared) -> AQM:
     """Return an object with the defaults, from which the types of the attributes are read."""
     from aqmlab.own.running import started
 
     def no_draws() -> float:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
 
-    defaults = {one.name: one.default for one in declared.parameters}
+    return started(declared, defaults(declared), (1e7, 0.01, 100.0, 1000), no_draws)
+
+
+def defaults(declared: Declared) -> dict[str, float | str]:
+    """Return the default of every parameter, in base units and of the type that the engine passes."""
+    given = {one.name: one.default for one in declared.parameters}
     for one in declared.parameters:
-        if one.unit in ("s", "bit/s", "Hz") and not isinstance(one.default, str | bool):
-            defaults[one.name] = float(one.default)
-        elif one.unit == "bytes" and not isinstance(one.default, str | bool):
-            defaults[one.name] = int(one.default)
-    port = Port(1e7, 0.01, 100.0, 1000)
-    return started(declared, defaults, (port.rate, port.delay, port.buffer, port.packet), no_draws)
+        if not isinstance(one.default, str | bool):
+            if one.unit in ("s", "bit/s", "Hz"):
+                given[one.name] = float(one.default)
+            elif one.unit == "bytes":
+                given[one.name] = int(one.default)
+    return given
 
 
 def _layout(made: AQM) -> numpy.dtype[Any]:
     """Return the record of an object's attributes."""
     import numpy as np
 
-    fields: list[tuple[Any, ...]] = [(_RANDOM, "i8")]
+    fields: list[tuple[Any, ...]] = [(RANDOM, "i8")]  # the engine sets what comes first
     for name, value in vars(made).items():
         if name == "random":
             continue
@@ -209,10 +211,11 @@ def _brief(declared: Declared, method: str, error: Exception) -> str:
     place = f'File "{declared.file}", line '
     at = [int(line.removeprefix(place).split(":")[0].rstrip(",")) for line in lines if line.startswith(place)]
     line = at[-1] if at else inspect.unwrap(getattr(declared.cls, method)).__code__.co_firstlineno
-    says = next((line for line in reversed(lines) if line.startswith(("sets ", "returns "))), "")
+    ours = (line.removeprefix("TypingError: ") for line in reversed(lines))
+    says = next((line for line in ours if line.startswith(("sets ", "returns "))), "")
     skipped = ("Failed in", "No implementation", "There are", "During:", "File ", "^", "<source", "def ", "-")
     says = says or next((line for line in lines if not line.startswith(skipped)), lines[0])
     return f"{where(declared.file, line)}: {says}"
 
 
-__all__ = ["PACKET", "QUEUE", "Code", "NotCompiled", "compiled", "interpreted", "reason"]
+__all__ = ["PACKET", "QUEUE", "Code", "NotCompiled", "compiled", "defaults", "interpreted", "reason", "sample"]

@@ -20,10 +20,10 @@ _uniform = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(_core.uniform_addre
 
 
 @numba.njit
-def draw(state):
-    if state._random == 0:
+def draw(source):
+    if source == 0:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
-    return _uniform(state._random)
+    return _uniform(source)
 
 
 @numba.njit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import random
 import sys
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ class Rewritten:
     names: list[str]
     space: dict[str, Any]
 
+
+RANDOM = "_random"
+"""The field of the state with the address of the random numbers."""
 
 _NOT_FOR_EVENTS = ("start",)
 """The methods that events cannot call."""
@@ -102,8 +106,10 @@ class _Function(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
             owner = vars(self._module).get(node.value.id)
+            value = getattr(owner, node.attr, None)
+            if isinstance(owner, ModuleType) and (owner is random or getattr(value, "__name__", "") == "numpy.random"):
+                raise self.refused(node, "draws numbers that the seed does not decide: use self.random()")
             if owner is aqmlab:
-                value = getattr(aqmlab, node.attr, None)
                 if isinstance(value, int | float):
                     return ast.copy_location(ast.Constant(value), node)
                 return self._named(node, value) or node
@@ -187,7 +193,8 @@ class _Method(_Function):
         name = node.func.attr
         state: ast.expr = ast.copy_location(ast.Name(self._self, ast.Load()), node)
         if name == "random" and not node.args and not node.keywords:
-            return ast.copy_location(ast.Call(ast.Name("_draw", ast.Load()), [state], []), node)
+            source = ast.Attribute(state, RANDOM, ast.Load())
+            return ast.copy_location(ast.Call(ast.Name("_draw", ast.Load()), [source], []), node)
         if name not in self._methods:
             raise self.refused(node, f"calls self.{name}, which is no method of this file")
         arguments = [self.visit(argument) for argument in node.args]

@@ -183,6 +183,18 @@ def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
     return f"{file} has no class {name!r}; {hint}"
 
 
+def reference(cls: type[AQM]) -> str:
+    """Return ``FILE:CLASS`` for a class; raise TypeError if it is not a discipline at the top of a file."""
+    if not issubclass(cls, AQM):
+        raise TypeError(f"aqm = {cls!r}: must be a subclass of aqmlab.AQM, or the name of a queue discipline")
+    file = getattr(inspect.getmodule(cls), "__file__", None)
+    if file is None or not file.endswith(".py") or "." in cls.__qualname__:
+        raise TypeError(
+            f"aqm = {cls!r}: save the class at the top of a file, mine.py, and name it 'mine.py:{cls.__name__}'"
+        )
+    return f"{Path(file).resolve()}:{cls.__name__}"
+
+
 def classes(file: str) -> list[str]:
     """Return the names of the disciplines in a file; raise ValueError as `declared` does."""
     try:
@@ -220,8 +232,9 @@ def located(file: str, error: BaseException) -> str:
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{where(file, error.lineno or 1)}: {type(error).__name__}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f"{where(file, frames[-1].lineno or 1)}: {what}" if frames else f"{file}: {what}"
+    steps = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in steps if frame.f_code.co_filename == file]
+    return f"{where(file, lines[-1])}: {what}" if lines else f"{file}: {what}"
 
 
 def _refuse_neighbours(file: str, text: str, module: ModuleType) -> None:

@@ -1,7 +1,7 @@
 //! A class in Python, called event by event.
 
 use super::views::{Draws, Packet, Queue};
-use super::{or_raise, python, raise};
+use super::{or_raise, python, raise, with_traceback};
 use aqm::foreign::{Instance, Law};
 use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
@@ -44,7 +44,7 @@ impl Law for Rate {
             let rate = self.0.call_method1(py, "rate", (q, p)).and_then(|rate| rate.extract::<f64>(py));
             rate.unwrap_or_else(|error| {
                 let own = or_raise(python(py));
-                let explained = own.call_method1("explained", (&self.0, "rate", 0.0, error.value(py)));
+                let explained = own.call_method1("explained", (&self.0, "rate", 0.0, with_traceback(py, &error)));
                 raise(PyErr::from_value(or_raise(explained)))
             })
         })
@@ -159,7 +159,7 @@ impl Running {
     /// Ends the run with an exception that says where the class raised this one, and when.
     fn fail(&self, py: Python<'_>, method: &str, now: Time, error: PyErr) -> ! {
         let own = or_raise(python(py));
-        let arguments = (&self.object.object, method, now.secs(), error.value(py));
+        let arguments = (&self.object.object, method, now.secs(), with_traceback(py, &error));
         let explained = or_raise(own.call_method1("explained", arguments));
         raise(PyErr::from_value(explained))
     }
