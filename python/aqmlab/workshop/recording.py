@@ -15,7 +15,7 @@ from aqmlab.own.source import Declared
 ARRIVALS = 2000
 """Arrivals in a recording."""
 
-RATE, DELAY, LIMIT, USUAL = 10_000_000, 10_000_000, 60, 1000
+RATE, DELAY, LIMIT, USUAL = 2_000_000, 10_000_000, 60, 1000
 """The port: rate in bit/s, delay in ns, buffer in packets, usual packet in bytes."""
 
 _LOADS = (0.7, 1.2, 1.8, 0.3, 1.05, 1.4)
