@@ -116,10 +116,14 @@ def line_of(cls: type) -> int:
     return next(lines, 1)
 
 
+def shown(file: str) -> str:
+    """Return the path of a file for messages, relative to the current folder if that is shorter."""
+    return min(file, os.path.relpath(file), key=len)
+
+
 def where(file: str, line: int) -> str:
-    """Return a place in a file for messages, relative to the current folder if that is shorter."""
-    relative = os.path.relpath(file)
-    return f"{min(file, relative, key=len)}:{line}"
+    """Return a place in a file for messages."""
+    return f"{shown(file)}:{line}"
 
 
 _known: dict[str, str] = {}
@@ -153,11 +157,11 @@ def declared(reference: str, source: str | None = None) -> Declared:
             text = Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise ValueError(f"{file} cannot be read: {reason}") from None
+            raise ValueError(f"{shown(file)} cannot be read: {reason}") from None
         found = digest_of(text)
         if source not in (None, found):
             raise ValueError(
-                f"{file} has changed since: the digest of its content is {found}, and source = {source!r}; "
+                f"{shown(file)} has changed since: the digest of its content is {found}, and source = {source!r}; "
                 "remove `source` to use its present content"
             )
         _known[found] = text
@@ -175,12 +179,12 @@ def _split(reference: str) -> tuple[str, str, str]:
 
 def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
     if not classes:
-        return f"{file} has no subclass of aqmlab.AQM"
+        return f"{shown(file)} has no subclass of aqmlab.AQM"
     if not name:
         return f"name the class as well, as in {Path(file).name}:{next(iter(classes))}"
     near = difflib.get_close_matches(name, classes, 1)
     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(classes)}"
-    return f"{file} has no class {name!r}; {hint}"
+    return f"{shown(file)} has no class {name!r}; {hint}"
 
 
 def reference(cls: type[AQM]) -> str:
