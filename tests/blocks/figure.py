@@ -12,7 +12,9 @@ def save(source: Path, target: Path) -> None:
     """Write a figure as a small image."""
     figure = Image.open(source).convert("RGB")
     small = figure.resize((WIDTH, round(figure.height * WIDTH / figure.width)), Image.Resampling.LANCZOS)
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    # Each curve keeps its colour, however few its pixels are.
+    coverage = Image.Quantize.MAXCOVERAGE
+    small.quantize(COLOURS, coverage, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def difference(one: Path, other: Path) -> float:

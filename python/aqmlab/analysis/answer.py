@@ -141,7 +141,7 @@ def find(
     Answer
         The answer.
     """
-    name = facts["aqm"]
+    name = facts["aqm"].rpartition(":")[2]  # of a user's own discipline, the class
     if law is None:
         why = "It has no control law that could be linearised here; the warnings have the reason."
         return Answer(None, f"No answer from linear theory for {name}.", why, "Try `aqmlab fluid`.", (), {})
