@@ -28,13 +28,15 @@ class Failed(RuntimeError):  # noqa: N818  the command failed, not the calling p
 class Row:
     """A scenario to time: a scenario's file or the name of a shipped one.
 
-    ``aqm`` is empty for the scenario's discipline; ``settings`` are further changes by dotted path.
+    ``aqm`` is empty for the scenario's discipline; ``settings`` are further changes by dotted path. A discipline of
+    one's own runs compiled, or in Python if ``interpreted``.
     """
 
     name: str
     scenario: str
     aqm: str = ""
     settings: Changes = field(default_factory=dict)
+    interpreted: bool = False
 
     def command(self) -> list[str]:
         """Return the equivalent shell command."""
@@ -141,6 +143,6 @@ def measured(command: Sequence[str]) -> tuple[str, float]:
 
 def run_once(row: Row) -> Sample:
     """Run a row once with aqmlab."""
-    asked = {"scenario": row.scenario, "aqm": row.aqm, "settings": row.settings}
+    asked = {"scenario": row.scenario, "aqm": row.aqm, "settings": row.settings, "interpreted": row.interpreted}
     output, process = measured([sys.executable, str(WORKER), json.dumps(asked)])
     return Sample(**json.loads(output), process=process)

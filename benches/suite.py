@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from aqmlab import ScenarioError
 from aqmlab.scenario import Scenario, catalogue, disciplines, shipped
 from benches.measure import Changes, Row
 
 EXPERIMENT_1 = "lred/exp1"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+NS3 = "20 000 packets/CPU s"
+"""What an optimized ns-3 has with experiment 1 and RED on a quiet machine of two cores; where ns-3 is installed, `rivals`
+measures it."""
+
 BARE: Changes = {"record.series": False}
 
 
@@ -98,9 +105,19 @@ def tables(quick: bool) -> list[Table]:
             [Row(name, EXPERIMENT_1, name, common) for name in disciplines()],
             base="droptail",
         ),
+        Table("own", f"AQMs of one's own: experiment 1, N = 400; ns-3: {NS3}", list(_own(common)), base="codel"),
         Table("tcps", "TCPs: experiment 1, PI with ECN, N = 400", list(_tcps(common)), base="ns2.35"),
         Table("shipped", "Scenarios as they are shipped", [Row(name, name) for name in shipped()]),
     ]
+
+
+def _own(common: Changes) -> Iterator[Row]:
+    """Yield CoDel in Rust, the same in Python, compiled and not, and the example of the tutorial."""
+    yield Row("codel", EXPERIMENT_1, "codel", common)
+    for file, name in (("codel", "CoDel"), ("mine", "Mine")):
+        spec = f"{EXAMPLES / file}.py:{name}"
+        yield Row(f"{name}, compiled", EXPERIMENT_1, spec, common)
+        yield Row(f"{name}, in Python", EXPERIMENT_1, spec, common, interpreted=True)
 
 
 def _clocks(common: Changes) -> Iterator[Row]:

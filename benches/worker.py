@@ -34,7 +34,14 @@ def main() -> None:
     if asked["aqm"]:
         scenario = scenario.with_aqm(asked["aqm"])
     scenario = scenario.with_(asked["settings"])
-    simulation = _core.Simulation(scenario.core, scenario.seed)
+    if (algorithms := scenario.core.own_algorithms) and not asked["interpreted"]:
+        from aqmlab.own.compiled import compiled
+        from aqmlab.own.source import declared
+
+        for one in algorithms:
+            compiled(declared(*one))  # a process compiles a class once, whatever it runs
+        start = time.process_time()
+    simulation = _core.Simulation(scenario.core, scenario.seed, interpreted=asked["interpreted"])
     simulation.advance(0.0)  # the set-up
     ready = time.process_time()
     simulation.advance(scenario.duration)
