@@ -25,7 +25,8 @@ class Mine(aqmlab.AQM):
         return (min(self.p_target * (d / self.target) ** 2, 1.0) - p) / self.tau
 
     def on_period(self, queue):
-        self.p += min(self.period, self.tau) * self.rate(queue.delay * self.capacity, self.p)
+        p = self.p + min(self.period, self.tau) * self.rate(queue.delay * self.capacity, self.p)
+        self.p = min(max(p, 0.0), 1.0)
 
     def on_enqueue(self, packet, queue):
         if self.random() < self.p:

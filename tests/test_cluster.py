@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import distributed
 import pytest
+from conftest import ROOT
 from sweeping import VARY
 
 import aqmlab
@@ -124,6 +125,24 @@ def test_every_result_is_there_once_when_a_worker_is_killed(
     assert swept.frame.equals(alone.frame)
     assert Sweep.load(tmp_path).summary.equals(alone.summary)
     assert pids[0] not in client.run(os.getpid).values()
+
+
+def test_a_class_of_ones_own_travels_with_its_runs(
+    tiny: Scenario, dask: Dask, client: "distributed.Client", tmp_path: Path
+) -> None:
+    file = tmp_path / "own.py"
+    text = (ROOT / "examples" / "mine.py").read_text()
+    file.write_text(text)
+    alone = aqmlab.sweep(tiny, {"aqm.target": ["5 ms", "20 ms"]}, [f"{file}:Mine", "pie"], 20)
+
+    def spoil(_: Standing) -> None:
+        file.write_text("no Python at all")
+
+    swept = aqmlab.sweep(
+        tiny, {"aqm.target": ["5 ms", "20 ms"]}, [f"{file}:Mine", "pie"], 20, cluster=str(dask.file), progress=spoil
+    )
+    assert (swept.done, swept.failures) == (80, ())
+    assert swept.frame.equals(alone.frame)
 
 
 def test_a_run_that_kills_its_workers_fails_alone(tiny: Scenario, dask: Dask, client: "distributed.Client") -> None:

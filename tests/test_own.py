@@ -245,7 +245,10 @@ def test_a_sweep_goes_on_past_a_class_that_fails(overload: Scenario, tmp_path: P
         ("def on_dequeue(self, packet, queue):\n    return 3", r"odd\.py:7: TypeError: returns 3: must be"),
         ("def start(self, port):\n    self.x = port.nothing", r"odd\.py:8: AttributeError: .*\(in Odd\.start\)"),
         ("def on_idle(self, queue):\n    return 1 / 0", r"odd\.py:8: ZeroDivisionError: .*\(in Odd\.on_idle, at 0\."),
-        ("period = 0.5\ndef on_period(self, queue):\n    self.random()", r"odd\.py:9: RuntimeError: random\(\) draws in"),
+        (
+            "period = 0.5\ndef on_period(self, queue):\n    self.random()",
+            r"odd\.py:9: RuntimeError: random\(\) draws in",
+        ),
         ("def on_enqueue(self, packet, queue):\n    packet.size = 3", r"odd\.py:8: AttributeError"),
     ],
 )
@@ -285,7 +288,7 @@ def test_names_that_are_wrong_are_refused(overload: Scenario, chance: Path) -> N
     assert "has no class 'Chanse'; did you mean Chance?" in refusal(f"{chance}:Chanse")
     assert "name the class as well, as in chance.py:Chance" in refusal(str(chance))
     assert "nowhere.py cannot be read: No such file" in refusal("nowhere.py:Chance")
-    assert 'aqm.p = 2: must be in [0, 1]' in refusal(f"{chance}:Chance:p=2")
+    assert "aqm.p = 2: must be in [0, 1]" in refusal(f"{chance}:Chance:p=2")
     assert "aqm.q: unknown key; known: p, name, source" in refusal(f"{chance}:Chance:q=2")
     (chance.parent / "empty.py").write_text("x = 1\n")
     assert "empty.py has no subclass of aqmlab.AQM" in refusal(f"{chance.parent / 'empty.py'}:Chance")
@@ -302,8 +305,14 @@ def test_a_neighbour_is_refused(overload: Scenario, chance: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("def start(self, port):\n    self.x = []\ndef on_enqueue(self, packet, queue):\n    pass", "x is of the type list"),
-        ("def start(self, port):\n    self.x = 0\ndef on_enqueue(self, packet, queue):\n    self.x = 0.5", "start it as 0.0"),
+        (
+            "def start(self, port):\n    self.x = []\ndef on_enqueue(self, packet, queue):\n    pass",
+            "x is of the type list",
+        ),
+        (
+            "def start(self, port):\n    self.x = 0\ndef on_enqueue(self, packet, queue):\n    self.x = 0.5",
+            "start it as 0.0",
+        ),
         ("def on_enqueue(self, packet, queue):\n    self.x = 0.5", "sets self.x, which start() does not set"),
         ("def on_enqueue(self, packet, queue):\n    return len(str(self))", "uses self as a whole"),
         ("def on_enqueue(self, packet, queue):\n    return 0.5", "returns a value of the type"),

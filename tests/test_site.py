@@ -17,7 +17,12 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     pages = {page.relative_to(tmp_path / "site").as_posix() for page in (tmp_path / "site").rglob("*.html")}
     assert {"index.html", "README.html", "CONTRIBUTING.html", "search.html"} <= pages
     assert {"reference/cli.html", "reference/python.html"} <= pages
-    assert {"tutorial/index.html", "tutorial/own-aqm.html", "tutorial/9-rust.html", "notebooks/disciplines.html"} <= pages
+    assert {
+        "tutorial/index.html",
+        "tutorial/own-aqm.html",
+        "tutorial/9-rust.html",
+        "notebooks/disciplines.html",
+    } <= pages
     assert {"reference/aqms/lred.html", "theory/loop.html", "papers/lred.html"} <= pages
     commands = (tmp_path / "site/reference/cli.html").read_text(encoding="utf-8")
     assert all(f"aqmlab {name}" in commands for name in ("run", "sweep", "design lred"))

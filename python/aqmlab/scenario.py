@@ -393,12 +393,14 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def described(reference: str) -> dict[str, Any]:
+def described(reference: str, source: str | None = None) -> dict[str, Any]:
     """Describe a queue discipline of the user's own, ``FILE:CLASS``, as `catalogue` describes the others.
+
+    With the digest `source` it is that of the file's content with this digest.
 
     Raise ValueError with the file, the line and the reason if there is none.
     """
-    entry: dict[str, Any] = json.loads(_core.described(reference))
+    entry: dict[str, Any] = json.loads(_core.described(reference, source))
     return entry
 
 
@@ -435,8 +437,8 @@ def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
     """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
     if not is_own(name):
         return _listed()[_algorithms().get(name, name)]
-    same = (reference for reference, _ in scenario.core.own_algorithms if Path(reference).name == Path(name).name)
-    return described(next(same, name))
+    same = (one for one in sorted(scenario.core.own_algorithms) if Path(one[0]).name == Path(name).name)
+    return described(*next(same, (name, None)))
 
 
 def parameter_names(scenario: Scenario) -> Set[str]:

@@ -273,8 +273,9 @@ fn catalogue() -> String {
 
 /// The entry that a user's own algorithm would have in the catalogue, as JSON.
 #[pyfunction]
-fn described(reference: &str) -> PyResult<String> {
-    let described = scenario::described(reference);
+#[pyo3(signature = (reference, source=None))]
+fn described(reference: &str, source: Option<&str>) -> PyResult<String> {
+    let described = scenario::described(reference, source);
     described.map(|json| json.to_string()).map_err(PyValueError::new_err)
 }
 

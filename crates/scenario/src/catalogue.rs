@@ -33,12 +33,13 @@ pub fn catalogue() -> Json {
     })
 }
 
-/// The entry that a foreign algorithm would have among the `aqms` of [`catalogue`].
+/// The entry that a foreign algorithm would have among the `aqms` of [`catalogue`]; with a digest, that of the source
+/// with this digest.
 ///
 /// # Errors
 /// The reason for which there is no such algorithm.
-pub fn described(reference: &str) -> Result<Json, String> {
-    AnyParams::foreign(reference, None).map(|params| aqm(&params))
+pub fn described(reference: &str, source: Option<&str>) -> Result<Json, String> {
+    AnyParams::foreign(reference, source).map(|params| aqm(&params))
 }
 
 fn parameters(specs: &[Spec]) -> Json {

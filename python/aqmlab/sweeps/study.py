@@ -118,7 +118,7 @@ def study(
         }
     else:
         variants = {label: with_discipline(base, label) for label in spelled_out(labels)}
-    variants = variants or {base.aqm: base}
+    variants = {label: _pinned(variant) for label, variant in (variants or {base.aqm: base}).items()}
     for label in variants:
         performing(label, [engine])  # raises an error if it lacks the discipline
     for path, value in zip(points.paths, points.points[0], strict=True):
@@ -152,6 +152,13 @@ def _require_known(
                 raise located from None
     if not knowing:
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+
+
+def _pinned(variant: Scenario) -> Scenario:
+    """Return a scenario whose own disciplines are those of the files as they are now, also if they change later."""
+    with suppress(_core.ScenarioError):
+        return Scenario.parse(variant.to_toml()) if variant.core.own_algorithms else variant
+    return variant  # its problems are reported with the points
 
 
 def _require_different(points: Design, variant: Scenario) -> None:

@@ -162,8 +162,8 @@ def _runs(of: Declared) -> tuple[bool, str]:
 def _strange(of: Declared, series: Any) -> str:
     for signal in of.signals:
         for kind in ("min", "mean", "max"):
-            column = series[f"bottleneck.{signal.name}.{kind}"].drop_nulls()
-            if not column.is_finite().all():
+            column = series[f"bottleneck.{signal.name}.{kind}"]
+            if column.null_count() or not column.is_finite().all():
                 return f"the signal {signal.name} is not a finite number"
             if signal.name == "p" and len(column) and (column.min() < 0 or column.max() > 1):
                 return f"p leaves [0, 1]: {column.min():.4g} to {column.max():.4g}"
