@@ -474,5 +474,7 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
 
 def _by_class(table: dict[str, Any]) -> dict[str, Any]:
     """Return the table of a discipline with its own class's name, and those inside it, in place of the files."""
-    inside = {key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()}
+    inside: dict[str, Any] = {
+        key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()
+    }
     return {**inside, "name": inside["name"].rpartition(":")[2]} if "source" in inside else inside

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.own.algorithm import AQM
 from aqmlab.own.rewrite import RANDOM, NotCompiled, rewritten
+from aqmlab.own.running import started
 from aqmlab.own.source import Declared, declared, where
 
 if TYPE_CHECKING:
@@ -156,7 +157,6 @@ def _code(declared: Declared) -> Code:
 
 def sample(declared: Declared) -> AQM:
     """Return an object with the defaults, from which the types of the attributes are read."""
-    from aqmlab.own.running import started
 
     def no_draws() -> float:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")

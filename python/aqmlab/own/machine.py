@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from typing import Any
 
 import numba
-from numba import carray
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import overload
@@ -96,7 +97,7 @@ NAMES = {"_draw": draw, "_ns": ns, "_set_f": fraction, "_set_i": whole, "_set_b"
 """The names by which rewritten methods call these functions."""
 
 
-def callback(method, function, records):
+def callback(method: str, function: Any, records: Sequence[Any]) -> Any:
     """Return a function for the engine that calls the compiled `function` for the event `method`.
 
     `records` are the layouts of the state, the packet and the queue. The function returns -1 if there was an exception.
@@ -108,7 +109,7 @@ def callback(method, function, records):
 def _decides(function):
     def called(state, packet, queue):
         try:
-            return verdict(function(carray(state, 1)[0], carray(packet, 1)[0], carray(queue, 1)[0]))
+            return verdict(function(numba.carray(state, 1)[0], numba.carray(packet, 1)[0], numba.carray(queue, 1)[0]))
         except Exception:
             return -1
 
@@ -118,7 +119,7 @@ def _decides(function):
 def _notes(function):
     def called(state, packet, queue):
         try:
-            function(carray(state, 1)[0], carray(queue, 1)[0])
+            function(numba.carray(state, 1)[0], numba.carray(queue, 1)[0])
         except Exception:
             return -1
         return 0
@@ -129,7 +130,7 @@ def _notes(function):
 def _notes_overflow(function):
     def called(state, packet, queue):
         try:
-            function(carray(state, 1)[0])
+            function(numba.carray(state, 1)[0])
         except Exception:
             return -1
         return 0

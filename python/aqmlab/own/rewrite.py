@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import math
 import random
@@ -148,16 +149,10 @@ class _Method(_Function):
             if isinstance(argument, ast.arg):
                 argument.annotation = None
         body = [self._done(self.visit(statement)) for statement in node.body]
-        made = ast.FunctionDef(
-            name=f"_own_{name}",
-            args=node.args,
-            body=[one for part in body for one in part],
-            decorator_list=[],
-            returns=None,
-            type_comment=None,
-            **({"type_params": []} if sys.version_info >= (3, 12) else {}),
-        )
-        return ast.copy_location(made, node)
+        made = copy.copy(node)
+        made.name, made.returns = f"_own_{name}", None
+        made.body = [one for part in body for one in part]
+        return made
 
     @staticmethod
     def _done(visited: Any) -> list[ast.stmt]:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, Port, has
-from aqmlab.own.compiled import compiled
 from aqmlab.own.source import Declared, declared, located, where
 
-__all__ = ["DROP", "MARK", "PASS", "compiled", "copied", "declared", "explained", "has", "no_verdict", "started"]
+__all__ = ["DROP", "MARK", "PASS", "copied", "declared", "explained", "has", "no_verdict", "started"]
 
 
 class AqmError(RuntimeError):

@@ -370,7 +370,7 @@ class _guarded:  # noqa: N801  a context manager that reads as a word
         time.sleep = self._sleep
 
 
-def _sleeps(_: float) -> None:
+def _sleeps(_: Any) -> None:
     raise RuntimeError("sleeps during a run")
 
 

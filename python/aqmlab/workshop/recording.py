@@ -111,8 +111,7 @@ def recording(declared: Declared, values: Mapping[str, Any], name: str) -> str:
 
 
 def _events(declared: Declared, made: AQM, draws: _Draws) -> Iterator[str]:
-    period = getattr(made, "period", None) if has(declared.cls, "on_period") else None
-    step = round((period.default if hasattr(period, "default") else period or 0) * 1e9)
+    step = round(float(getattr(made, "period", 0.0)) * 1e9) if has(declared.cls, "on_period") else 0
     world, queue = random.Random(2), _Queue()
     arrivals, arrives, free = 0, 1, None
     timer = step or None
@@ -136,13 +135,13 @@ def _events(declared: Declared, made: AQM, draws: _Draws) -> Iterator[str]:
         line = f"{kind} {queue.now_ns} {facts} | {draws.taken()} | {'PMD'[verdict]} | {state()}"
         return verdict, line
 
-    made.on_idle(queue)  # type: ignore[arg-type]
+    made.on_idle(queue)
     yield f"idle 0 | {state()}"
     while arrivals < ARRIVALS:
         now = min(time for time in (timer, arrives, free) if time is not None)
         queue.now_ns, queue.full = now, False
         if now == timer:
-            made.on_period(queue)  # type: ignore[arg-type]
+            made.on_period(queue)
             yield f"period {now} {queue.packets} {queue.bytes} | {state()}"
             timer += step
             continue
@@ -173,5 +172,5 @@ def _events(declared: Declared, made: AQM, draws: _Draws) -> Iterator[str]:
                 free = now + -(-packet.size * 8_000_000_000 // RATE)
                 break
         else:
-            made.on_idle(queue)  # type: ignore[arg-type]
+            made.on_idle(queue)
             yield f"idle {now} | {state()}"

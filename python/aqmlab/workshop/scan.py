@@ -48,11 +48,12 @@ def remarks(declared: Declared) -> list[Remark]:
 
 def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
-        names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
+        else:
+            continue
         for name in names:
             if reason := _FOREIGN.get(name.partition(".")[0]):
                 yield node.lineno, f"imports {name}, which {reason}"
@@ -87,12 +88,12 @@ def _shared(tree: ast.Module, declared: Declared) -> Iterator[tuple[int, str]]:
                     statement.lineno,
                     "a variable of the class that can change is shared by all runs: set it in start(), as self's",
                 )
-        for node in ast.walk(cls):
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                yield node.lineno, f"changes {', '.join(node.names)}, which outlives the run: keep it in self"
-            for target in _targets(node):
+        for inner in ast.walk(cls):
+            if isinstance(inner, ast.Global | ast.Nonlocal):
+                yield inner.lineno, f"changes {', '.join(inner.names)}, which outlives the run: keep it in self"
+            for target in _targets(inner):
                 if isinstance(target, ast.Attribute) and _is_class(target.value, set(classes)):
-                    yield node.lineno, f"sets {target.attr} of the class, which all runs share: set it in self"  # type: ignore[attr-defined]
+                    yield target.lineno, f"sets {target.attr} of the class, which all runs share: set it in self"
 
 
 def _is_mutable(value: ast.expr | None) -> bool:

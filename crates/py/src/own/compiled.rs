@@ -7,7 +7,7 @@
 
 use super::plain::Object;
 use super::views::{delay, flow, lent, next};
-use super::{Broken, python};
+use super::Broken;
 use aqm::foreign::Instance;
 use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
@@ -84,7 +84,7 @@ pub(super) struct Code {
 impl Code {
     /// The code of a class; `None` if it cannot be compiled.
     pub(super) fn of(declared: &Bound<'_, PyAny>, signals: &[Signal]) -> PyResult<Option<Self>> {
-        let code = python(declared.py())?.call_method1("compiled", (declared,))?;
+        let code = declared.py().import("aqmlab.own.compiled")?.call_method1("compiled", (declared,))?;
         if code.is_none() {
             return Ok(None);
         }
