@@ -21,4 +21,4 @@ ID = "aqmlab/Aqm-v0"
 """The name of `AqmEnv` for ``gymnasium.make``, and of `AqmVectorEnv` for ``gymnasium.make_vec``."""
 
 if ID not in gymnasium.registry:
-    gymnasium.register(ID, entry_point=AqmEnv, vector_entry_point=AqmVectorEnv)
+    gymnasium.register(ID, "aqmlab.gym:AqmEnv", vector_entry_point="aqmlab.gym:AqmVectorEnv")
