@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.points import Design, design
+from aqmlab.sweeps.points import design
 
 Source: TypeAlias = str | os.PathLike[str] | Scenario
 
@@ -39,7 +39,8 @@ class Episodes:
         self.agent = None if aqm else "marks" if mark else "drops"
         self._settings, self._vary, self._aqm = settings, vary or {}, aqm
         self._scenarios = [self.prepared(source) for source in sources]
-        self._design(0)
+        for prepared in self._scenarios:
+            self._varied(prepared, 0)  # a wrong path is refused at once
 
     def prepared(self, source: Source) -> Scenario:
         """Return a scenario with the settings and the discipline of all, checked."""
@@ -57,17 +58,17 @@ class Episodes:
             )
         return scenario
 
-    def _design(self, seed: int) -> Design:
-        return design(self._vary, "random", 1, seed) if self._vary else Design((), [()])
+    def _varied(self, scenario: Scenario, seed: int) -> Scenario:
+        """Return a scenario with the values that this seed draws."""
+        if not self._vary:
+            return scenario
+        drawn = design(self._vary, "random", 1, seed)
+        return self._checked(scenario.with_(dict(zip(drawn.paths, drawn.points[0], strict=True))))
 
     def drawn(self, random: np.random.Generator) -> Scenario:
         """Draw a scenario, and the values that vary."""
-        which = int(random.integers(len(self._scenarios))) if len(self._scenarios) > 1 else 0
-        scenario = self._scenarios[which]
-        if not self._vary:
-            return scenario
-        drawn = self._design(int(random.integers(2**31)))
-        return self._checked(scenario.with_(dict(zip(drawn.paths, drawn.points[0], strict=True))))
+        which, seed = (int(random.integers(high)) for high in (len(self._scenarios), 2**31))
+        return self._varied(self._scenarios[which], seed)
 
     def seed(self, seed: int | None, random: np.random.Generator) -> int:
         """Return the seed of a run: the one of the reset, or one that is drawn."""
