@@ -70,7 +70,7 @@ def test_without_drops_it_is_drop_tail() -> None:
     env = AqmEnv(SCENARIO)
     steps = episode(env, 3, constant(0.0))
     run = aqmlab.run(SCENARIO, seeds=[3]).runs[0]
-    assert env.results()["metrics"] == run.document["metrics"]
+    assert env.results()["metrics"] == run.metrics
     assert total(steps, "drops_overflow") > total(steps, "drops_early") == 0
 
 
@@ -106,7 +106,7 @@ def test_a_discipline_in_place_of_the_agent_is_the_discipline_itself() -> None:
     env = AqmEnv(SCENARIO, aqm="pie:target=5ms")
     steps = episode(env, 3)
     run = aqmlab.run(SCENARIO.with_aqm("pie:target=5ms"), seeds=[3]).runs[0]
-    assert env.results()["metrics"] == run.document["metrics"]
+    assert env.results()["metrics"] == run.metrics
     assert total(steps, "drops_early") > 0
     assert total(steps, "p") == 0
 
@@ -200,7 +200,7 @@ def test_runs_of_a_vector_may_have_scenarios_and_disciplines_of_their_own() -> N
         aqmlab.run(one.with_(SHORT).with_aqm("pie"), seeds=[seed]).runs[0]
         for one, seed in zip(scenarios, (1, 9), strict=True)
     ]
-    assert found == [run.document["metrics"] for run in runs]
+    assert found == [run.metrics for run in runs]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aqmlab import _core
 from aqmlab.gym.episodes import Episodes, Source, named
-from aqmlab.gym.quantities import NAMES, Reward, action_space, observation_space, probability, score
+from aqmlab.gym.quantities import NAMES, OBSERVED, Reward, action_space, observation_space, probability, score
 from aqmlab.scenario import Scenario, Settings
 
 
@@ -21,9 +21,9 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """An agent sets the drop or mark probability of the observed queue of a scenario, once in each interval.
 
     An action is a number in [0, 1], of shape (1,). Its square is the probability with which each packet that comes to
-    the queue in the interval is dropped or marked; so the small probabilities that matter have a good part of the range,
-    and the rate of TCP, which goes with one over the root of the probability, goes with one over the action. A packet
-    that finds the buffer full is dropped in any case.
+    the queue in the interval is dropped or marked. So the small probabilities that matter have a good part of the
+    range, and the rate of a Reno flow, which goes with one over the root of the probability, goes with one over the
+    action (as in PI2). A packet that finds the buffer full is dropped in any case.
 
     An observation has shape (8,); `OBSERVED` describes it. ``info`` has the measurements of the interval, which
     `MEASURED` describes, and after a reset the ``seed`` of the run. An episode is a run of the scenario from its start,
@@ -64,7 +64,7 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     '0.015 s, p = 0.01'
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as Gymnasium declares it)
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         seed = self._episodes.seed(seed, self.np_random)
         self._controls.begin(0, scenario.core, seed, self._episodes.agent)
         self._scenario, self._over = scenario, False
-        return np.zeros(len(self.observation_space.low), np.float32), {**dict.fromkeys(NAMES, 0.0), "seed": seed}
+        return np.zeros(len(OBSERVED), np.float32), {**dict.fromkeys(NAMES, 0.0), "seed": seed}
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Advance the run by one interval, with the probability that an action sets.

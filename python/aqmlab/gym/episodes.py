@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.points import design
 
+Agent = Literal["drops", "marks"]
 Source: TypeAlias = str | os.PathLike[str] | Scenario
 
 MOST_SEED = 9_000_000_000_000_000
@@ -36,7 +37,7 @@ class Episodes:
         if not sources:
             raise ValueError("scenario = []: must have at least one scenario")
         self.interval = float(interval)
-        self.agent = None if aqm else "marks" if mark else "drops"
+        self.agent: Agent | None = None if aqm else "marks" if mark else "drops"
         self._settings, self._vary, self._aqm = settings, vary or {}, aqm
         self._scenarios = [self.prepared(source) for source in sources]
         for prepared in self._scenarios:

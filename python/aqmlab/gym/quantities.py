@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from gymnasium import Space
 from gymnasium.spaces import Box
+from numpy.typing import NDArray
 
 from aqmlab import _core
 
@@ -52,15 +54,15 @@ def score(measured: Mapping[str, Any]) -> Any:
     return measured["utilisation"] - DELAY_COST * measured["delay"]
 
 
-def observation_space() -> Box:
+def observation_space() -> Space[NDArray[np.float32]]:
     """Return the space of one observation."""
     low, high = (np.array([getattr(one, end) for one in OBSERVED], np.float32) for end in ("low", "high"))
-    return Box(low, high, dtype=np.float32)
+    return cast("Space[NDArray[np.float32]]", Box(low, high, dtype=np.float32))
 
 
-def action_space() -> Box:
+def action_space() -> Space[NDArray[np.float32]]:
     """Return the space of one action, the square root of a probability."""
-    return Box(0.0, 1.0, (1,), np.float32)
+    return cast("Space[NDArray[np.float32]]", Box(0.0, 1.0, (1,), np.float32))
 
 
 def probability(action: Any) -> float:
@@ -75,7 +77,7 @@ def probability(action: Any) -> float:
 
 
 def probabilities(actions: Any, count: int) -> list[float]:
-    """Return the probabilities of `count` actions; raise ValueError if they are not of shape (`count`, 1) or (`count`,)."""
+    """Return the probabilities of actions; raise ValueError if their shape is not (`count`, 1) or (`count`,)."""
     array = np.asarray(actions, np.float64)
     if array.shape not in ((count, 1), (count,)):
         raise ValueError(f"actions have shape {array.shape}: must be ({count}, 1)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aqmlab import _core
 from aqmlab.execute.threads import cores
 from aqmlab.gym.episodes import Episodes, Source, named
-from aqmlab.gym.quantities import NAMES, Reward, action_space, observation_space, probabilities, score
+from aqmlab.gym.quantities import NAMES, OBSERVED, Reward, action_space, observation_space, probabilities, score
 from aqmlab.scenario import Scenario, Settings
 
 Step = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -45,7 +45,10 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
         If an argument is wrong; a ScenarioError if a scenario is.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium declares it)
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -116,7 +119,7 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
         self._over = [False] * count
         infos = self._infos(np.zeros((count, len(NAMES))))
         infos |= {"seed": np.array(begun), "_seed": self._all.copy()}
-        return np.zeros((count, *self.single_observation_space.shape), np.float32), infos
+        return np.zeros((count, len(OBSERVED)), np.float32), infos
 
     def _begin(self, place: int, seed: int | None) -> int:
         seed = self._episodes.seed(seed, self._randoms[place])
