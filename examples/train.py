@@ -133,17 +133,17 @@ class CmaEs:
 class Sizes(NamedTuple):
     """How much is computed; the length of runs in seconds."""
 
-    generations: int = 100
+    generations: int = 60
     population: int = 16
     runs: int = 4  # of each policy in each generation
     every: int = 5  # generations from one selection to the next
     select: int = 12  # seeds of a selection
-    test: int = 20  # seeds of the test
+    test: int = 16  # seeds of the test
     train_duration: float = 10
     duration: float = 20
 
 
-QUICK = Sizes(4, 6, 2, 2, 2, 3, 5, 5)
+QUICK = Sizes(2, 4, 2, 1, 2, 2, 4, 4)
 
 Row = tuple[int, float, np.ndarray]  # generation, mean score of the population, scores of the selection
 
@@ -221,9 +221,9 @@ def draw_learning(curves: dict[str, list[Row]], lines: dict[str, dict[str, np.nd
         place.plot(generations, mean, color="C0", marker=".", label="the mean policy, at the selection")
         place.fill_between(generations, mean - half, mean + half, color="C0", alpha=0.25, lw=0)
         place.plot(generations, [row[1] for row in rows], color="0.6", lw=1, label="the population, in training")
-        for colour, (rival, found) in zip(("C1", "C2"), lines[name].items(), strict=True):
+        for colour, (rival, found) in zip(("C2", "C3"), lines[name].items(), strict=True):
             place.axhline(found.mean(), color=colour, ls="--", label=rival)
-        place.set(title=name, xlabel="generation", ylim=(0.3, 1))
+        place.set(title=name, xlabel="generation", ylim=(0.5, 1))
         place.legend(loc="lower right", fontsize=8)
     axes[0].set_ylabel("score: utilisation - delay / 100 ms")
     figure.savefig(path, dpi=110)
@@ -246,11 +246,12 @@ def draw_unseen(found: list[tuple[Link, dict[str, np.ndarray]]], reference: str,
             axes[1].errorbar(mean, rows, xerr=half, **style)
     axes[1].axvline(0, color="0.4", lw=1)
     labels = [f"{link.rate:g} Mbit/s, {link.rtt:g} ms, {link.flows} flows" for link, _ in found]
+    labels[0] = f"own link: {labels[0]}"
     axes[0].set_yticks(range(len(found)), labels)
     axes[0].invert_yaxis()
     axes[0].set_xlabel("score: utilisation - delay / 100 ms")
     axes[1].set_xlabel(f"score minus that of {reference}, paired")
-    axes[0].legend(loc="lower left", fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(names))
     figure.savefig(path, dpi=110)
 
 

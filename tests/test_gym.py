@@ -164,7 +164,7 @@ def as_bits(returned: tuple[Any, ...]) -> str:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_vector_environment_equals_single_ones_bit_for_bit(threads: int) -> None:
-    options: dict[str, Any] = {"settings": SHORT, "vary": VARY, "interval": 0.02}
+    options: dict[str, Any] = {"settings": SHORT, "vary": VARY, "interval": 0.02, "reward": lambda now: now["p"] + 1}
     single = SyncVectorEnv([lambda: AqmEnv(SCENARIO, **options)] * 5)
     vector = AqmVectorEnv(5, SCENARIO, threads=threads, **options)
     assert as_bits(single.reset(seed=3)) == as_bits(vector.reset(seed=3))

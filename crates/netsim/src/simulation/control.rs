@@ -229,7 +229,7 @@ impl Control {
         let bytes = queue.backlog(0).bytes as f64;
         let drain = if rate > 0.0 { bytes * 8.0 / rate } else { 0.0 };
         let delay = match counts.departures {
-            0 if queue.len() == 0 => 0.0,
+            0 if queue.is_empty() => 0.0,
             0 => self.last.delay,
             departures => (now.waited_ns - before.waited_ns) as f64 * 1e-9 / departures as f64,
         };
