@@ -148,13 +148,13 @@ QUICK = Sizes(2, 4, 2, 1, 2, 2, 4, 4)
 Row = tuple[int, float, np.ndarray]  # generation, mean score of the population, scores of the selection
 
 
-def train(name: str, draws, select: Sequence[Link], sizes: Sizes) -> tuple[np.ndarray, list[Row]]:
+def train(name: str, draws, select: Sequence[Link], sizes: Sizes, seed: int) -> tuple[np.ndarray, list[Row]]:
     """Train a policy; return the one that was best at a selection, and a row for each selection.
 
     `draws` takes a random generator and returns the links of a generation. All policies of a generation run on the same
     links with the same seeds, which no other generation has.
     """
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(seed)
     search = CmaEs(np.zeros(SIZE), 0.5, sizes.population, random)
     best, rows, started = search.mean, [], time.monotonic()
 
@@ -272,6 +272,7 @@ def main() -> None:
     """Train, choose the rivals, test, draw."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a few seconds, to see that it works")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the search, not of the runs")
     parser.add_argument("--out", type=Path, default=Path("out/train"), help="the folder of the figures")
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else Sizes()
@@ -287,7 +288,7 @@ def main() -> None:
     rivals: dict[str, np.ndarray | str] = {}
     curves, lines = {}, {}
     for name in draws:
-        rivals[name], curves[name] = train(name, draws[name], select[name], sizes)
+        rivals[name], curves[name] = train(name, draws[name], select[name], sizes, arguments.seed)
     rivals |= {"PIE": "pie", "PIE, tuned": tuned(select["policy, own link"], sizes), "CoDel": "codel"}
     print(f"PIE, tuned on the own link: {rivals['PIE, tuned']}")
     seeds = [1_000_000 + i for i in range(sizes.select)]

@@ -1,4 +1,4 @@
-//! A run under the control of an agent: what it does to packets, and what is measured.
+//! A run under the control of an agent: the fate of packets, and the measurements.
 
 use aqm::unit::{Span, Time};
 use netsim::{Agent, Control, Interval, Simulation};

@@ -18,7 +18,7 @@ pub(crate) struct Controls {
     pool: Pool,
 }
 
-/// The measurements as f64 and the observations as f32, of all runs in order, and whether each is over.
+/// The measurements in eight bytes each and the observations in four, of all runs in order, and whether each is over.
 type Step<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, Vec<bool>);
 
 #[pymethods]

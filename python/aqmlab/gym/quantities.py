@@ -1,4 +1,4 @@
-"""What is measured in each interval, what an agent sees of it, and the score."""
+"""The measurements of an interval, the observation that an agent gets of them, and the score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,21 @@ from aqmlab import _core
 
 
 class Quantity(NamedTuple):
-    """A quantity: its name, unit (empty for none), definition, lowest and highest value."""
+    """A quantity that is measured in each interval, or a component of an observation.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    unit : str
+        Its unit, empty for none.
+    doc : str
+        Its definition.
+    low : float
+        Its lowest value.
+    high : float
+        Its highest value.
+    """
 
     name: str
     unit: str
@@ -24,7 +38,7 @@ class Quantity(NamedTuple):
 
 
 MEASURED = tuple(Quantity(*row) for row in _core.control_quantities()[0])
-"""What is measured in each interval: the keys of ``info`` and of the mapping that a reward function takes."""
+"""The measurements of an interval: the keys of ``info`` and of the mapping that a reward function takes."""
 
 OBSERVED = tuple(Quantity(*row) for row in _core.control_quantities()[1])
 """The components of an observation, in their order; they are clipped to their ranges."""

@@ -25,19 +25,29 @@ Step = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArra
 class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[Any]]):
     """Many `AqmEnv` that are stepped together, in threads of the engine without the GIL.
 
-    It returns bit for bit what as many `AqmEnv` in a ``SyncVectorEnv`` do. At the step after the end of its episode, an
+    It returns bit for bit what a ``SyncVectorEnv`` of `AqmEnv` does. At the step after the end of its episode, an
     environment ignores its action and begins the next episode (``AutoresetMode.NEXT_STEP``).
 
     Parameters
     ----------
     num_envs : int
         The number of environments.
-    scenario, interval, mark, settings, vary, aqm
+    scenario : str, PathLike, Scenario or sequence of these
         As for `AqmEnv`; each environment draws for itself.
+    interval : float
+        The control interval in seconds.
+    mark : bool
+        Mark ECN-capable packets instead of dropping them.
+    settings : mapping, optional
+        Values to change in each scenario.
+    vary : mapping, optional
+        Values that each episode draws, each environment for itself.
     reward : callable, optional
         As for `AqmEnv`, but it takes and returns arrays of shape (`num_envs`,).
+    aqm : str, optional
+        A queue discipline that decides in place of the agent.
     threads : int, optional
-        The threads that advance the runs; by default as many as the process may use cores.
+        The number of threads that advance the runs; by default that of the cores that the process may use.
 
     Raises
     ------
@@ -97,10 +107,10 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
 
         Returns
         -------
-        observations : numpy.ndarray, shape (num_envs, 8)
+        observations : numpy.ndarray, shape (n, 8)
             Zeros: nothing has happened yet.
         infos : dict
-            The measurements, 0, and ``seed``, the seeds of the runs: arrays of shape (num_envs,).
+            The measurements, 0, and ``seed``, the seeds of the runs: arrays of shape (n,).
         """
         count = self.num_envs
         seeds = list(range(seed, seed + count)) if isinstance(seed, int) else list(seed or [None] * count)
@@ -135,19 +145,19 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
 
         Parameters
         ----------
-        actions : array_like, shape (num_envs, 1)
+        actions : array_like, shape (n, 1)
             The square roots of the probabilities.
 
         Returns
         -------
-        observations : numpy.ndarray, shape (num_envs, 8)
+        observations : numpy.ndarray, shape (n, 8)
             What `OBSERVED` describes.
-        rewards : numpy.ndarray, shape (num_envs,)
+        rewards : numpy.ndarray, shape (n,)
             The rewards of the interval; 0 where an episode begins.
-        terminations, truncations : numpy.ndarray, shape (num_envs,)
+        terminations, truncations : numpy.ndarray, shape (n,)
             Whether episodes are over: none is terminated; it is truncated at the end of its run.
         infos : dict
-            What `MEASURED` describes, in arrays of shape (num_envs,), and the ``seed`` of an episode that begins.
+            What `MEASURED` describes, in arrays of shape (n,), and the ``seed`` of an episode that begins.
         """
         if not self._over:
             raise ResetNeeded("no episode is under way: call reset() first")
