@@ -1,6 +1,7 @@
 """The environments: Gymnasium's contract, determinism, what an action does, and what a wrong argument is told."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,6 +59,12 @@ def test_observations_are_in_their_space_and_info_has_every_measurement() -> Non
         assert env.observation_space.contains(observation)
         assert [*info][: len(MEASURED)] == [quantity.name for quantity in MEASURED]
     assert env.observation_space.shape == (len(OBSERVED),)
+
+
+def test_the_guide_describes_the_observation_as_the_engine_does() -> None:
+    page = (ROOT / "docs/guide/learning.md").read_text(encoding="utf-8").replace("−", "-")
+    rows = re.findall(r"^\| `(\w+)` \| (-?\d+) to (\d+) \| ?(.*?) ?\|", page, re.MULTILINE)
+    assert rows == [(one.name, f"{one.low:g}", f"{one.high:g}", one.unit) for one in OBSERVED]
 
 
 def test_equal_actions_give_equal_bits() -> None:
