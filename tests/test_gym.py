@@ -62,7 +62,7 @@ def test_observations_are_in_their_space_and_info_has_every_measurement() -> Non
 
 
 def test_the_guide_describes_the_observation_as_the_engine_does() -> None:
-    page = (ROOT / "docs/guide/learning.md").read_text(encoding="utf-8").replace("−", "-")
+    page = (ROOT / "docs/guide/learning.md").read_text(encoding="utf-8").replace("\N{MINUS SIGN}", "-")
     rows = re.findall(r"^\| `(\w+)` \| (-?\d+) to (\d+) \| ?(.*?) ?\|", page, re.MULTILINE)
     assert rows == [(one.name, f"{one.low:g}", f"{one.high:g}", one.unit) for one in OBSERVED]
 
@@ -184,7 +184,7 @@ def test_the_vector_environment_equals_single_ones_bit_for_bit(threads: int) -> 
 
 
 def test_it_works_in_the_processes_of_gymnasium() -> None:
-    single = AsyncVectorEnv([lambda: AqmEnv("quickstart", settings=SHORT)] * 2)
+    single = AsyncVectorEnv([lambda: AqmEnv("quickstart", settings=SHORT)] * 2, context="spawn")
     vector = gymnasium.make_vec("aqmlab/Aqm-v0", 2, "vector_entry_point", settings=SHORT)
     try:
         assert as_bits(single.reset(seed=3)) == as_bits(vector.reset(seed=3))
