@@ -51,6 +51,21 @@ fn without_drops_it_is_drop_tail() {
 }
 
 #[test]
+fn an_interval_has_the_events_of_its_time() {
+    // Of one sender: a queue that works ahead would take its packets over before they arrive.
+    let scenario = scenario(&[("dumbbell.sender_delay", "20 ms"), ("traffic.long.count", "1")]);
+    let of = |agent| intervals(&mut Control::new(scenario.clone(), 7, agent), |_| 0.0);
+    assert_eq!(of(Some(Agent::Drops)), of(None));
+    let mut run = Simulation::step_by_step(scenario.clone(), 7, ());
+    let mut arrivals = 0.0;
+    for (i, interval) in (1..).zip(of(None)) {
+        run.advance(Time::ZERO + Span::ms(5) * i);
+        arrivals += value(&interval, "arrivals");
+        assert_eq!(run.glance().arrivals as f64, arrivals, "interval {i}");
+    }
+}
+
+#[test]
 fn a_discipline_is_measured_in_a_run_that_is_its_own() {
     for aqm in ["pie", "codel", "red"] {
         let scenario = scenario(&[("aqm.name", aqm)]);
