@@ -300,6 +300,9 @@ class Scenario:
     def __hash__(self) -> int:
         return hash(self.to_toml())
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Scenario:
+        return self  # immutable; gymnasium copies the arguments of an environment
+
     def __repr__(self) -> str:
         try:
             return f"<Scenario {self.title!r}: {self.aqm}, {self.duration:g} s, seed {self.seed}>"

@@ -161,6 +161,13 @@ impl AnyDiscipline {
         matches!(self, Self::One(aqm) if aqm.rests(buffer))
     }
 
+    /// See [`Instance::steer`](crate::foreign::Instance::steer); algorithms that are not foreign ignore the value.
+    pub(crate) fn steer(&mut self, value: f64) {
+        if let Self::One(AnyAqm::Foreign(running)) = self {
+            running.steer(value);
+        }
+    }
+
     /// See [`Aqm::signals`](crate::Aqm::signals).
     #[inline]
     pub fn signals(&self, visit: impl FnMut(usize, f64)) {

@@ -65,6 +65,8 @@ pub trait Instance: Send + Sync + Debug {
     fn on_idle(&mut self, now: Time);
     fn on_period(&mut self, now: Time, queue: &Backlog);
     fn signals(&self, visit: &mut dyn FnMut(usize, f64));
+    /// Takes a value that the host decides while the run goes on; only an algorithm that asks for one has a use for it.
+    fn steer(&mut self, _value: f64) {}
     /// A copy in the same state.
     fn copy(&self) -> Box<dyn Instance>;
 }
@@ -146,9 +148,13 @@ impl Params {
     /// The reason for which there is no such algorithm.
     pub fn find(name: &str, source: Option<&str>) -> Result<Self, String> {
         let loader = LOADER.get().ok_or("only aqmlab in Python can run an algorithm in Python")?;
-        let declaration = loader(name, source)?;
-        let values = declaration.specs.iter().map(|spec| spec.default.clone()).collect();
-        Ok(Self { declaration, values })
+        loader(name, source).map(Self::of)
+    }
+
+    /// The defaults of an algorithm.
+    #[must_use]
+    pub fn of(declaration: &'static Declaration) -> Self {
+        Self { declaration, values: declaration.specs.iter().map(|spec| spec.default.clone()).collect() }
     }
 
     /// The algorithm.
@@ -385,6 +391,10 @@ impl Running {
 
     pub fn on_period(&mut self, now: Time, queue: &Backlog) {
         self.instance().on_period(now, queue);
+    }
+
+    pub fn steer(&mut self, value: f64) {
+        self.instance().steer(value);
     }
 
     #[inline]

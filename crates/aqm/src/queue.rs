@@ -194,6 +194,11 @@ impl<T: Frame> Queue<T> {
         &self.algorithm
     }
 
+    /// Hands a value to a foreign algorithm; see [`Instance::steer`](crate::foreign::Instance::steer).
+    pub fn steer(&mut self, value: f64) {
+        self.algorithm.steer(value);
+    }
+
     /// Passes an arrival to the algorithm and the buffer.
     #[inline]
     pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {

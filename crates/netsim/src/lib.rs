@@ -39,4 +39,6 @@ pub use measure::series::Series;
 pub use memory::memory_estimate;
 pub use network::{Cause, Lost, Seen, Wait};
 pub use packet::Kind;
-pub use simulation::{Account, Emulation, Ends, Fate, Foreign, Simulation, WindowSample};
+pub use simulation::{
+    Account, Agent, Control, Emulation, Ends, Fate, Foreign, Interval, Quantity, Simulation, WindowSample,
+};

@@ -3,6 +3,7 @@
 mod account;
 mod applications;
 mod conservation;
+mod control;
 mod early;
 mod emulation;
 mod flow_log;
@@ -14,6 +15,7 @@ mod summary;
 mod tap;
 
 pub use account::{Account, Ends};
+pub use control::{Agent, Control, Interval, Quantity};
 pub use emulation::{Emulation, Fate, Foreign};
 
 use crate::engine::clock::ClockArithmetic as _;

@@ -29,7 +29,8 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
-    /// [`Simulation::new`] works ahead: slower, and only for comparing the results of both.
+    /// [`Simulation::new`] works ahead: slower, for comparing the results of both, and for looking at a queue in the middle
+    /// of a run.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
         Self::set_up(scenario, seed, probe, Own::StepByStep, Watch::default()).expect(UNSTOPPED)
