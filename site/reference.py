@@ -14,7 +14,7 @@ import aqmlab.papers
 import aqmlab.theory
 from aqmlab.cli.app import app as commands
 
-CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "RIVALS", "Aqms", "Item"}
+CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "PASS", "MARK", "DROP", "RIVALS", "Aqms", "Item"}
 
 
 def sections(command: Any, path: str) -> Iterator[str]:

@@ -126,7 +126,7 @@ def test_a_row_that_fails_is_told_and_the_others_go_on(
 def test_a_table_that_is_unknown_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["--tables", "nonsense"])
-    assert "'flows', 'clocks', 'aqms', 'tcps', 'shipped', 'rivals'" in capsys.readouterr().err
+    assert "'flows', 'clocks', 'aqms', 'own', 'tcps', 'shipped', 'rivals'" in capsys.readouterr().err
 
 
 def test_the_ratio_is_of_medians_each_over_its_own_packets() -> None:

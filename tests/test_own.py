@@ -1,6 +1,7 @@
 """Queue disciplines of the user's own: classes in Python files."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -384,3 +385,12 @@ def test_the_fluid_engine_integrates_its_law() -> None:
     fluid = aqmlab.fluid(scenario).metrics
     packets = aqmlab.run(scenario).metrics
     assert fluid["queue_mean"] == pytest.approx(packets["queue_mean"], rel=0.15)
+
+
+def test_without_numba_it_runs_in_python(overload: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setattr(compiled, "_WORTH", 0)
+    reference = written(tmp_path, "def on_enqueue(self, packet, queue):\n    return 2 if queue.packets > 30 else 0")
+    result = aqmlab.run(overload.with_(duration="2 s").with_aqm(reference), seeds=2)
+    assert result.metrics["queue_max"] <= 31
+    assert compiled.reason(source.declared(reference)) == "numba is not installed: pip install 'aqmlab[numba]'"

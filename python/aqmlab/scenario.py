@@ -463,7 +463,7 @@ def _algorithms() -> Mapping[str, str]:
 def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
 
-    A user's own discipline is under the name of its class: the digest of its source says which it is, wherever the file
+    A user's own discipline is under the name of its class: the digest of its source identifies it, wherever the file
     is. So scenarios that differ only in how they write a discipline are equal.
     """
     copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}

@@ -71,8 +71,8 @@ pub trait Instance: Send + Sync + Debug {
     fn copy(&self) -> Box<dyn Instance>;
 }
 
-/// Returns the algorithm of a reference. With a digest, that of the source with this digest. The error says what is
-/// wrong, and where.
+/// Returns the algorithm of a reference. With a digest, that of the source with this digest. The error states the
+/// fault and its place.
 pub type Loader = fn(&str, Option<&str>) -> Result<&'static Declaration, String>;
 
 static LOADER: OnceLock<Loader> = OnceLock::new();

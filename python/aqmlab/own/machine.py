@@ -48,7 +48,7 @@ def switch(value):
 
 
 def verdict(given):
-    """Return the number of a verdict, -1 for what is no verdict."""
+    """Return the number of a verdict, -1 for another value."""
     raise NotImplementedError
 
 

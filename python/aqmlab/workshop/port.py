@@ -278,7 +278,7 @@ def _helper(declared: Declared, name: str) -> str:
 
 
 def _python(declared: Declared, method: str, then: str | None = None) -> str:
-    """Return the source of a method as comments, followed by a mark of what is to be done."""
+    """Return the source of a method as comments, followed by a mark where work is left."""
     node = _functions(declared)[method]
     lines = declared.text.splitlines()[node.body[0].lineno - 1 : node.end_lineno]
     comments = [f"        // {line}".rstrip() for line in textwrap.dedent("\n".join(lines)).splitlines()]

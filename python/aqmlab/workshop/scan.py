@@ -30,7 +30,7 @@ _CALLS = {"open": "reads or writes files", "input": "waits for the keyboard", "p
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A place in the file, as ``FILE:LINE``, and what is wrong there."""
+    """A place in the file, as ``FILE:LINE``, and the fault there."""
 
     place: str
     text: str

@@ -28,9 +28,8 @@ pub(super) struct Done {
 impl Job {
     fn perform(self) -> Done {
         let Self { place, mut run, p, interval } = self;
-        let mut happened = Interval::default();
-        let raised = caught(false, || happened = run.step(p, interval));
-        Done { place, outcome: raised.map_or(Ok((run, happened)), Err) }
+        let happened = caught(false, || run.step(p, interval));
+        Done { place, outcome: happened.map(|happened| (run, happened)) }
     }
 }
 

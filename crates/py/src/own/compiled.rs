@@ -126,7 +126,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// The code with the state of an object at the start of a run; `None` if the state is not of the code's layout.
+    /// The code with the state of an object at the start of a run; `None` if the state has another layout.
     pub(super) fn new(
         py: Python<'_>,
         code: &'static Code,

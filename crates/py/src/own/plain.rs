@@ -156,7 +156,7 @@ impl Running {
         });
     }
 
-    /// Ends the run with an exception that says where the class raised this one, and when.
+    /// Ends the run with an exception that has the place and the time of this one.
     fn fail(&self, py: Python<'_>, method: &str, now: Time, error: PyErr) -> ! {
         let own = or_raise(python(py));
         let arguments = (&self.object.object, method, now.secs(), with_traceback(py, &error));
