@@ -13,7 +13,7 @@ from aqmlab.theory.delay_control import Controller, Design
 from aqmlab.theory.domain import positive
 from aqmlab.theory.laws import ControlLaw
 
-__all__ = ["Design", "design", "law", "slope"]
+__all__ = ["design", "law", "slope"]
 
 
 def slope(p: float) -> float:

@@ -14,7 +14,7 @@ from aqmlab.theory.domain import not_negative, positive
 from aqmlab.theory.laws import ControlLaw
 from aqmlab.theory.loop.dde import Seen, Timed
 
-__all__ = ["Design", "design", "factor", "law", "timed"]
+__all__ = ["design", "factor", "law", "timed"]
 
 _TUNING = ((1e-6, 1 / 2048), (1e-5, 1 / 512), (1e-4, 1 / 128), (1e-3, 1 / 32), (1e-2, 1 / 8), (0.1, 1 / 2), (1.0, 1.0))
 """Each factor with the drop probability below which it applies: RFC 8033, section 4.2."""
