@@ -145,7 +145,7 @@ def _code(declared: Declared) -> Code:
     space = {**functions.space, **machine.NAMES}
     exec(compile(functions.tree, declared.file, "exec"), space)
     for name in functions.names:
-        space[name] = numba.njit(space[name])
+        space[name] = numba.njit(space[name], boundscheck=True)
     made = {}
     for method in declared.methods:
         try:

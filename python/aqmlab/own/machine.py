@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from numba.core.errors import TypingError
 from numba.extending import overload
 
 from aqmlab import _core
+from aqmlab.own.rewrite import MATH
 
 _uniform = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(_core.uniform_address())
 
@@ -93,7 +95,199 @@ def _verdict(given):
     raise TypingError(f"returns a value of the type {given}, which is no verdict")
 
 
-NAMES = {"_draw": draw, "_ns": ns, "_set_f": fraction, "_set_i": whole, "_set_b": switch}
+def add(a, b):
+    """Return a + b."""
+    raise NotImplementedError
+
+
+def sub(a, b):
+    """Return a - b."""
+    raise NotImplementedError
+
+
+def mul(a, b):
+    """Return a * b."""
+    raise NotImplementedError
+
+
+def shift(a, b):
+    """Return a << b."""
+    raise NotImplementedError
+
+
+def power(a, b):
+    """Return a ** b."""
+    raise NotImplementedError
+
+
+def integer(x):
+    """Return int(x)."""
+    raise NotImplementedError
+
+
+def nearest(x):
+    """Return round(x)."""
+    raise NotImplementedError
+
+
+_MOST = 9.2e18
+"""Below 2**63: whole numbers up to here fit in 64 bits, and the float next to each does, too."""
+
+
+def _whole_numbers(*given):
+    return all(isinstance(one, types.Integer | types.Boolean) for one in given)
+
+
+@overload(add)
+def _add(a, b):
+    if not _whole_numbers(a, b):
+        return lambda a, b: a + b
+
+    def checked(a, b):
+        if abs(float(a) + float(b)) > _MOST:
+            raise OverflowError
+        return a + b
+
+    return checked
+
+
+@overload(sub)
+def _sub(a, b):
+    if not _whole_numbers(a, b):
+        return lambda a, b: a - b
+
+    def checked(a, b):
+        if abs(float(a) - float(b)) > _MOST:
+            raise OverflowError
+        return a - b
+
+    return checked
+
+
+@overload(mul)
+def _mul(a, b):
+    if not _whole_numbers(a, b):
+        return lambda a, b: a * b
+
+    def checked(a, b):
+        if abs(float(a) * float(b)) > _MOST:
+            raise OverflowError
+        return a * b
+
+    return checked
+
+
+@overload(shift)
+def _shift(a, b):
+    def checked(a, b):
+        if b < 0 or b > 62 or abs(float(a)) * 2.0**b > _MOST:
+            raise OverflowError
+        return a << b
+
+    return checked
+
+
+@overload(power)
+def _power(a, b):
+    if _whole_numbers(a, b):
+
+        def whole_power(a, b):
+            if b < 0:
+                raise ValueError
+            found = 1
+            for _ in range(b):
+                if abs(float(found) * float(a)) > _MOST:
+                    raise OverflowError
+                found *= a
+            return found
+
+        return whole_power
+
+    def real_power(a, b):
+        # Python's, by the same function: numba would multiply for small exponents, and round differently.
+        found = _pow(float(a), float(b))
+        if not math.isfinite(found) or (found != found):
+            raise ValueError
+        return found
+
+    return real_power
+
+
+@overload(integer)
+def _integer(x):
+    if _whole_numbers(x):
+        return lambda x: int(x)
+
+    def checked(x):
+        if not abs(x) < _MOST:
+            raise OverflowError
+        return int(x)
+
+    return checked
+
+
+@overload(nearest)
+def _nearest(x):
+    if _whole_numbers(x):
+        return lambda x: int(x)
+
+    def checked(x):
+        if not abs(x) < _MOST:
+            raise OverflowError
+        return int(round(x))
+
+    return checked
+
+
+_pow = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(("pow", ctypes.CDLL(None)))
+
+
+def _real(name):
+    """Return a function of `math` that fails where Python's raises an exception."""
+    function = getattr(math, name)
+
+    @numba.njit
+    def checked(x):
+        if not math.isfinite(x):
+            raise ValueError
+        found = function(float(x))
+        if not math.isfinite(found):
+            raise ValueError
+        return found
+
+    return checked
+
+
+def _to_whole(name):
+    """Return a function of `math` from a number to a whole number; fails where it needs more than 64 bits."""
+    function = getattr(math, name)
+
+    @numba.njit
+    def checked(x):
+        if not abs(x) < _MOST:
+            raise OverflowError
+        return int(function(x))
+
+    return checked
+
+
+_ROUNDING = ("floor", "ceil", "trunc")
+
+NAMES = {
+    "_draw": draw,
+    "_ns": ns,
+    "_set_f": fraction,
+    "_set_i": whole,
+    "_set_b": switch,
+    "_add": add,
+    "_sub": sub,
+    "_mul": mul,
+    "_shift": shift,
+    "_pow": power,
+    "_int": integer,
+    "_round": nearest,
+    **{f"_math_{name}": (_to_whole if name in _ROUNDING else _real)(name) for name in MATH},
+}
 """The names by which rewritten methods call these functions."""
 
 

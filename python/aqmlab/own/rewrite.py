@@ -10,7 +10,7 @@ import random
 import sys
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import aqmlab
@@ -83,8 +83,33 @@ def _methods(declared: Declared, tree: ast.Module) -> dict[str, ast.FunctionDef]
     return found
 
 
+_OPERATIONS: Mapping[type[ast.operator], str] = {
+    ast.Add: "_add",
+    ast.Sub: "_sub",
+    ast.Mult: "_mul",
+    ast.Pow: "_pow",
+    ast.LShift: "_shift",
+}
+"""Operations whose results differ from Python's, where whole numbers leave 64 bits or a power is no real number."""
+
+_BUILTINS = {"int": "_int", "round": "_round", "pow": "_pow"}
+"""Functions that need a check; those that are not here are numba's, except `_OTHERS`."""
+
+_OTHERS = ("sum", "hash", "id", "eval", "exec", "sorted", "print")
+"""Functions whose results or effects differ when compiled."""
+
+MATH = ("sqrt", "exp", "expm1", "log", "log1p", "log10", "sin", "cos", "tan", "atan", "tanh", "floor", "ceil", "trunc")
+"""Functions of `math` of one argument that the compiled code has; it refuses where Python raises an exception."""
+
+_EXACT = ("isfinite", "isinf", "isnan", "fabs", "copysign", "pi", "e", "inf", "nan", "tau")
+"""The rest of `math` whose compiled form is the same."""
+
+_NUMPY = ("abs", "minimum", "maximum", "sqrt", "floor", "ceil", "isfinite", "isnan", "inf", "nan", "pi")
+"""Functions of numpy whose compiled form is the same: those of single elements. Sums are added in another order."""
+
+
 class _Function(ast.NodeTransformer):
-    """Rewrites what compiled code finds elsewhere: the names of aqmlab."""
+    """Rewrites what compiled code finds elsewhere, and operations whose compiled form is not that of Python."""
 
     def __init__(self, declared: Declared, module: ModuleType) -> None:
         self._declared = declared
@@ -99,21 +124,73 @@ class _Function(ast.NodeTransformer):
             return ast.copy_location(ast.Name("_ns", ast.Load()), node)
         return None
 
+    @staticmethod
+    def _call(node: ast.AST, function: str, *arguments: ast.expr) -> ast.expr:
+        """Return a call of a function of `aqmlab.own.machine`."""
+        return ast.copy_location(ast.Call(ast.Name(function, ast.Load()), list(arguments), []), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        function = _OPERATIONS.get(type(node.op))
+        return self._call(node, function, node.left, node.right) if function else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        function = _OPERATIONS.get(type(node.op))
+        calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node.target))
+        if function is None or calls:
+            self.generic_visit(node)
+            return node
+        read = copy.deepcopy(node.target)
+        read.ctx = ast.Load()
+        value = self._call(node, function, self.visit(read), self.visit(node.value))
+        return ast.copy_location(ast.Assign([self.visit(node.target)], value), node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        raise self.refused(node, "catches exceptions")
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name and vars(self._module).get(name) is None:  # not a name of the file
+            if name in _OTHERS:
+                raise self.refused(node, f"calls {name}(), which is not the same when compiled")
+            if name == "round" and len(node.args) != 1:
+                raise self.refused(node, "rounds to digits, which is not the same when compiled")
+            if name in _BUILTINS and len(node.args) == (2 if name == "pow" else 1) and not node.keywords:
+                return self._call(node, _BUILTINS[name], *map(self.visit, node.args))
+        self.generic_visit(node)
+        return node
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
-            return self._named(node, vars(self._module).get(node.id)) or node
+            return self._found(node, vars(self._module).get(node.id)) or node
         return node
+
+    def _found(self, node: ast.expr, value: object) -> ast.expr | None:
+        """Return the expression for a value of the file if it is one of a library; raise NotCompiled if it differs."""
+        owner, name = getattr(value, "__module__", None), getattr(value, "__name__", "")
+        if owner == "math" and isinstance(value, BuiltinFunctionType):
+            if name in MATH:
+                return ast.copy_location(ast.Name(f"_math_{name}", ast.Load()), node)
+            if name == "pow":
+                return ast.copy_location(ast.Name("_pow", ast.Load()), node)
+            if name not in _EXACT:
+                raise self.refused(node, f"uses math.{name}, which is not the same when compiled")
+        if owner == "random" or isinstance(getattr(value, "__self__", None), random.Random):
+            raise self.refused(node, "draws numbers that the seed does not decide: use self.random()")
+        return self._named(node, value)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name):
             owner = vars(self._module).get(node.value.id)
             value = getattr(owner, node.attr, None)
-            if isinstance(owner, ModuleType) and (owner is random or getattr(value, "__name__", "") == "numpy.random"):
-                raise self.refused(node, "draws numbers that the seed does not decide: use self.random()")
-            if owner is aqmlab:
-                if isinstance(value, int | float):
+            if isinstance(owner, ModuleType):
+                if owner.__name__ == "numpy" and node.attr not in _NUMPY:
+                    raise self.refused(node, f"uses numpy's {node.attr}, which is not the same when compiled")
+                if owner is random:
+                    raise self.refused(node, "draws numbers that the seed does not decide: use self.random()")
+                if owner is aqmlab and isinstance(value, int | float):
                     return ast.copy_location(ast.Constant(value), node)
-                return self._named(node, value) or node
+                return self._found(node, value) or node
         elif not isinstance(node.ctx, ast.Load):
             raise self.refused(node, f"sets an attribute {node.attr!r} of something that is not self")
         self.generic_visit(node)
@@ -171,6 +248,8 @@ class _Method(_Function):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if not self._is_own(node):
             return super().visit_Attribute(node)
+        if not isinstance(node.ctx, ast.Load):
+            raise self.refused(node, f"sets self.{node.attr} in another way than by an assignment")
         if node.attr in self._kinds or node.attr in self._arrays:
             return node
         value = inspect.getattr_static(self._declared.cls, node.attr, None)
@@ -181,9 +260,10 @@ class _Method(_Function):
         raise self.refused(node, f"uses self.{node.attr}, which start() does not set")
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Attribute) and self._is_array(node.func.value):
+            raise self.refused(node, f"calls {node.func.attr} of an array, which is not the same when compiled")
         if not self._is_own(node.func):
-            self.generic_visit(node)
-            return node
+            return super().visit_Call(node)
         assert isinstance(node.func, ast.Attribute)
         name = node.func.attr
         state: ast.expr = ast.copy_location(ast.Name(self._self, ast.Load()), node)
@@ -196,6 +276,9 @@ class _Method(_Function):
         keywords = [ast.keyword(one.arg, self.visit(one.value)) for one in node.keywords]
         called = ast.Call(ast.Name(f"_own_{name}", ast.Load()), [state, *arguments], keywords)
         return ast.copy_location(called, node)
+
+    def _is_array(self, node: ast.AST) -> bool:
+        return self._is_own(node) and isinstance(node, ast.Attribute) and node.attr in self._arrays
 
     def _set(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         """Return the statements that assign a value, already rewritten, to a target as the source has it."""
@@ -235,11 +318,10 @@ class _Method(_Function):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
         return self._set(node.target, self.visit(node.value)) if node.value else []
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt] | ast.stmt:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         if not self._is_own(node.target):
-            self.generic_visit(node)
-            return node
+            return super().visit_AugAssign(node)
         assert isinstance(node.target, ast.Attribute)
         read = ast.copy_location(ast.Attribute(node.target.value, node.target.attr, ast.Load()), node)
-        value = ast.copy_location(ast.BinOp(self.visit(read), node.op, self.visit(node.value)), node)
-        return self._set(node.target, value)
+        operation = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        return self._set(node.target, self.visit(operation))
