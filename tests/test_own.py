@@ -1,7 +1,11 @@
 """Queue disciplines of the user's own: classes in Python files."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ from conftest import ROOT, Cli
 
 import aqmlab
 from aqmlab import Scenario, ScenarioError, _core
+from aqmlab.execute import task
 from aqmlab.execute.task import Outcome, Task, digest, key, opened, simulate, sources
 from aqmlab.own import compiled, source
 
@@ -168,18 +173,19 @@ def test_the_digest_is_that_of_the_source_wherever_it_is(overload: Scenario, tmp
 
 def test_a_task_carries_its_source(overload: Scenario, chance: Path) -> None:
     scenario = overload.with_aqm(f"{chance}:Chance")
-    task = Task(scenario.to_toml(), 1, key(digest(scenario), 1), "chance", 1e3, sources=sources(scenario))
+    name = digest(scenario)
+    one = Task(scenario.to_toml(), 1, key(name, 1), "chance", 1e3, sources=sources(scenario))
     expected = outcome(scenario)
     chance.write_text(CHANCE.replace("0.05", "0.5"))
-    done = simulate(task)
+    done = simulate(one)
     assert done
     assert not done.error
     assert outcome(scenario) == expected, "a scenario keeps the source that it was read with"
     chance.unlink()
-    assert links(simulate(task)) == links(done)
+    assert links(simulate(one)) == links(done)
     source._known.clear()
     source._classes.cache_clear()
-    assert "cannot be read" in simulate(Task(task.scenario, 2, key(digest(scenario), 2), "chance", 1e3)).error  # type: ignore[union-attr]
+    assert "cannot be read" in simulate(Task(one.scenario, 2, key(name, 2), "chance", 1e3)).error  # type: ignore[union-attr]
 
 
 def test_a_pinned_source_that_has_changed_is_refused(overload: Scenario, chance: Path) -> None:
@@ -299,7 +305,7 @@ def test_a_neighbour_is_refused(overload: Scenario, chance: Path, monkeypatch: p
     (chance.parent / "neighbour_of_chance.py").write_text("x = 1\n")
     chance.write_text(f"import neighbour_of_chance\n{CHANCE}")
     monkeypatch.syspath_prepend(chance.parent)
-    with pytest.raises(ScenarioError, match=r"chance\.py:1: imports neighbour_of_chance from its own folder"):
+    with pytest.raises(ScenarioError, match=r"chance\.py:1: imports neighbour_of_chance, which is not installed"):
         overload.with_aqm(f"{chance}:Chance").check()
 
 
@@ -325,6 +331,198 @@ def test_what_cannot_be_compiled_says_why_and_runs_in_python(
     of = source.declared(written(tmp_path, body))
     assert compiled.compiled(of) is None
     assert reason in compiled.reason(of)
+
+
+SAME = {
+    "powers": "d = queue.delay * 1e3 + 0.37\nself.f = (d ** 2 + d ** 3 - d ** -2 + d ** 0.5 + 2.0 ** (d % 7)) % 1.0\n"
+    "return 2 if self.f < 0.03 else 0",
+    "math": "self.f += math.sin(queue.delay) + math.exp(-queue.delay) + math.log(1 + queue.packets)\n"
+    "return 2 if math.floor(self.f * 1e6) % 31 == 0 else 0",
+    "whole": "self.n = (self.n * 31 + packet.size) % 1_000_003\nreturn 2 if self.n // 7 % 29 == 0 else 0",
+    "array": "self.w[self.n % 4] += queue.delay\nself.n += 1\n"
+    "return 2 if self.w[(self.n + 1) % 4] % 0.01 < 3e-4 else 0",
+    "draws": "a, b = self.random(), self.random()\nself.f, self.n = b, self.n + (a < b)\n"
+    "return 2 if a * b < 0.005 else 0",
+    "rounding": "self.n = round(queue.delay * 1e3) + int(queue.delay * 777) - math.ceil(queue.delay)\n"
+    "return 2 if self.n % 23 == 3 else 0",
+    "chain": "return 2 if 20 < queue.packets <= 60 and not packet.udp and packet.size > 300 else None",
+}
+"""Bodies of on_enqueue that are compiled, and whose verdicts are the same."""
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_arithmetic_is_that_of_python(overload: Scenario, tmp_path: Path, name: str) -> None:
+    lines = "\n".join(f"    {line}" for line in SAME[name].splitlines())
+    start = "import math\nimport numpy as np\n\ndef start(self, port):\n    import numpy as np\n"
+    start += "    self.f, self.n, self.w = 0.0, 1, np.zeros(4)\n"
+    reference = written(tmp_path, f"{start}def on_enqueue(self, packet, queue):\n{lines}")
+    Path(reference.rpartition(":")[0]).write_text("import math\n" + (tmp_path / "odd.py").read_text())
+    of = source.declared(reference)
+    assert compiled.compiled(of), compiled.reason(of)
+    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    plain = outcome(scenario)
+    assert plain["links"]["bottleneck"]["drops_early"] > 10
+    assert outcome(scenario, interpreted=False) == plain
+
+
+LEFT_TO_PYTHON = {
+    "a whole number beyond 64 bits": "self.n = self.n * 3\nreturn 2 if self.n % 7 == 0 else 0",
+    "a shift beyond 64 bits": "self.n += 1\nreturn 2 if (1 << self.n) % 13 == 1 else 0",
+    "a power of whole numbers": "return 2 if 2 ** -self.n == 0.5 and queue.packets > 30 else 0",
+    "an index beyond the array": "self.n += 1\nreturn 2 if self.w[self.n] > 0 else 0",
+    "a logarithm of zero": "return 2 if math.log(queue.packets) > 3 else 0",
+    "a root of a negative number": "return 2 if math.sqrt(queue.packets - 1) > 3 else 0",
+    "a whole number of infinity": "return 2 if int(1e300 * queue.packets) > 3 else 0",
+}
+"""Bodies that meet something that the compiled code must not decide."""
+
+
+@pytest.mark.parametrize("name", LEFT_TO_PYTHON)
+def test_what_compiled_code_cannot_decide_is_left_to_python(
+    overload: Scenario, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = "\n".join(f"    {line}" for line in LEFT_TO_PYTHON[name].splitlines())
+    start = "def start(self, port):\n    import numpy as np\n    self.n, self.w = 1, np.zeros(4)\n"
+    reference = written(tmp_path, f"{start}def on_enqueue(self, packet, queue):\n{lines}")
+    (tmp_path / "odd.py").write_text("import math\n" + (tmp_path / "odd.py").read_text())
+    assert compiled.compiled(source.declared(reference)), compiled.reason(source.declared(reference))
+    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    with pytest.raises(_core.CompiledCodeError):
+        outcome(scenario, interpreted=False)
+
+    def ended() -> object:
+        try:
+            return dict(aqmlab.run(scenario).metrics)
+        except aqmlab.RunFailed as error:
+            return str(error)
+
+    monkeypatch.setattr(compiled, "_WORTH", 0)
+    found = ended()
+    gave_up = compiled.reason(source.declared(reference)).startswith("its compiled code left")
+    assert gave_up == isinstance(found, dict), "an error of the class says nothing about other runs"
+    monkeypatch.setattr(compiled, "_WORTH", 1e18)
+    assert ended() == found
+
+
+_ON = "def on_enqueue(self, packet, queue):\n    "
+_START = "def start(self, port):\n    import numpy as np\n    "
+
+REFUSED = {
+    "f calls itself": f"def f(self):\n    return self.f()\n{_ON}return self.f()",
+    "no verdict": f"{_ON}return self.g() > 3\ndef g(self):\n    return 1",
+    "catches": f"{_ON}try:\n        return 0\n    except Exception:\n        return 2",
+    "inverts bits": f"{_ON}return 2 if ~queue.packets == 3 else 0",
+    "calls sum()": f"{_ON}return 2 if sum((1, queue.packets)) > 9 else 0",
+    "rounds to digits": f"{_ON}return 2 if round(queue.delay, 3) > 0.1 else 0",
+    "changes CAP": f"{_START}global CAP\n    CAP = port.rate\n{_ON}pass",
+    "not part of self": f"{_START}type(self).cap = 3\n{_ON}pass",
+    "shares its elements": f"{_START}self.a = self.b = np.zeros(3)\n{_ON}pass",
+    "depend on the port": f"{_START}self.a = np.zeros(int(port.buffer))\n{_ON}pass",
+    "of the type float32": f"{_START}self.a = np.float32(1)\n{_ON}pass",
+    "calls sum of an array": f"{_START}self.a = np.zeros(9)\n{_ON}return 2 if self.a.sum() > 1 else 0",
+    "a default that is no number": f"def f(self, limit=(3,)):\n    return 0\n{_ON}return self.f()",
+    "in another way than by an assignment": f"{_START}self.n = 0\n{_ON}for self.n in range(3):\n        pass",
+}
+"""Classes that run in Python only, with the reason."""
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_may_differ_is_not_compiled(overload: Scenario, tmp_path: Path, reason: str) -> None:
+    of = source.declared(written(tmp_path, REFUSED[reason]))
+    assert compiled.compiled(of) is None
+    assert reason in compiled.reason(of)
+
+
+def test_the_methods_are_those_of_the_class_as_it_is(overload: Scenario, tmp_path: Path) -> None:
+    body = """\
+limit = 40
+
+def on_enqueue(self, packet, queue):
+    return 2
+
+def over(self, queue, limit=limit):
+    return queue.packets > limit
+
+def on_enqueue(self, packet, queue):
+    return 2 if self.over(queue) and f(packet.size) else 0
+"""
+    reference = written(tmp_path, body)
+    head = "def f(size):\n    return False\n\n\ndef g(size):\n    return size > 100\n\n\nf = g\nlimit = 3\n"
+    (tmp_path / "odd.py").write_text(head + (tmp_path / "odd.py").read_text())
+    assert compiled.compiled(source.declared(reference)), compiled.reason(source.declared(reference))
+    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    plain = outcome(scenario)
+    assert plain["links"]["bottleneck"]["drops_early"] > 10
+    assert outcome(scenario, interpreted=False) == plain
+
+
+def test_threads_share_a_class(overload: Scenario, tmp_path: Path) -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for number in range(3):
+            name = f"Odd{number}"
+            reference = written(tmp_path, "def on_enqueue(self, packet, queue):\n    return 0", name)
+            scenario = overload.with_(duration="1 s", warmup="0 s").with_aqm(reference)
+            with ThreadPoolExecutor(4) as pool:
+                read = pool.map(lambda _, one=scenario: one.resolved["aqm"]["name"], range(4))
+                assert set(read) == {reference}
+                runs = pool.map(lambda seed, one=scenario: outcome(one, 1, interpreted=False), range(4))
+                assert len({json.dumps(run, sort_keys=True) for run in runs}) == 1
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_result_is_saved_with_the_source_that_ran(overload: Scenario, chance: Path, tmp_path: Path) -> None:
+    result = aqmlab.run(overload.with_(duration="2 s").with_aqm(f"{chance}:Chance"))
+    chance.write_text(CHANCE.replace("0.05", "0.5"))
+    result.save(tmp_path / "out")
+    assert aqmlab.Result.load(tmp_path / "out").scenario.resolved["aqm"]["p"] == 0.05
+    assert aqmlab.run(Scenario.load(tmp_path / "out" / "scenario.toml")).metrics == result.metrics
+
+
+def test_an_exit_is_an_error_of_the_class(overload: Scenario, tmp_path: Path, cli: Cli) -> None:
+    body = "def on_enqueue(self, packet, queue):\n    raise SystemExit(0)"
+    with pytest.raises(aqmlab.RunFailed, match=r"odd\.py:8: SystemExit: 0 \(in Odd\.on_enqueue"):
+        aqmlab.run(overload.with_aqm(written(tmp_path, body)))
+    (tmp_path / "odd.py").write_text("raise SystemExit\n")
+    with pytest.raises(ScenarioError, match=r"odd\.py:1: SystemExit"):
+        overload.with_aqm(f"{tmp_path / 'odd.py'}:Odd").check()
+
+
+def test_ctrl_c_ends_a_class_that_loops_for_ever(tmp_path: Path) -> None:
+    written(tmp_path, "def on_enqueue(self, packet, queue):\n    while queue.packets > 5:\n        pass")
+    command = [sys.executable, "-m", "aqmlab", "run", "quickstart", "--aqm", "./odd.py:Odd"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+
+
+def test_a_package_beside_the_file_is_refused(
+    overload: Scenario, chance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (chance.parent / "helpers_of_chance").mkdir()
+    (chance.parent / "helpers_of_chance" / "__init__.py").write_text("K = 5\n")
+    chance.write_text(f"from helpers_of_chance import K\n{CHANCE}")
+    monkeypatch.syspath_prepend(chance.parent)
+    with pytest.raises(ScenarioError, match=r"chance\.py:1: imports helpers_of_chance, which is not installed"):
+        overload.with_aqm(f"{chance}:Chance").check()
+
+
+def test_the_key_has_the_code_that_runs_classes(
+    overload: Scenario, chance: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = overload.with_aqm(f"{chance}:Chance"), overload.with_aqm("pie")
+    before = digest(own), digest(other)
+    monkeypatch.setattr(task, "interface", lambda: "another")
+    assert digest(own) != before[0]
+    assert digest(other) == before[1]
+    monkeypatch.undo()
+    monkeypatch.setattr(task, "packages", lambda text: {"numpy": "0.1"})
+    assert digest(own) != before[0]
+    chance.write_text(f"import numpy\n{CHANCE}")
+    assert set(source.packages(chance.read_text())) == {"numba", "numpy"}
 
 
 def test_state_of_every_kind_is_compiled(overload: Scenario, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from aqmlab.scenario import Settings, Value
 __version__: str
 engine_version: str
 fluid_version: str
+own_version: str
 deepest: int
 longest: int
 

@@ -440,8 +440,11 @@ def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
     """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
     if not is_own(name):
         return _listed()[_algorithms().get(name, name)]
-    same = (one for one in sorted(scenario.core.own_algorithms) if Path(one[0]).name == Path(name).name)
-    return described(*next(same, (name, None)))
+    own: list[tuple[str, str | None]] = [*sorted(scenario.core.own_algorithms)]
+    tail = f"/{os.path.normpath(name)}"
+    same = [one for one in own if one[0] == name or one[0].endswith(tail)]
+    same += [one for one in own if Path(one[0]).name == Path(name).name]
+    return described(*(same or [(name, None)])[0])
 
 
 def parameter_names(scenario: Scenario) -> Set[str]:

@@ -47,7 +47,8 @@ struct Player {
 
 impl Player {
     fn new(lines: &mut dyn Iterator<Item = &str>) -> Self {
-        let mut head = |word: &str| lines.next().and_then(|line| line.strip_prefix(word)).expect("a head").trim();
+        let mut head =
+            |word: &str| lines.next().and_then(|line| line.strip_prefix(word)).expect("a head").trim();
         let params = AnyParams::of(head("algorithm")).expect("a listed algorithm");
         let [rate, delay, limit, packet] = numbers(head("port"))[..] else { panic!("four numbers") };
         let port = Port {

@@ -15,12 +15,12 @@ use aqm::unit::Span;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use scenario::model::{Arrival, Kind, Link, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 create_exception!(
     aqmlab._core,
@@ -72,20 +72,23 @@ fn unsupported(problem: impl std::fmt::Display) -> PyErr {
 struct Scenario {
     document: Document,
     /// The checked scenario and its JSON, read on first use: a scenario and its traces are read once and run many times.
-    read: OnceLock<Result<(Checked, String), Problems>>,
+    /// A thread that waits for another's reading lets that one have Python, which reads the user's own algorithms.
+    read: PyOnceLock<Result<(Checked, String), Problems>>,
 }
 
 impl From<Document> for Scenario {
     fn from(document: Document) -> Self {
-        Self { document, read: OnceLock::new() }
+        Self { document, read: PyOnceLock::new() }
     }
 }
 
 impl Scenario {
     fn read(&self) -> PyResult<&(Checked, String)> {
-        let read = self.read.get_or_init(|| {
-            let (checked, json) = self.document.resolve()?;
-            Ok((checked, json.to_string()))
+        let read = Python::attach(|py| {
+            self.read.get_or_init(py, || {
+                let (checked, json) = self.document.resolve()?;
+                Ok((checked, json.to_string()))
+            })
         });
         read.as_ref().map_err(|problems| refused(problems.clone()))
     }
@@ -133,8 +136,11 @@ impl Scenario {
         self.checked().map(|_| ())
     }
 
-    fn to_toml(&self) -> String {
-        self.document.to_toml()
+    fn to_toml(&self, py: Python<'_>) -> String {
+        // The user's own algorithms are those that were read, also if their files have changed since.
+        let read = self.read.get(py).and_then(|read| read.as_ref().ok());
+        let sources = read.map(|(checked, _)| own_algorithms(checked)).unwrap_or_default();
+        self.document.to_toml_with(&sources.into_iter().collect())
     }
 
     fn to_json(&self) -> PyResult<&str> {
@@ -238,8 +244,7 @@ impl Scenario {
     /// The user's own algorithms of its links: reference, and digest of the source.
     #[getter]
     fn own_algorithms(&self) -> PyResult<BTreeSet<(&'static str, &'static str)>> {
-        let algorithms = self.checked()?.links.iter().filter_map(|link| link.aqm.as_ref());
-        Ok(algorithms.flat_map(aqm::AnyParams::foreigners).collect())
+        self.checked().map(own_algorithms)
     }
 
     /// The names of its nodes, in the order of their numbers.
@@ -264,6 +269,12 @@ impl Scenario {
     fn packet_estimate(&self) -> PyResult<f64> {
         Ok(scenario::estimate(self.checked()?).packets)
     }
+}
+
+/// The user's own algorithms of a scenario's links: reference, and digest of the source.
+fn own_algorithms(scenario: &Checked) -> BTreeSet<(&'static str, &'static str)> {
+    let algorithms = scenario.links.iter().filter_map(|link| link.aqm.as_ref());
+    algorithms.flat_map(aqm::AnyParams::foreigners).collect()
 }
 
 /// Every algorithm, TCP, kind of traffic and table with its parameters, as JSON.
@@ -339,6 +350,10 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const engine_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_SOURCES"));
+    /// The digest of the sources of this crate, which calls the user's own algorithms.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const own_version: &str = env!("AQMLAB_OWN_SOURCES");
     /// The version, and the digest of the fluid engine's sources.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -12,11 +12,12 @@ use aqm::params::{Kind, Range, Spec, Value};
 use aqm::{Port, Signal, Span};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 pub(crate) use compiled::uniform_address;
 pub(crate) use views::{Draws, Packet, Queue};
@@ -140,7 +141,7 @@ fn read((reference, digest): &(String, String), declared: &Bound<'_, PyAny>) -> 
             declared: declared.clone().unbind(),
             names: specs.iter().map(|spec| spec.name).collect(),
             signals,
-            compiled: OnceLock::new(),
+            compiled: PyOnceLock::new(),
         }),
     })
 }
@@ -177,14 +178,19 @@ fn parameter(declared: &Bound<'_, PyAny>) -> PyResult<Spec> {
 }
 
 /// A class that `aqmlab.own` has read.
-#[derive(Debug)]
 struct Class {
     declared: Py<PyAny>,
     /// The names of its parameters.
     names: Vec<&'static str>,
     signals: &'static [Signal],
     /// Its compiled code, once it is asked for; `None` if it cannot be compiled.
-    compiled: OnceLock<Option<compiled::Code>>,
+    compiled: PyOnceLock<Option<compiled::Code>>,
+}
+
+impl std::fmt::Debug for Class {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.declared)
+    }
 }
 
 impl Class {
@@ -193,8 +199,9 @@ impl Class {
         if INTERPRETED.get() {
             return None;
         }
-        let code = || or_raise(compiled::Code::of(self.declared.bind(py), self.signals));
-        self.compiled.get_or_init(code).as_ref()
+        let code = || compiled::Code::of(self.declared.bind(py), self.signals);
+        // A thread that waits for another's code lets that one have Python.
+        or_raise(self.compiled.get_or_try_init(py, code)).as_ref()
     }
 
     fn parameters<'py>(&self, py: Python<'py>, values: &[Plain]) -> PyResult<Bound<'py, PyDict>> {

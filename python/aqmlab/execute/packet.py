@@ -32,10 +32,14 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
     scenario = scenario_of(task)
+    if _calls_python(task, scenario):
+        return _interpreted(task, scenario, watch)
     try:
-        return _performed(task, scenario, watch, _calls_python(task, scenario))
+        return _performed(task, scenario, watch, False)
     except _core.CompiledCodeError:
-        return _performed(task, scenario, watch, True)  # Python raises the exception with its line
+        outcome = _interpreted(task, scenario, watch)  # raises the exception with its line, or has none
+        _give_up(scenario)
+        return outcome
 
 
 def _calls_python(task: Task, scenario: _core.Scenario) -> bool:
@@ -46,6 +50,23 @@ def _calls_python(task: Task, scenario: _core.Scenario) -> bool:
     from aqmlab.own.compiled import interpreted
 
     return interpreted(algorithms, task.cost)
+
+
+def _give_up(scenario: _core.Scenario) -> None:
+    """Let a scenario's own disciplines run in Python from now on."""
+    from aqmlab.own.compiled import give_up
+    from aqmlab.own.source import declared
+
+    for one in scenario.own_algorithms:
+        give_up(declared(*one))
+
+
+def _interpreted(task: Task, scenario: _core.Scenario, watch: Callable[[float], bool]) -> Outcome | None:
+    """Simulate a task whose disciplines are called in Python."""
+    from aqmlab.own.running import interruptible
+
+    with interruptible():
+        return _performed(task, scenario, watch, True)
 
 
 def _performed(

@@ -15,7 +15,7 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
-from aqmlab.own.source import keep, text_of
+from aqmlab.own.source import interface, keep, packages, text_of
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario, by_algorithm
 
@@ -123,6 +123,8 @@ def digest(scenario: Scenario) -> str:
         cable = name.removesuffix(":reverse")
         table = links[cable] if cable in links else resolved["dumbbell"]
         table["rates" if name == cable else "reverse_rates"] = hashlib.sha256(rates).hexdigest()
+    if own := scenario.core.own_algorithms:
+        resolved["own"] = [interface(), [packages(text_of(source)) for _, source in sorted(own)]]
     return _sha256(resolved).hex()
 
 

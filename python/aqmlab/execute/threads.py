@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from threading import Lock, Thread, get_ident
 from typing import TypeVar
@@ -22,13 +23,18 @@ def cores() -> int:
 
 
 def side_by_side(
-    tasks: Iterator[T], perform: Callable[[T, Callable[[], bool]], None], workers: int, watch: Callable[[], None]
+    tasks: Iterator[T],
+    perform: Callable[[T, Callable[[], bool]], None],
+    workers: int,
+    watch: Callable[[], None],
+    urge: Callable[[], None] = lambda: None,
 ) -> None:
     """Perform tasks in several threads, starting them in order.
 
     Each thread takes one task at a time from `tasks` and calls `perform` with it and with a function that returns
     whether to continue. `watch` is called from time to time from the calling thread. If `watch`, a task or the iterator
-    raises an error, or the user presses Ctrl-C, the tasks under way are stopped and the error is raised.
+    raises an error, or the user presses Ctrl-C, the tasks under way are stopped and the error is raised. To tasks that
+    do not stop within a second, `urge` is called.
     """
     taking = Lock()  # taken only by the new threads, in which KeyboardInterrupt is never raised
     going = True
@@ -72,10 +78,20 @@ def side_by_side(
             watch()
     finally:
         going = False  # a thread that starts after this returns at once
+        waited = 0.0
         while len(over) < len(begun):
-            bell.acquire(timeout=SLICE)
+            if not bell.acquire(timeout=SLICE):
+                waited += SLICE
+            if waited >= 1.0:
+                urge()
     if failures:
         raise failures[0]
+
+
+def _interrupt_classes() -> None:
+    """End the runs of a user's own disciplines that do not return to the engine."""
+    if own := sys.modules.get("aqmlab.own.running"):
+        own.interrupt()
 
 
 def executor(jobs: int) -> Executor:
@@ -98,6 +114,6 @@ def executor(jobs: int) -> Executor:
             finally:
                 under_way.pop(get_ident(), None)
 
-        side_by_side(tasks, perform, jobs, lambda: watch(sum(list(under_way.values()))))
+        side_by_side(tasks, perform, jobs, lambda: watch(sum(list(under_way.values()))), _interrupt_classes)
 
     return run

@@ -108,9 +108,17 @@ def compiled(declared: Declared) -> Code | None:
             try:
                 _codes[name] = _code(declared)
             except NotCompiled as error:
-                _codes[name] = None
-                _reasons[name] = str(error)
+                _codes[name], _reasons[name] = None, str(error)
+            except Exception as error:  # the class's own, in start(), or one of numba's many
+                _codes[name], _reasons[name] = None, f"{type(error).__name__}: {error}"
         return _codes[name]
+
+
+def give_up(declared: Declared) -> None:
+    """Let a class run in Python from now on: its compiled code met something that Python decides."""
+    with _compiling:
+        _codes[_name(declared)] = None
+        _reasons[_name(declared)] = "its compiled code left the whole numbers of 64 bits, or the real numbers"
 
 
 _interpreted = 0.0
@@ -139,6 +147,11 @@ def _code(declared: Declared) -> Code:
     from aqmlab.own import machine
 
     layout = _layout(sample(declared))
+    if _layout(sample(declared, _OTHER_PORT)) != layout:
+        raise NotCompiled(f"{declared.cls.__name__} has attributes whose types or sizes depend on the port")
+    for signal in declared.signals:
+        if layout[signal.name].shape:
+            raise NotCompiled(f"{declared.cls.__name__}.{signal.name} is an array, and a signal is a number")
     names = [name for name in layout.names or () if name != RANDOM]
     kinds = {name: layout[name].kind for name in names if layout[name].shape == ()}
     functions = rewritten(declared, kinds, set(names) - set(kinds))
@@ -155,13 +168,18 @@ def _code(declared: Declared) -> Code:
     return Code(layout, made)
 
 
-def sample(declared: Declared) -> AQM:
-    """Return an object with the defaults, from which the types of the attributes are read."""
+_PORT = (1e7, 0.01, 100.0, 1000)
+_OTHER_PORT = (3e6, 0.003, 37.0, 700)
+"""Two ports: rate in bit/s, delay in s, buffer in packets, usual packet in bytes."""
+
+
+def sample(declared: Declared, port: tuple[float, float, float, int] = _PORT) -> AQM:
+    """Return an object with the defaults on a port."""
 
     def no_draws() -> float:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
 
-    return started(declared, defaults(declared), (1e7, 0.01, 100.0, 1000), no_draws)
+    return started(declared, defaults(declared), port, no_draws)
 
 
 def defaults(declared: Declared) -> dict[str, float | str]:
@@ -181,16 +199,20 @@ def _layout(made: AQM) -> numpy.dtype[Any]:
     import numpy as np
 
     fields: list[tuple[Any, ...]] = [(RANDOM, "i8")]  # the engine sets what comes first
+    arrays: list[Any] = []
     for name, value in vars(made).items():
         if name == "random":
             continue
-        if isinstance(value, bool | np.bool_):
+        if type(value) is bool:
             fields.append((name, "?"))
-        elif isinstance(value, int | np.integer):
+        elif type(value) is int and abs(value) < 2**63:
             fields.append((name, "i8"))
-        elif isinstance(value, float | np.floating):
+        elif type(value) is float:
             fields.append((name, "f8"))
-        elif isinstance(value, np.ndarray) and value.dtype.kind in "bif" and value.size:
+        elif isinstance(value, np.ndarray) and value.dtype in (np.float64, np.int64, np.bool_) and value.size:
+            if value.base is not None or any(np.shares_memory(value, other) for other in arrays):
+                raise NotCompiled(f"{type(made).__name__}.{name} shares its elements with another array")
+            arrays.append(value)
             fields.append((name, value.dtype, value.shape))
         else:
             kind = type(value).__name__

@@ -78,6 +78,18 @@ def _switch(value):
     raise TypingError(f"sets an attribute that starts as true or false to a value of the type {value}")
 
 
+def written(given):
+    """Return a verdict as a method returns it."""
+    raise NotImplementedError
+
+
+@overload(written)
+def _written(given):
+    if isinstance(given, types.NoneType | types.Integer | types.Optional):
+        return lambda given: given
+    raise TypingError(f"returns a value of the type {given}, which is no verdict")
+
+
 @overload(verdict)
 def _verdict(given):
     if isinstance(given, types.NoneType):
@@ -144,9 +156,9 @@ def _add(a, b):
         return lambda a, b: a + b
 
     def checked(a, b):
-        if abs(float(a) + float(b)) > _MOST:
+        if abs(float(int(a)) + float(int(b))) > _MOST:
             raise OverflowError
-        return a + b
+        return int(a) + int(b)
 
     return checked
 
@@ -157,9 +169,9 @@ def _sub(a, b):
         return lambda a, b: a - b
 
     def checked(a, b):
-        if abs(float(a) - float(b)) > _MOST:
+        if abs(float(int(a)) - float(int(b))) > _MOST:
             raise OverflowError
-        return a - b
+        return int(a) - int(b)
 
     return checked
 
@@ -170,9 +182,9 @@ def _mul(a, b):
         return lambda a, b: a * b
 
     def checked(a, b):
-        if abs(float(a) * float(b)) > _MOST:
+        if abs(float(int(a)) * float(int(b))) > _MOST:
             raise OverflowError
-        return a * b
+        return int(a) * int(b)
 
     return checked
 
@@ -234,7 +246,7 @@ def _nearest(x):
     def checked(x):
         if not abs(x) < _MOST:
             raise OverflowError
-        return int(round(x))
+        return round(x)
 
     return checked
 
@@ -279,6 +291,7 @@ NAMES = {
     "_set_f": fraction,
     "_set_i": whole,
     "_set_b": switch,
+    "_verdict": written,
     "_add": add,
     "_sub": sub,
     "_mul": mul,

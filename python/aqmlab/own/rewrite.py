@@ -8,7 +8,7 @@ import inspect
 import math
 import random
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -41,7 +41,7 @@ class Rewritten:
     space: dict[str, Any]
 
 
-RANDOM = "_random"
+RANDOM = "_aqmlab_random"
 """The field of the state with the address of the random numbers."""
 
 _NOT_FOR_EVENTS = ("start",)
@@ -55,32 +55,98 @@ def rewritten(declared: Declared, kinds: Mapping[str, str], arrays: Set[str]) ->
     that are arrays. Raise NotCompiled if a construct cannot be rewritten.
     """
     module = sys.modules[declared.cls.__module__]
-    tree = ast.parse(declared.text)
-    methods = _methods(declared, tree)
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = _functions(declared, module)
+    methods = _methods(declared)
+    plain = _Function(declared, module)
+    for node in [*methods.values(), *functions.values()]:
+        plain.refuse_side_effects(node)
+    _refuse_recursion(declared, methods, functions)
     body: list[ast.stmt] = []
     for name, node in methods.items():
-        body.append(_Method(declared, module, set(methods), kinds, arrays).function(name, node))
-    for function in functions:
-        body.append(_Function(declared, module).visit(function))
+        if name not in _NOT_FOR_EVENTS:
+            own = set(methods) - set(_NOT_FOR_EVENTS)
+            body.append(_Method(declared, module, own, kinds, arrays).function(name, node))
+    for name, node in functions.items():
+        body.append(plain.renamed(node, name))
     names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
     fixed = ast.fix_missing_locations(ast.Module(body, []))
     return Rewritten(fixed, names, dict(vars(module)))
 
 
-def _methods(declared: Declared, tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    """Return the methods of a class and its bases in the file, those of the class first."""
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    found: dict[str, ast.FunctionDef] = {}
+def _methods(declared: Declared) -> dict[str, ast.FunctionDef]:
+    """Return ``start`` and the methods that events call, also by way of others, by name."""
+    known = _all_methods(declared)
+    needed, found = ["start", *declared.methods], dict[str, ast.FunctionDef]()
+    while needed:
+        name = needed.pop()
+        if name in known and name not in found:
+            found[name] = _source_of(declared, known[name])
+            needed += _called(found[name], known)
+    return found
+
+
+def _called(node: ast.FunctionDef, known: Iterable[str]) -> set[str]:
+    """Return the names of the functions and methods that a function calls."""
+    calls = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return {getattr(call, "attr", getattr(call, "id", "")) for call in calls} & set(known)
+
+
+def _all_methods(declared: Declared) -> dict[str, FunctionType]:
+    """Return the methods that a class has: those of its bases too, unless it overrides them."""
+    found: dict[str, FunctionType] = {}
     for base in declared.cls.__mro__:
         if base in (AQM, object):
             continue
-        if base.__module__ != declared.cls.__module__ or base.__name__ not in classes:
+        if base.__module__ != declared.cls.__module__:
             raise NotCompiled(f"{declared.cls.__name__} has a base, {base.__name__}, that is not in its file")
-        for node in classes[base.__name__].body:
-            if isinstance(node, ast.FunctionDef) and node.name not in (*_NOT_FOR_EVENTS, *found):
-                found[node.name] = node
+        for name, value in vars(base).items():
+            if name not in found and isinstance(value, FunctionType):
+                found[name] = value
     return found
+
+
+def _functions(declared: Declared, module: ModuleType) -> dict[str, ast.FunctionDef]:
+    """Return the functions of the file, by the name that they have when the file has been executed."""
+    return {
+        name: _source_of(declared, value)
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType) and value.__code__.co_filename == declared.file
+    }
+
+
+def _source_of(declared: Declared, function: FunctionType) -> ast.FunctionDef:
+    """Return the source of a function, with its defaults as constants."""
+    line = function.__code__.co_firstlineno
+    if function.__code__.co_filename == declared.file:
+        for node in ast.walk(ast.parse(declared.text)):
+            if isinstance(node, ast.FunctionDef) and node.lineno == line:
+                defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+                if not all(one is None or type(one) in (bool, int, float) for one in defaults):
+                    raise NotCompiled(f"{where(declared.file, line)}: {node.name} has a default that is no number")
+                node.args.defaults = [ast.Constant(one) for one in function.__defaults__ or ()]
+                kept = function.__kwdefaults__ or {}
+                node.args.kw_defaults = [
+                    ast.Constant(kept[one.arg]) if one.arg in kept else None for one in node.args.kwonlyargs
+                ]
+                return node
+    raise NotCompiled(f"{where(declared.file, line)}: {function.__name__} is not a function of the file as written")
+
+
+def _refuse_recursion(
+    declared: Declared, methods: Mapping[str, ast.FunctionDef], functions: Mapping[str, ast.FunctionDef]
+) -> None:
+    """Refuse functions that call themselves, also by way of others: compiled code does not notice their depth."""
+    known = {**functions, **methods}
+    calls = {name: _called(node, known) for name, node in known.items()}
+
+    def reached(name: str, seen: Set[str]) -> Set[str]:
+        return (
+            seen if name in seen else frozenset().union(seen, {name}, *(reached(c, seen | {name}) for c in calls[name]))
+        )
+
+    for name, node in known.items():
+        if any(name in reached(called, frozenset()) for called in calls[name]):
+            raise NotCompiled(f"{where(declared.file, node.lineno)}: {name} calls itself")
 
 
 _OPERATIONS: Mapping[type[ast.operator], str] = {
@@ -104,8 +170,8 @@ MATH = ("sqrt", "exp", "expm1", "log", "log1p", "log10", "sin", "cos", "tan", "a
 _EXACT = ("isfinite", "isinf", "isnan", "fabs", "copysign", "pi", "e", "inf", "nan", "tau")
 """The rest of `math` whose compiled form is the same."""
 
-_NUMPY = ("abs", "minimum", "maximum", "sqrt", "floor", "ceil", "isfinite", "isnan", "inf", "nan", "pi")
-"""Functions of numpy whose compiled form is the same: those of single elements. Sums are added in another order."""
+_NUMPY = ("inf", "nan", "pi")
+"""The names of numpy whose compiled form is the same: its functions have errors and an order of their own."""
 
 
 class _Function(ast.NodeTransformer):
@@ -124,6 +190,37 @@ class _Function(ast.NodeTransformer):
             return ast.copy_location(ast.Name("_ns", ast.Load()), node)
         return None
 
+    def refuse_side_effects(self, function: ast.FunctionDef) -> None:
+        """Refuse what reaches beyond the state: compiled code would not see it, or would see it once for all."""
+        own = function.args.args[0].arg if function.args.args else ""
+        local = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+        local |= {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                raise self.refused(node, f"changes {', '.join(node.names)}, which is not part of self")
+            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                base = node.value
+                while isinstance(base, ast.Attribute | ast.Subscript):
+                    base = base.value
+                inside = isinstance(base, ast.Name) and base.id in local
+                if not inside or (
+                    isinstance(node, ast.Attribute) and not (isinstance(base, ast.Name) and base.id == own)
+                ):
+                    raise self.refused(node, "sets something that is not part of self")
+
+    def renamed(self, node: ast.FunctionDef, name: str) -> ast.FunctionDef:
+        """Return a function of the file, rewritten, under the name by which the file knows it."""
+        if node.decorator_list:
+            raise self.refused(node, f"{name} has a decorator")
+        made = copy.copy(node)
+        made.name, made.returns = name, None
+        for argument in ast.walk(made.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        visited = [self.visit(statement) for statement in node.body]
+        made.body = [one for part in visited for one in (part if isinstance(part, list) else [part])]
+        return made
+
     @staticmethod
     def _call(node: ast.AST, function: str, *arguments: ast.expr) -> ast.expr:
         """Return a call of a function of `aqmlab.own.machine`."""
@@ -133,6 +230,12 @@ class _Function(ast.NodeTransformer):
         self.generic_visit(node)
         function = _OPERATIONS.get(type(node.op))
         return self._call(node, function, node.left, node.right) if function else node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Invert):
+            raise self.refused(node, "inverts bits, which is not the same when compiled")
+        self.generic_visit(node)
+        return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         function = _OPERATIONS.get(type(node.op))
@@ -161,8 +264,15 @@ class _Function(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node.ctx, ast.Load):
-            return self._found(node, vars(self._module).get(node.id)) or node
+        if isinstance(node.ctx, ast.Load) and node.id in vars(self._module):
+            value = vars(self._module)[node.id]
+            if found := self._found(node, value):
+                return found
+            numbers = value if isinstance(value, tuple) else (value,)
+            simple = all(type(one) in (bool, int, float) for one in numbers)
+            if not simple and not isinstance(value, ModuleType | FunctionType):
+                kind = type(value).__name__
+                raise self.refused(node, f"uses {node.id}, a {kind} of the file: only numbers can be compiled")
         return node
 
     def _found(self, node: ast.expr, value: object) -> ast.expr | None:
@@ -214,6 +324,7 @@ class _Method(_Function):
         self._arrays = arrays
         self._self = ""
         self._count = 0
+        self._decides = False
 
     def function(self, name: str, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the method as a function."""
@@ -222,6 +333,7 @@ class _Method(_Function):
         if not node.args.args or node.args.vararg or node.args.kwarg:
             raise self.refused(node, f"{name} does not name its arguments")
         self._self = node.args.args[0].arg
+        self._decides = name in ("on_enqueue", "on_dequeue")
         for argument in ast.walk(node.args):
             if isinstance(argument, ast.arg):
                 argument.annotation = None
@@ -241,6 +353,23 @@ class _Method(_Function):
         if node.id == "super":
             raise self.refused(node, "calls super()")
         return super().visit_Name(node)
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if not self._decides or node.value is None:
+            self.generic_visit(node)
+            return node
+        return ast.copy_location(ast.Return(self._verdict(node.value)), node)
+
+    def _verdict(self, node: ast.expr) -> ast.expr:
+        """Return an expression for a verdict that is checked where it is written."""
+        if isinstance(node, ast.IfExp):
+            branches = (self._verdict(node.body), self._verdict(node.orelse))
+            return ast.copy_location(ast.IfExp(self.visit(node.test), *branches), node)
+        if isinstance(node, ast.Subscript):
+            raise self.refused(node, "returns an element of an array, which is no verdict in Python")
+        if isinstance(node, ast.Constant) and node.value is None:
+            return node
+        return self._call(node, "_verdict", self.visit(node))
 
     def _is_own(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._self

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import inspect
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from ctypes import c_ulong, py_object, pythonapi
+from threading import get_ident
 from typing import Any
 
 from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, Port, has
-from aqmlab.own.source import Declared, declared, located, where
+from aqmlab.own.source import Declared, declared, file_of, located, where
 
 __all__ = ["DROP", "MARK", "PASS", "copied", "declared", "explained", "has", "no_verdict", "started"]
 
@@ -27,6 +28,26 @@ class AqmError(RuntimeError):
         super().__init__(message)
 
 
+_busy: set[int] = set()
+"""The threads whose runs call classes in Python."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let `interrupt` end a run of this thread, also in a method that never returns."""
+    _busy.add(get_ident())
+    try:
+        yield
+    finally:
+        _busy.discard(get_ident())
+
+
+def interrupt(error: type[BaseException] = KeyboardInterrupt) -> None:
+    """Raise an exception in the classes that are at work."""
+    for thread in list(_busy):
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(error))
+
+
 def started(
     declared: Declared,
     parameters: Mapping[str, Any],
@@ -40,7 +61,7 @@ def started(
     made.random = random
     try:
         made.start(Port(*port))
-    except Exception as error:
+    except BaseException as error:
         raise explained(made, "start", 0.0, error) from error
     return made
 
@@ -61,10 +82,10 @@ def no_verdict(returned: object) -> TypeError:
 
 def explained(made: AQM, method: str, now: float, error: BaseException) -> BaseException:
     """Return the exception that ends a run in which an object's method has raised `error`."""
-    if not isinstance(error, Exception):
-        return error  # an interrupt is not the class's fault
+    if isinstance(error, KeyboardInterrupt):
+        return error  # the user's, not the class's
     cls = type(made)
-    file = os.fspath(inspect.getmodule(cls).__file__ or "")  # type: ignore[union-attr]
+    file = file_of(cls)
     text = located(file, error)
     if text.startswith(f"{file}: "):  # not raised in the file, but by what the engine did with its result
         function = getattr(cls, method, None)

@@ -8,18 +8,20 @@ import hashlib
 import inspect
 import linecache
 import os
+import site
 import sys
+import sysconfig
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from aqmlab import _core
 from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has
-
-_FORMAT = 1
-"""The version of the interface of these classes; runs of another version are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def _attributes(cls: type[AQM]) -> dict[str, object]:
 
 def line_of(cls: type) -> int:
     """Return the line at which a class begins in its file."""
-    tree = ast.parse("".join(linecache.getlines(inspect.getmodule(cls).__file__ or "")))  # type: ignore[union-attr]
+    tree = ast.parse("".join(linecache.getlines(file_of(cls))))
     lines = (node.lineno for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == cls.__name__)
     return next(lines, 1)
 
@@ -132,7 +134,14 @@ _known: dict[str, str] = {}
 
 def digest_of(text: str) -> str:
     """Return the digest of a file's content."""
-    return hashlib.sha256(f"{_FORMAT}\n{text}".encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@cache
+def interface() -> str:
+    """Return the digest of the code that runs classes; runs of another are not read."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(_core.own_version.encode() + b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def keep(texts: Iterable[str]) -> None:
@@ -187,11 +196,16 @@ def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
     return f"{shown(file)} has no class {name!r}; {hint}"
 
 
+def file_of(cls: type) -> str:
+    """Return the file of a class."""
+    return os.fspath(sys.modules[cls.__module__].__file__ or "")
+
+
 def reference(cls: type[AQM]) -> str:
     """Return ``FILE:CLASS`` for a class; raise TypeError if it is not a discipline at the top of a file."""
     if not issubclass(cls, AQM):
         raise TypeError(f"aqm = {cls!r}: must be a subclass of aqmlab.AQM, or the name of a queue discipline")
-    file = getattr(inspect.getmodule(cls), "__file__", None)
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     if file is None or not file.endswith(".py") or "." in cls.__qualname__:
         raise TypeError(
             f"aqm = {cls!r}: save the class at the top of a file, mine.py, and name it 'mine.py:{cls.__name__}'"
@@ -214,16 +228,23 @@ def classes(file: str) -> list[str]:
 def _classes(file: str, digest: str) -> dict[str, type[AQM]]:
     """Execute a file's content; return the disciplines that it defines."""
     text = _known[digest]
-    module = ModuleType(f"aqmlab_own_{digest}")
+    place = hashlib.sha256(file.encode()).hexdigest()[:8]
+    module = ModuleType(f"aqmlab_own_{digest}_{place}")
     module.__file__ = file
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     sys.modules[module.__name__] = module
     try:
         exec(compile(text, file, "exec"), module.__dict__)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         del sys.modules[module.__name__]
         raise ValueError(located(file, error)) from None
-    _refuse_neighbours(file, text, module)
+    try:
+        _refuse_neighbours(file, text)
+    except ValueError:
+        del sys.modules[module.__name__]
+        raise
     return {
         name: value
         for name, value in vars(module).items()
@@ -241,22 +262,40 @@ def located(file: str, error: BaseException) -> str:
     return f"{where(file, lines[-1])}: {what}" if lines else f"{file}: {what}"
 
 
-def _refuse_neighbours(file: str, text: str, module: ModuleType) -> None:
-    """Refuse imports from the file's own folder: neither the digest nor a task would have them."""
-    folder = Path(file).resolve().parent
+def _refuse_neighbours(file: str, text: str) -> None:
+    """Refuse imports of what is not installed: neither the digest nor a task would have it."""
+    for line, name in _imported(text):
+        origin = getattr(sys.modules.get(name), "__file__", None)
+        if origin and name.partition(".")[0] != "aqmlab" and not _is_installed(origin):
+            raise ValueError(
+                f"{where(file, line)}: imports {name}, which is not installed; put that into this file: a class "
+                "travels with its file alone"
+            )
+
+
+def _imported(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each module that a file imports."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names = [node.module]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            imported = sys.modules.get(name)
-            origin = getattr(imported, "__file__", None)
-            if origin and Path(origin).resolve().parent == folder:
-                del sys.modules[module.__name__]
-                raise ValueError(
-                    f"{where(file, node.lineno)}: imports {name} from its own folder; put that into this file: a class "
-                    "travels with its file alone"
-                )
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            yield node.lineno, base
+            yield from ((node.lineno, f"{base}.{alias.name}".lstrip(".")) for alias in node.names)
+
+
+def _is_installed(origin: str) -> bool:
+    """Return whether a module is one of Python's own or of an installed package."""
+    roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    roots |= {*site.getsitepackages(), site.getusersitepackages()}
+    return any(Path(origin).resolve().is_relative_to(Path(root).resolve()) for root in roots if root)
+
+
+def packages(text: str) -> dict[str, str]:
+    """Return the version of each installed package that a file imports, and of numba, which may compile it."""
+    names = {name.partition(".")[0] for _, name in _imported(text)} | {"numba"}
+    found = {}
+    for name in sorted(names - set(sys.stdlib_module_names) - {"aqmlab", ""}):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

@@ -10,6 +10,7 @@ from aqmlab.own.source import Declared, where
 
 _FOREIGN = {
     "random": "draws numbers that the seed does not decide: use self.random()",
+    "numpy.random": "draws numbers that the seed does not decide: use self.random()",
     "secrets": "draws numbers that the seed does not decide: use self.random()",
     "time": "reads the clock of the machine: use queue.now",
     "datetime": "reads the clock of the machine: use queue.now",
@@ -26,6 +27,10 @@ _FOREIGN = {
 
 _CALLS = {"open": "reads or writes files", "input": "waits for the keyboard", "print": "prints at every packet"}
 """Functions that a discipline has no use for, and why."""
+
+
+_READERS = ("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes", "open")
+"""Methods and functions of libraries that read files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ def _imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
         else:
             continue
         for name in names:
-            if reason := _FOREIGN.get(name.partition(".")[0]):
+            if reason := _FOREIGN.get(name.partition(".")[0]) or _FOREIGN.get(name):
                 yield node.lineno, f"imports {name}, which {reason}"
 
 
@@ -65,6 +70,8 @@ def _calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
             continue
         if isinstance(node.func, ast.Name) and (reason := _CALLS.get(node.func.id)):
             yield node.lineno, f"calls {node.func.id}, which {reason}"
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _READERS:
+            yield node.lineno, f"calls {node.func.attr}, which reads a file: a class travels with its own file alone"
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Attribute):
             owner = node.func.value
             if owner.attr == "random" and isinstance(owner.value, ast.Name) and owner.value.id in ("np", "numpy"):

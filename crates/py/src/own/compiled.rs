@@ -5,9 +5,9 @@
 //! object. A function returns -1 if it met an exception.
 #![allow(unsafe_code)]
 
+use super::Broken;
 use super::plain::Object;
 use super::views::{delay, flow, lent, next};
-use super::Broken;
 use aqm::foreign::Instance;
 use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;

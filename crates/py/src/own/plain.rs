@@ -44,7 +44,8 @@ impl Law for Rate {
             let rate = self.0.call_method1(py, "rate", (q, p)).and_then(|rate| rate.extract::<f64>(py));
             rate.unwrap_or_else(|error| {
                 let own = or_raise(python(py));
-                let explained = own.call_method1("explained", (&self.0, "rate", 0.0, with_traceback(py, &error)));
+                let explained =
+                    own.call_method1("explained", (&self.0, "rate", 0.0, with_traceback(py, &error)));
                 raise(PyErr::from_value(or_raise(explained)))
             })
         })

@@ -207,7 +207,8 @@ impl Draws {
             let message = "random() draws in on_enqueue and on_dequeue only";
             return Err(PyRuntimeError::new_err(message));
         }
-        // It is not null only while `during` waits for the event, which holds the GIL.
+        // It is not null only while `during` waits for the event. A thread of the class's own may draw meanwhile, one
+        // thread at a time, since both this and `during` hold the GIL when they touch the pointer.
         Ok(unsafe { next(source) })
     }
 }

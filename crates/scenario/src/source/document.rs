@@ -8,6 +8,7 @@ use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
 use aqm::foreign;
 use aqm::params::Value;
+use std::collections::BTreeMap;
 use std::path::{self, PathBuf};
 use std::sync::Arc;
 
@@ -212,6 +213,12 @@ impl Document {
     /// The document with its changes, as a scenario file with the same meaning in any folder.
     #[must_use]
     pub fn to_toml(&self) -> String {
+        self.to_toml_with(&BTreeMap::new())
+    }
+
+    /// As [`Document::to_toml`]; `sources` has the digests of foreign algorithms that were read earlier, by reference.
+    #[must_use]
+    pub fn to_toml_with(&self, sources: &BTreeMap<&str, &str>) -> String {
         let mut root = self.root.clone();
         for entry in root.get_mut("traffic").map(Node::entries_mut).unwrap_or_default() {
             self.complete(entry);
@@ -219,11 +226,11 @@ impl Document {
         if let Some(dumbbell) = root.get_mut("dumbbell") {
             self.complete_rates(dumbbell);
         }
-        self.complete_algorithms(&mut root);
+        self.complete_algorithms(&mut root, sources);
         for entry in root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
             self.complete_rates(entry);
             if let Data::Table(link) = &mut entry.data {
-                self.complete_algorithms(link);
+                self.complete_algorithms(link, sources);
             }
         }
         root.to_toml().to_string()
@@ -239,20 +246,21 @@ impl Document {
 
     /// Sets the references of a table's foreign algorithms to their full forms, with the digests of their sources.
     /// Returns whether it has any.
-    fn complete_algorithms(&self, table: &mut Table) -> bool {
+    fn complete_algorithms(&self, table: &mut Table, sources: &BTreeMap<&str, &str>) -> bool {
         let mut any = false;
         let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
         for key in keys.iter().filter(|key| name_key(key, "") == Some("name")) {
             let Some(node) = table.get_mut(key) else { continue };
             let Some(mut inside) = node.expanded(key) else { continue };
-            let mut is_foreign = self.complete_algorithms(&mut inside);
+            let mut is_foreign = self.complete_algorithms(&mut inside, sources);
             if let Some(name) = inside.get_mut("name")
                 && let Some(reference) = self.reference(name)
             {
                 is_foreign = true;
                 let origin = name.origin.clone();
                 name.data = Data::Value(Value::Text(reference.clone()));
-                let said = inside.text("source").map(str::to_owned);
+                let read = sources.get(&*reference).map(|source| (*source).to_owned());
+                let said = inside.text("source").map(str::to_owned).or(read);
                 if let Ok(params) = AnyParams::foreign(&reference, said.as_deref()) {
                     let source = params.source().unwrap_or_default().to_owned();
                     inside.insert("source", Node::new(origin, Data::Value(Value::Text(source))));
