@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Cli
 
-from aqmlab.own.compiled import defaults
 from aqmlab.own.source import declared
 from aqmlab.workshop import port
 from aqmlab.workshop.recording import ARRIVALS, recording
@@ -16,11 +15,11 @@ MINE = declared(f"{ROOT / 'examples' / 'mine.py'}:Mine")
 
 def test_the_recording_that_codel_plays_is_that_of_the_example() -> None:
     kept = ROOT / "crates" / "aqm" / "tests" / "ported" / "codel.txt"
-    assert recording(CODEL, defaults(CODEL), "codel") == kept.read_text()
+    assert recording(CODEL, "codel") == kept.read_text()
 
 
 def test_a_recording_has_every_event_of_the_class() -> None:
-    lines = recording(MINE, defaults(MINE), "mine").splitlines()
+    lines = recording(MINE, "mine").splitlines()
     assert lines[1:4] == ["algorithm mine", "port 2000000 10000000 60 1000", "signals p"]
     kinds = [line.split(" ", 1)[0] for line in lines[4:]]
     assert kinds.count("enqueue") == ARRIVALS
@@ -28,8 +27,9 @@ def test_a_recording_has_every_event_of_the_class() -> None:
     arrivals = [line.split(" | ") for line in lines if line.startswith("enqueue")]
     assert all(0 <= float(draws) < 1 for _, draws, _, _ in arrivals)
     assert 50 < sum(verdict == "D" for _, _, verdict, _ in arrivals) < ARRIVALS / 2
-    values = defaults(MINE) | {"ecn": True}
-    marks = [line.split(" | ") for line in recording(MINE, values, "mine").splitlines() if " | M | " in line]
+    with_ecn = recording(MINE, "mine", {"ecn": True})
+    assert with_ecn.splitlines()[1:3] == ["algorithm mine", "set ecn true"]
+    marks = [line.split(" | ") for line in with_ecn.splitlines() if " | M | " in line]
     assert len(marks) > 50
     assert {facts.split()[3] for facts, *_ in marks} == {"1"}, "only ECN-capable packets are marked"
 
@@ -89,12 +89,59 @@ class AllKinds(aqmlab.AQM):
     assert port.rust_name(of) == "all_kinds"
 
 
+def test_names_and_texts_are_valid_in_rust(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        '''\
+import aqmlab
+
+
+class Base(aqmlab.AQM):
+    """Base."""
+
+    loop = aqmlab.param(1.0, "", "A keyword of Rust")
+    mode = aqmlab.param("1b", "", "A choice", choices=["1b", "2c"])
+    mean = aqmlab.signal("", 'the "mean"')
+
+    def start(self, port):
+        self.match, self.least, self.room = 1, float("inf"), port.buffer
+
+
+class Odd(Base):
+    """Odd."""
+
+    def on_enqueue(self, packet, queue):
+        return 0
+'''
+    )
+    text = port.rust(declared(f"{tmp_path / 'odd.py'}:Odd"))
+    for line in (
+        '        loop_: f64 = 1.0, "";',
+        '        V1B = "1b",',
+        "    match_: i64,",
+        '    const SIGNALS: &\'static [Signal] = &[Signal { name: "mean", unit: "", doc: "the \\"mean\\"." }];',
+        '        // self.match, self.least, self.room = 1, float("inf"), port.buffer',
+    ):
+        assert line in text.splitlines(), text
+    assert 'least: f64::INFINITY, room: todo!("room, which start computes from the port")' in text
+
+
+def test_a_class_that_raises_is_named_with_its_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(
+        "import aqmlab\n\n\nclass Bad(aqmlab.AQM):\n    '''Bad.'''\n\n"
+        "    def on_enqueue(self, packet, queue):\n        return 1 / 0\n"
+    )
+    done = cli("port", "bad.py:Bad")
+    assert done.returncode == 1
+    assert done.stderr.strip() == "bad.py:8: ZeroDivisionError: division by zero"
+
+
 def test_the_command_writes_both_and_says_what_is_next(cli: Cli, tmp_path: Path) -> None:
     done = cli("port", f"{ROOT / 'examples' / 'mine.py'}:Mine", "--out", "rust")
     assert (done.returncode, done.stderr) == (0, "")
     assert "add the line `mine::Mine,` under `one queue`" in done.stdout
     assert (tmp_path / "rust" / "mine.rs").read_text() == port.rust(MINE)
-    assert (tmp_path / "rust" / "mine.txt").read_text() == recording(MINE, defaults(MINE), "mine")
+    assert (tmp_path / "rust" / "mine.txt").read_text() == recording(MINE, "mine")
+    assert (tmp_path / "rust" / "mine-ecn.txt").read_text() == recording(MINE, "mine", {"ecn": True})
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def _code(declared: Declared) -> Code:
     from aqmlab.own import machine
 
     layout = _layout(sample(declared))
-    if _layout(sample(declared, _OTHER_PORT)) != layout:
+    if _layout(sample(declared, OTHER_PORT)) != layout:
         raise NotCompiled(f"{declared.cls.__name__} has attributes whose types or sizes depend on the port")
     for signal in declared.signals:
         if layout[signal.name].shape:
@@ -169,7 +169,7 @@ def _code(declared: Declared) -> Code:
 
 
 _PORT = (1e7, 0.01, 100.0, 1000)
-_OTHER_PORT = (3e6, 0.003, 37.0, 700)
+OTHER_PORT = (3e6, 0.003, 37.0, 700)
 """Two ports: rate in bit/s, delay in s, buffer in packets, usual packet in bytes."""
 
 

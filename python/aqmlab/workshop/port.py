@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.own.algorithm import METHODS, has
-from aqmlab.own.compiled import sample
+from aqmlab.own.algorithm import AQM, METHODS, has
+from aqmlab.own.compiled import OTHER_PORT, sample
 from aqmlab.own.source import Declared, Named
 
 _SIGNATURES = {
@@ -114,7 +114,31 @@ def _choice_name(parameter: Named) -> str:
 
 
 def _variant(choice: str) -> str:
-    return "".join(part.title() for part in re.split(r"\W+|_", choice)) or "Empty"
+    name = "".join(part.title() for part in re.split(r"\W+|_", choice)) or "Empty"
+    return f"V{name}" if name[0].isdigit() else name
+
+
+_KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in let
+    loop macro match mod move mut override priv pub ref return self static struct super trait true try type typeof unsafe
+    unsized use virtual where while yield
+""",
+    )
+)
+
+
+def _named(name: str) -> str:
+    """Return a name that is none of Rust's words."""
+    return f"{name}_" if name in _KEYWORDS else name
+
+
+def _text(text: str) -> str:
+    """Return a text as a literal."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _default(parameter: Named) -> str:
@@ -153,9 +177,9 @@ def _params(declared: Declared) -> str:
     lines = []
     for one in declared.parameters:
         lines += [f"        /// {line}" for line in textwrap.wrap(_sentence(one.doc or one.name), 100)]
-        line = f'        {one.name}: {_type(one)} = {_default(one)}, "{one.unit}"'
+        line = f"        {_named(one.name)}: {_type(one)} = {_default(one)}, {_text(one.unit)}"
         if one.aliases:
-            line += f", {_range(one)}, [{', '.join(map(_quoted, one.aliases))}]"
+            line += f", {_range(one)}, [{', '.join(map(_text, one.aliases))}]"
         elif _range(one) != "Range::ANY":
             line += f", {_range(one)}"
         lines.append(f"{line};")
@@ -171,19 +195,19 @@ def _choice(parameter: Named) -> str:
     return f"crate::choice! {{\n    /// {doc}\n    pub enum {_choice_name(parameter)} {{\n{variants}\n    }}\n}}"
 
 
-def _quoted(text: str) -> str:
-    return f'"{text}"'
-
-
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "…")) else f"{text}."
 
 
 def _state(declared: Declared) -> dict[str, tuple[str, str]]:
     """Return the attributes that are no parameters, each with its Rust type and its value at the start."""
-    made = sample(declared)
+    made, other = vars(sample(declared)), vars(sample(declared, OTHER_PORT))
     names = {parameter.name for parameter in declared.parameters} | {"random"}
-    return {name: _field(value) for name, value in vars(made).items() if name not in names}
+    found = {name: _field(value) for name, value in made.items() if name not in names}
+    for name, (kind, value) in found.items():
+        if _field(other.get(name)) != (kind, value):  # it depends on the port
+            found[name] = kind, f'todo!("{name}, which start computes from the port")'
+    return {_named(name): field for name, field in found.items()}
 
 
 def _field(value: Any) -> tuple[str, str]:
@@ -194,7 +218,9 @@ def _field(value: Any) -> tuple[str, str]:
     if isinstance(value, int | np.integer):
         return "i64", str(int(value))
     if isinstance(value, float | np.floating):
-        return "f64", repr(float(value))
+        number = repr(float(value))
+        written = {"inf": "f64::INFINITY", "-inf": "f64::NEG_INFINITY", "nan": "f64::NAN"}
+        return "f64", written.get(number, number)
     if isinstance(value, np.ndarray) and value.ndim == 1:
         kind = {"f": "f64", "i": "i64", "b": "bool"}[value.dtype.kind]
         zero = {"f64": "0.0", "i64": "0", "bool": "false"}[kind]
@@ -225,7 +251,7 @@ def _implementation(declared: Declared) -> str:
         body.append("    fn is_final(&self) -> bool {\n        true\n    }")
     kinds = _state(declared)
     visits = [
-        f"        visit({i}, {_as_number(signal.name, kinds[signal.name][0])});"
+        f"        visit({i}, {_as_number(_named(signal.name), kinds[_named(signal.name)][0])});"
         for i, signal in enumerate(declared.signals)
     ]
     visit = "mut visit" if visits else "_"
@@ -241,7 +267,8 @@ def _as_number(name: str, kind: str) -> str:
 
 def _signals(declared: Declared) -> str:
     entries = [
-        f'Signal {{ name: "{one.name}", unit: "{one.unit}", doc: "{_sentence(one.doc)}" }}' for one in declared.signals
+        f"Signal {{ name: {_text(one.name)}, unit: {_text(one.unit)}, doc: {_text(_sentence(one.doc))} }}"
+        for one in declared.signals
     ]
     return f"    const SIGNALS: &'static [Signal] = &[{', '.join(entries)}];"
 
@@ -255,7 +282,7 @@ def _new(declared: Declared) -> str:
 
 def has_start(declared: Declared) -> bool:
     """Return whether a class sets its initial state."""
-    return "start" in vars(declared.cls)
+    return declared.cls.start is not AQM.start
 
 
 def _functions(declared: Declared) -> dict[str, ast.FunctionDef]:

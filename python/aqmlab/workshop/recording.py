@@ -6,9 +6,9 @@ import random
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, has
+from aqmlab.own.compiled import defaults
 from aqmlab.own.running import no_verdict, started
 from aqmlab.own.source import Declared
 
@@ -82,17 +82,17 @@ class _Draws:
         return text
 
 
-def recording(declared: Declared, values: Mapping[str, Any], name: str) -> str:
+def recording(declared: Declared, name: str, switches: Mapping[str, bool] | None = None) -> str:
     """Return the events of a queue that is overloaded and idle by turns, with the verdicts of a class.
 
     Parameters
     ----------
     declared : Declared
         The class.
-    values : mapping
-        The value of every parameter, in base units.
     name : str
         The name of the algorithm that translates it.
+    switches : mapping
+        Parameters that are not at their defaults.
 
     Returns
     -------
@@ -100,10 +100,12 @@ def recording(declared: Declared, values: Mapping[str, Any], name: str) -> str:
         A line for each event, which crates/aqm/tests/ported.rs describes and plays.
     """
     draws = _Draws(1)
-    made = started(declared, values, (RATE, DELAY / 1e9, LIMIT, USUAL), draws)
+    chosen = switches or {}
+    made = started(declared, {**defaults(declared), **chosen}, (RATE, DELAY / 1e9, LIMIT, USUAL), draws)
     head = [
         f"# Verdicts of {declared.cls.__name__}, a class in Python whose source has the digest {declared.source}.",
         f"algorithm {name}",
+        *(f"set {key} {str(value).lower()}" for key, value in chosen.items()),
         f"port {RATE} {DELAY} {LIMIT} {USUAL}",
         f"signals {' '.join(signal.name for signal in declared.signals)}".rstrip(),
     ]
