@@ -1,8 +1,8 @@
 //! Algorithms that were first classes in Python: the verdicts of each class, recorded by `aqmlab port`, are those of
 //! its translation, one by one.
 //!
-//! A recording in tests/ported begins with the algorithm, its port (bit/s, ns, packets, bytes) and its signals. Each
-//! further line is an event:
+//! A recording in tests/ported begins with the algorithm, the switches that are not at their defaults (`set ecn true`),
+//! its port (bit/s, ns, packets, bytes) and its signals. Each further line is an event:
 //!
 //! ```text
 //! enqueue TIME SIZE ECT FLOW PACKETS BYTES FULL 0       | DRAWS | VERDICT | SIGNALS
@@ -13,6 +13,7 @@
 //!
 //! with times in ns, the random numbers that the event draws, P, M or D, and the value of each signal after it.
 
+use aqm::params::Value;
 use aqm::{AnyAqm, AnyParams, Backlog, Bytes, Limit, Packet, Port, Rate, Span, Time, Uniform, Verdict};
 use std::collections::VecDeque;
 
@@ -47,10 +48,22 @@ struct Player {
 
 impl Player {
     fn new(lines: &mut dyn Iterator<Item = &str>) -> Self {
-        let mut head =
-            |word: &str| lines.next().and_then(|line| line.strip_prefix(word)).expect("a head").trim();
-        let params = AnyParams::of(head("algorithm")).expect("a listed algorithm");
-        let [rate, delay, limit, packet] = numbers(head("port"))[..] else { panic!("four numbers") };
+        let mut head = |word: &str| {
+            let line = lines.next().expect("a head");
+            line.strip_prefix(word).map(str::trim).ok_or(line)
+        };
+        let mut params = AnyParams::of(head("algorithm").expect("a name")).expect("a listed algorithm");
+        let port = loop {
+            match head("port") {
+                Ok(port) => break port,
+                Err(set) => {
+                    let words: Vec<&str> = set.split_whitespace().collect();
+                    let ["set", key, value] = words[..] else { panic!("{set}") };
+                    params.set(key, &Value::Bool(value == "true")).expect("a switch");
+                }
+            }
+        };
+        let [rate, delay, limit, packet] = numbers(port)[..] else { panic!("four numbers") };
         let port = Port {
             rate: Rate::bit_per_s(rate),
             delay: Span::ns(delay),
@@ -59,7 +72,7 @@ impl Player {
         };
         let own = params.signals();
         let place = |name: &str| own.iter().position(|signal| signal.name == name);
-        let signals = head("signals").split_whitespace().map(place).collect();
+        let signals = head("signals").expect("signals").split_whitespace().map(place).collect();
         let aqm = params.on_one_queue(&port).expect("an algorithm on one queue");
         Self { params, aqm, signals }
     }
