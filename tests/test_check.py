@@ -86,6 +86,21 @@ def test_what_a_run_does_beside_deciding_is_found(checked: type[Findings], head:
     assert message in checked(f"def on_enqueue(self, packet, queue):\n    {body}", head).failed()["runs"]
 
 
+def test_a_run_that_does_not_end_is_ended(checked: "type[Findings]", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "LONGEST", 0.3)
+    monkeypatch.setattr(check, "TESTS", {"runs": check.TESTS["runs"]})
+    failed = checked("def on_enqueue(self, packet, queue):\n    while queue.packets > 5:\n        pass").failed()
+    assert "odd.py:11: TooLong (in Odd.on_enqueue" in failed["runs"] or "odd.py:10: TooLong" in failed["runs"]
+
+
+def test_files_and_generators_of_libraries_are_found(checked: "type[Findings]") -> None:
+    head = "import numpy as np\nfrom numpy.random import default_rng\n"
+    body = "def start(self, port):\n    self.table = np.load('x.npy')\ndef on_enqueue(self, packet, queue):\n    pass"
+    failed = checked(body, head).failed()
+    assert "odd.py:2: imports numpy.random, which draws numbers that the seed does not decide" in failed["source"]
+    assert "odd.py:12: calls load, which reads a file" in failed["source"]
+
+
 def test_signals_and_the_ends_of_ranges_are_tried(checked: type[Findings]) -> None:
     assert "p leaves [0, 1]" in checked("def on_enqueue(self, packet, queue):\n    self.p = 3.0").failed()["runs"]
     nan = "def on_enqueue(self, packet, queue):\n    self.p = float('nan')"

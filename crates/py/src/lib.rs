@@ -72,7 +72,7 @@ fn unsupported(problem: impl std::fmt::Display) -> PyErr {
 struct Scenario {
     document: Document,
     /// The checked scenario and its JSON, read on first use: a scenario and its traces are read once and run many times.
-    /// A thread that waits for another's reading lets that one have Python, which reads the user's own algorithms.
+    /// A thread that waits for the reading of another lets that one have Python, which reads the user's own algorithms.
     read: PyOnceLock<Result<(Checked, String), Problems>>,
 }
 

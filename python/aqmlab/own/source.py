@@ -263,7 +263,7 @@ def located(file: str, error: BaseException) -> str:
 
 
 def _refuse_neighbours(file: str, text: str) -> None:
-    """Refuse imports of what is not installed: neither the digest nor a task would have it."""
+    """Refuse imports of modules that are not installed: neither the digest nor a task would have it."""
     for line, name in _imported(text):
         origin = getattr(sys.modules.get(name), "__file__", None)
         if origin and name.partition(".")[0] != "aqmlab" and not _is_installed(origin):
