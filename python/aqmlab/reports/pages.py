@@ -210,7 +210,9 @@ and every key.
 ## `[aqm]`, `[reverse_aqm]`
 
 `name`, and the parameters of that discipline; of some also a `preset`. Without one the bottleneck is `droptail`.
-[aqms](aqms/index.md) has a page for each; `aqmlab show NAME` prints it.
+[aqms](aqms/index.md) has a page for each; `aqmlab show NAME` prints it. A class of your own has the `name`
+`"mine.py:Mine"`, the file relative to this one; see [AQMs of your own](../guide/own-aqms.md). With a key `source`, the
+digest of the file's content, it is refused if the file has changed since.
 
 {aqms}
 
@@ -279,7 +281,8 @@ _AQMS = """\
 
 `--aqm NAME:KEY=VALUE,KEY=VALUE`, or in a scenario `[aqm]` with `name`, the keys and perhaps a `preset`; `--aqm all`
 compares all. Names in brackets are aliases from ns-2, ns-3, Linux or a paper. `aqmlab show NAME` prints a page,
-`aqmlab.catalogue()` returns all of them in Python.
+`aqmlab.catalogue()` returns all of them in Python. `--aqm ./mine.py:Mine` is a [class of your
+own](../../guide/own-aqms.md).
 
 {overview}
 """
