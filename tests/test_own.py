@@ -578,6 +578,13 @@ def test_commands_take_it_as_any_other(cli: Cli, tmp_path: Path) -> None:
     assert "CoDel declares no law: give it a method rate(self, q, p)" in refused.stderr
 
 
+def test_the_linux_engine_refuses_it(overload: Scenario) -> None:
+    with pytest.raises(
+        ScenarioError, match=r"the linux engine's router has no Python: use the packet engine, or carry"
+    ):
+        aqmlab.run(overload.with_aqm(f"{MINE}:Mine"), engine="linux")
+
+
 def test_the_fluid_engine_integrates_its_law() -> None:
     scenario = Scenario.load("lred/exp1").with_aqm(f"{MINE}:Mine").with_(duration="60 s", warmup="30 s")
     fluid = aqmlab.fluid(scenario).metrics
