@@ -108,8 +108,8 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     scenario.check()
     for reference, _ in sorted(scenario.core.own_algorithms):
         raise _core.ScenarioError(
-            f"aqm.name = {reference!r}: the linux engine's router has no Python: use the packet engine, or carry the class "
-            "to Rust with `aqmlab port`"
+            f"aqm.name = {reference!r}: the linux engine's router has no Python: use the packet engine, or carry the "
+            "class to Rust with `aqmlab port`"
         )
     controls = {
         entry["tcp"]["congestion"] for entry in scenario.resolved["traffic"] if isinstance(entry.get("tcp"), dict)
