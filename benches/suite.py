@@ -14,8 +14,7 @@ EXPERIMENT_1 = "lred/exp1"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 NS3 = "20 000 packets/CPU s"
-"""What an optimized ns-3 has with experiment 1 and RED on a quiet machine of two cores; where ns-3 is installed, `rivals`
-measures it."""
+"""What an optimized ns-3 has with experiment 1 and RED on a quiet machine of two cores; `rivals` measures it."""
 
 BARE: Changes = {"record.series": False}
 
