@@ -19,15 +19,13 @@ class CoDel(aqmlab.AQM):
         now, above = queue.now_ns, packet.sojourn_ns >= aqmlab.ns(self.target) and queue.bytes > self.mtu
         if not above or not self.due:
             self.due = now + aqmlab.ns(self.interval) if above else 0
-        ok, first, again = above and now >= self.due, self.first, self.again
-        self.first = self.again = False
+        ok, first, again, self.first, self.again = above and now >= self.due, self.first, self.again, False, False
         if ok and not (self.dropping or first or again):
             gained = self.count - self.last if now - self.next < 16 * aqmlab.ns(self.interval) else 0
             self.count = self.last = max(gained, 1)
             self.dropping, self.first, self.next = True, True, self.law(now)
             return aqmlab.DROP
-        if again and ok:
-            self.next = self.law(self.next)
+        self.next = self.law(self.next) if again and ok else self.next
         self.dropping = self.dropping and (ok or first)
         if self.dropping and not first and now >= self.next:
             self.count, self.again = self.count + 1, True
