@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import hashlib
 import inspect
 import linecache
 import os
-import site
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
@@ -191,6 +187,8 @@ def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
         return f"{shown(file)} has no subclass of aqmlab.AQM"
     if not name:
         return f"name the class as well, as in {Path(file).name}:{next(iter(classes))}"
+    import difflib
+
     near = difflib.get_close_matches(name, classes, 1)
     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(classes)}"
     return f"{shown(file)} has no class {name!r}; {hint}"
@@ -286,6 +284,9 @@ def _imported(text: str) -> Iterator[tuple[int, str]]:
 
 def _is_installed(origin: str) -> bool:
     """Return whether a module is one of Python's own or of an installed package."""
+    import site
+    import sysconfig
+
     roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     roots |= {*site.getsitepackages(), site.getusersitepackages()}
     return any(Path(origin).resolve().is_relative_to(Path(root).resolve()) for root in roots if root)
@@ -293,6 +294,8 @@ def _is_installed(origin: str) -> bool:
 
 def packages(text: str) -> dict[str, str]:
     """Return the version of each installed package that a file imports, and of numba, which may compile it."""
+    from importlib import metadata
+
     names = {name.partition(".")[0] for _, name in _imported(text)} | {"numba"}
     found = {}
     for name in sorted(names - set(sys.stdlib_module_names) - {"aqmlab", ""}):
