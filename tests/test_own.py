@@ -369,6 +369,7 @@ LEFT_TO_PYTHON = {
     "a whole number beyond 64 bits": "self.n = self.n * 3\nreturn 2 if self.n % 7 == 0 else 0",
     "a shift beyond 64 bits": "self.n += 1\nreturn 2 if (1 << self.n) % 13 == 1 else 0",
     "a power of whole numbers": "return 2 if 2 ** -self.n == 0.5 and queue.packets > 30 else 0",
+    "a quotient of large whole numbers": "return 2 if 9007199254740993 * (queue.packets + 1) / 7 > 1e17 else 0",
     "an index beyond the array": "self.n += 1\nreturn 2 if self.w[self.n] > 0 else 0",
     "a logarithm of zero": "return 2 if math.log(queue.packets) > 3 else 0",
     "a root of a negative number": "return 2 if math.sqrt(queue.packets - 1) > 3 else 0",

@@ -77,7 +77,7 @@ WHOLE_FORMS = (
     "({i} + {j})", "({i} - {j})", "({i} * {j}) % 1009", "({i} // (abs({j}) + 1))", "({i} % (abs({j}) + 2))",
     "int({a} % 1000)", "round({a} % 50)", "math.floor({a} % 77)", "math.ceil({a} % 9)", "min({i}, {j})",
     "max({i}, {j})", "({i} << 2) % 997", "({i} >> 1)", "({i} & 255)", "({i} ^ {j}) % 4096", "({i} if {c} else {j})",
-    "abs({i})", "-{i}",
+    "abs({i})", "-{i}", "round(({i}) / (abs({j}) + 1))",
 )  # fmt: skip
 CONDITIONS = (
     "{a} < {b}", "{i} % 3 == 1", "{i} > {j}", "self.on", "not self.on", "(self.on and {i} > 5)",

@@ -122,6 +122,11 @@ def mul(a, b):
     raise NotImplementedError
 
 
+def div(a, b):
+    """Return a / b."""
+    raise NotImplementedError
+
+
 def shift(a, b):
     """Return a << b."""
     raise NotImplementedError
@@ -144,6 +149,10 @@ def nearest(x):
 
 _MOST = 9.2e18
 """Below 2**63: whole numbers up to here fit in 64 bits, and the float next to each does, too."""
+
+
+_EXACT = 2.0**53
+"""Whole numbers up to here are floats exactly."""
 
 
 def _whole_numbers(*given):
@@ -185,6 +194,20 @@ def _mul(a, b):
         if abs(float(int(a)) * float(int(b))) > _MOST:
             raise OverflowError
         return int(a) * int(b)
+
+    return checked
+
+
+@overload(div)
+def _div(a, b):
+    if not _whole_numbers(a, b):
+        return lambda a, b: a / b
+
+    def checked(a, b):
+        # Python rounds the quotient once; here both numbers become floats first.
+        if abs(float(int(a))) > _EXACT or abs(float(int(b))) > _EXACT:
+            raise OverflowError
+        return int(a) / int(b)
 
     return checked
 
@@ -295,6 +318,7 @@ NAMES = {
     "_add": add,
     "_sub": sub,
     "_mul": mul,
+    "_div": div,
     "_shift": shift,
     "_pow": power,
     "_int": integer,

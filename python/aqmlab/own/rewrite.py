@@ -153,6 +153,7 @@ _OPERATIONS: Mapping[type[ast.operator], str] = {
     ast.Add: "_add",
     ast.Sub: "_sub",
     ast.Mult: "_mul",
+    ast.Div: "_div",
     ast.Pow: "_pow",
     ast.LShift: "_shift",
 }
