@@ -110,7 +110,10 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A declared parameter; `range` has the lower bound, whether that is allowed itself, and the upper bound."""
+    """A declared parameter; `range` has the lower bound, whether that is allowed itself, and the upper bound.
+
+    `name` is that of the attribute, once the class has been read.
+    """
 
     default: float | str
     unit: str
@@ -118,14 +121,16 @@ class Parameter:
     range: tuple[float, bool, float]
     choices: tuple[str, ...]
     aliases: tuple[str, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A declared signal."""
+    """A declared signal; `name` is that of the attribute, once the class has been read."""
 
     unit: str
     doc: str
+    name: str = ""
 
 
 def param(

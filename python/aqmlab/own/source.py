@@ -11,35 +11,13 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from aqmlab import _core
 from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A parameter as the engine reads it."""
-
-    name: str
-    default: float | str
-    unit: str
-    doc: str
-    range: tuple[float, bool, float]
-    choices: tuple[str, ...]
-    aliases: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A signal as the engine reads it."""
-
-    name: str
-    unit: str
-    doc: str
 
 
 @dataclass(frozen=True)
@@ -57,21 +35,17 @@ class Declared:
         return inspect.cleandoc(vars(self.cls).get("__doc__") or "") or f"{self.cls.__name__}, which has no docstring."
 
     @property
-    def parameters(self) -> list[Named]:
+    def parameters(self) -> list[Parameter]:
         """Its parameters in their order, those of its bases first."""
-        return [
-            Named(name, one.default, one.unit, one.doc, one.range, one.choices, one.aliases)
-            for name, one in _attributes(self.cls).items()
-            if isinstance(one, Parameter)
-        ]
+        found = _attributes(self.cls).items()
+        return [replace(one, name=name) for name, one in found if isinstance(one, Parameter)]
 
     @property
-    def signals(self) -> list[Column]:
+    def signals(self) -> list[Signal]:
         """Its signals in their order; a signal p comes first."""
-        found = [
-            Column(name, one.unit, one.doc) for name, one in _attributes(self.cls).items() if isinstance(one, Signal)
-        ]
-        return sorted(found, key=lambda column: column.name != "p")
+        declared = _attributes(self.cls).items()
+        found = [replace(one, name=name) for name, one in declared if isinstance(one, Signal)]
+        return sorted(found, key=lambda signal: signal.name != "p")
 
     @property
     def methods(self) -> list[str]:

@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.own.algorithm import AQM, METHODS, has
+from aqmlab.own.algorithm import AQM, METHODS, Parameter, has
 from aqmlab.own.compiled import OTHER_PORT, sample
-from aqmlab.own.source import Declared, Named
+from aqmlab.own.source import Declared
 
 _SIGNATURES = {
     "on_enqueue": "fn on_enqueue<R: Uniform>(\n        &mut self,\n        now: Time,\n        packet: &Packet,\n"
@@ -101,7 +101,7 @@ def _uses(declared: Declared) -> str:
     return "\n".join(lines)
 
 
-def _type(parameter: Named) -> str:
+def _type(parameter: Parameter) -> str:
     if isinstance(parameter.default, bool):
         return "bool"
     if isinstance(parameter.default, str):
@@ -109,7 +109,7 @@ def _type(parameter: Named) -> str:
     return _TYPES.get(parameter.unit) or ("u32" if isinstance(parameter.default, int) else "f64")
 
 
-def _choice_name(parameter: Named) -> str:
+def _choice_name(parameter: Parameter) -> str:
     return parameter.name.title().replace("_", "")
 
 
@@ -141,7 +141,7 @@ def _text(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _default(parameter: Named) -> str:
+def _default(parameter: Parameter) -> str:
     value, kind = parameter.default, _type(parameter)
     if isinstance(value, bool):
         return str(value).lower()
@@ -165,7 +165,7 @@ def _number(value: float) -> str:
     return {float("inf"): "f64::MAX", float("-inf"): "f64::MIN"}.get(value) or repr(float(value))
 
 
-def _range(parameter: Named) -> str:
+def _range(parameter: Parameter) -> str:
     low, included, high = parameter.range
     if (low, high) == (float("-inf"), float("inf")):
         return "Range::ANY"
@@ -187,7 +187,7 @@ def _params(declared: Declared) -> str:
     return "\n\n".join([*choices, text])
 
 
-def _choice(parameter: Named) -> str:
+def _choice(parameter: Parameter) -> str:
     variants = "\n".join(
         f'        /// As `{choice}`.\n        {_variant(choice)} = "{choice}",' for choice in parameter.choices
     )
