@@ -1,7 +1,7 @@
 //! Algorithms that are written outside this crate, in Python for instance, and declared while the program runs.
 //!
 //! A foreign algorithm works on one queue. Its name is a reference to its source: the path of a file, a colon and the
-//! name of a class, `mine.py:Mine`. The host sets a [`Loader`], which reads the source and returns its
+//! name of a class. The host sets a [`Loader`], which reads the source and returns its
 //! [`Declaration`]; without one, no reference means anything. Declarations are never freed: there is one for each
 //! source, so parameters of two versions of a file are never confused.
 
@@ -93,8 +93,7 @@ fn at_file(text: &str) -> Option<(&str, &str)> {
     ends.map(|end| text.split_at(end)).find(|(_, rest)| rest.is_empty() || rest.starts_with(':'))
 }
 
-/// The reference at the start of `text`, and what follows it: `mine.py:Mine` and `target=10ms` of
-/// `mine.py:Mine:target=10ms`.
+/// The reference at the start of `text`, and the settings that follow it after a colon.
 #[must_use]
 pub fn split(text: &str) -> Option<(&str, &str)> {
     let (file, class) = parts(text)?;

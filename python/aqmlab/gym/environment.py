@@ -57,7 +57,7 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
 
     Examples
     --------
-    >>> env = AqmEnv("quickstart", settings={"duration": "1 s"})
+    >>> env = AqmEnv("quickstart", settings={"duration": "1 s", "warmup": "0 s"})
     >>> observation, info = env.reset(seed=1)
     >>> observation, reward, terminated, truncated, info = env.step([0.1])
     >>> f"{info['time']} s, p = {info['p']:.2f}"

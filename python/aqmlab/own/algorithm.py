@@ -156,8 +156,12 @@ def param(
         other unit is only named.
     doc : str
         The meaning, in one sentence.
-    low, above, high : float, optional
-        The lowest allowed value, or the value above which all are allowed, and the highest.
+    low : float, optional
+        The lowest allowed value.
+    above : float, optional
+        In place of `low`, the value above which all are allowed.
+    high : float, optional
+        The highest allowed value.
     choices : sequence of str
         The allowed texts.
     aliases : sequence of str
@@ -264,28 +268,84 @@ class AQM:
                     raise TypeError(f"{cls.__name__}.{name}: no {kind} can be called {name}: give it another name")
 
     def start(self, port: Port) -> None:
-        """Set the initial state. Every attribute that an event changes should be set here."""
+        """Set the initial state. Every attribute that an event changes should be set here.
+
+        Parameters
+        ----------
+        port : Port
+            The link that the queue feeds.
+        """
 
     def on_enqueue(self, packet: Packet, queue: Queue) -> int | None:
-        """Decide on an arriving packet, before it joins the queue, also if the buffer is full."""
+        """Decide on an arriving packet, before it joins the queue, also if the buffer is full.
+
+        Parameters
+        ----------
+        packet : Packet
+            The packet.
+        queue : Queue
+            The queue, without the packet.
+
+        Returns
+        -------
+        int or None
+            `PASS` or None, `MARK`, or `DROP`.
+        """
 
     def on_dequeue(self, packet: Packet, queue: Queue) -> int | None:
-        """Decide on a packet that is about to be sent. After a drop, the next packet is asked about at once."""
+        """Decide on a packet that is about to be sent. After a drop, the next packet is asked about at once.
+
+        Parameters
+        ----------
+        packet : Packet
+            The packet.
+        queue : Queue
+            The queue, without the packet.
+
+        Returns
+        -------
+        int or None
+            `PASS` or None, `MARK`, or `DROP`.
+        """
 
     def on_overflow(self) -> None:
         """Note that a waiting packet was dropped since a buffer that several queues share is full, as ``fq`` does."""
 
     def on_idle(self, queue: Queue) -> None:
-        """Note that the link is idle from now on, as it is at the start."""
+        """Note that the link is idle from now on, as it is at the start.
+
+        Parameters
+        ----------
+        queue : Queue
+            The queue.
+        """
 
     def on_period(self, queue: Queue) -> None:
-        """Do the periodic update. At one time, it comes before arrivals."""
+        """Do the periodic update. At one time, it comes before arrivals.
+
+        Parameters
+        ----------
+        queue : Queue
+            The queue.
+        """
 
     def rate(self, q: float, p: float) -> float:
         """Return the law of the drop probability p, dp/dt (1/s), at a queue of `q` packets of the usual size.
 
         With it, the fluid engine can integrate the discipline and ``aqmlab analyse`` its stability. It is a law without
         randomness, of p alone; the methods for packets may differ from it in what the law leaves out.
+
+        Parameters
+        ----------
+        q : float
+            The queue in packets.
+        p : float
+            The drop probability.
+
+        Returns
+        -------
+        float
+            The derivative of p.
         """
         raise NotImplementedError
 
