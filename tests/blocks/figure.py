@@ -5,16 +5,15 @@ from pathlib import Path
 from PIL import Image, ImageChops, ImageStat
 
 WIDTH = 1200
-COLOURS = 64
+COLOURS = 256
+"""With fewer, curves of few pixels take the colours of others."""
 
 
 def save(source: Path, target: Path) -> None:
     """Write a figure as a small image."""
     figure = Image.open(source).convert("RGB")
     small = figure.resize((WIDTH, round(figure.height * WIDTH / figure.width)), Image.Resampling.LANCZOS)
-    # Each curve keeps its colour, however few its pixels are.
-    coverage = Image.Quantize.MAXCOVERAGE
-    small.quantize(COLOURS, coverage, dither=Image.Dither.NONE).save(target, optimize=True)
+    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def difference(one: Path, other: Path) -> float:
