@@ -57,7 +57,7 @@ def test_blocks_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) ->
             now_drawn, committed = tmp_path / "figure.png", page.parent / image.target
             figure.save(tmp_path / image.source, now_drawn)
             assert figure.difference(now_drawn, committed) < MARGIN, f"{image.target} is out of date: run `make docs`"
-            assert committed.stat().st_size < 130_000
+            assert committed.stat().st_size < figure.LARGEST
 
 
 @pytest.mark.parametrize("file", TUTORIAL, ids=name)

@@ -5,15 +5,21 @@ from pathlib import Path
 from PIL import Image, ImageChops, ImageStat
 
 WIDTH = 1200
-COLOURS = 256
-"""With fewer, curves of few pixels take the colours of others."""
+COLOURS = (256, 128, 64)
+"""As many as the size allows: with fewer, curves of few pixels take the colours of others."""
+
+LARGEST = 130_000
+"""The most bytes of an image."""
 
 
 def save(source: Path, target: Path) -> None:
     """Write a figure as a small image."""
     figure = Image.open(source).convert("RGB")
     small = figure.resize((WIDTH, round(figure.height * WIDTH / figure.width)), Image.Resampling.LANCZOS)
-    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+    for colours in COLOURS:
+        small.quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
+        if target.stat().st_size < LARGEST:
+            return
 
 
 def difference(one: Path, other: Path) -> float:
