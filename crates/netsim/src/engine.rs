@@ -2,4 +2,5 @@
 
 pub(crate) mod clock;
 pub(crate) mod event;
+pub(crate) mod order;
 pub(crate) mod rng;

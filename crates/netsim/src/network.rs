@@ -5,7 +5,6 @@ pub(crate) mod aqm_queue;
 mod fate;
 pub(crate) mod ledger;
 pub(crate) mod link;
-mod ns2_transmitter;
 mod random_loss;
 pub(crate) mod route;
 mod service;

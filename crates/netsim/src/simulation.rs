@@ -18,8 +18,9 @@ pub use account::{Account, Ends};
 pub use control::{Agent, Control, Interval, Quantity};
 pub use emulation::{Emulation, Fate, Foreign};
 
-use crate::engine::clock::ClockArithmetic as _;
-use crate::engine::event::{Event, NEVER, instant};
+use crate::engine::clock::{Clock, Double, Integer};
+use crate::engine::event::Event;
+use crate::engine::order::{NEVER, Order, instant};
 use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
 use crate::measure::flow_log::FlowLog;
@@ -70,19 +71,20 @@ pub struct Simulation<P> {
 }
 
 /// Puts a sender's segments on the network.
-pub(crate) struct Wire<'a, P> {
+pub(crate) struct Wire<'a, P, C> {
     network: &'a mut Network<P>,
+    clock: C,
     /// The header of a packet without its size.
     header: Header,
     profile: &'a Profile,
 }
 
-impl<P: Probe> Outbox for Wire<'_, P> {
+impl<P: Probe, C: Order> Outbox for Wire<'_, P, C> {
     #[inline]
     fn send(&mut self, segment: Segment) {
         let size = self.profile.size_of(segment.syn) as u16;
         let packet = Packet::data(&segment, Header { size, ..self.header });
-        self.network.send(self.network.events.instant(), &packet);
+        self.network.send_now(self.clock, &packet);
     }
 }
 
@@ -134,7 +136,10 @@ impl<P: Probe> Simulation<P> {
         let mut reached = self.now();
         while reached < until && !self.has_stopped() {
             reached = until.min(Time::from_nanos(reached.nanos().saturating_add(self.stride)));
-            self.handle_all(reached);
+            match self.network.events.clock {
+                Clock::Integer => self.handle_all(Integer, reached),
+                Clock::Double => self.handle_all(Double, reached),
+            }
             self.network.watch.reach(reached);
             self.network.catch_up_all(reached);
         }
@@ -160,11 +165,11 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Handles the events up to and including `until`, unless the watch stops the run.
-    fn handle_all(&mut self, until: Time) {
-        let last = self.network.events.clock.instant(until);
-        while let Some(event) = self.network.events.next(last) {
-            self.handle(event);
-            self.deliver_waiting();
+    fn handle_all<C: Order>(&mut self, clock: C, until: Time) {
+        let last = clock.instant(until);
+        while let Some(event) = self.network.events.next(clock, last) {
+            self.handle(clock, event);
+            self.deliver_waiting(clock);
             if self.network.watch.counts() && !self.asks() {
                 return;
             }
@@ -180,26 +185,26 @@ impl<P: Probe> Simulation<P> {
 
     // Called in one place, for every event: the compiler would otherwise not inline it.
     #[inline(always)]
-    fn handle(&mut self, event: Event) {
+    fn handle<C: Order>(&mut self, clock: C, event: Event) {
         match event {
             Event::Arrival(link) => {
                 let packet = self.network.take(link as usize);
                 if self.network.arrived(&packet) {
-                    self.deliver(&packet);
-                } else if let Some(early) = self.network.forward(&packet) {
-                    self.deliver_early(early, &packet);
+                    self.deliver(clock, &packet);
+                } else if let Some(early) = self.network.forward(clock, &packet) {
+                    self.deliver_early(clock, early, &packet);
                 }
             }
-            Event::Ready(link) => self.network.transmit(link as usize),
-            Event::Period(link) => self.network.close_period(link as usize),
-            Event::Retransmit(flow) => self.on_retransmit(flow),
-            Event::Pace(flow) => self.on_pace(flow),
-            Event::DelayedAck(flow) => self.on_delayed_ack(flow),
-            Event::Start(flow) => self.start(flow),
-            Event::Stop(flow) => self.stop(flow),
-            Event::Short(entry) => self.on_arrival(entry),
-            Event::Session(client) => self.begin_session(client),
-            Event::Datagram(source) => self.send_datagram(source),
+            Event::Ready(link) => self.network.transmit(clock, link as usize),
+            Event::Period(link) => self.network.close_period(clock, link as usize),
+            Event::Retransmit(flow) => self.on_retransmit(clock, flow),
+            Event::Pace(flow) => self.on_pace(clock, flow),
+            Event::DelayedAck(flow) => self.on_delayed_ack(clock, flow),
+            Event::Start(flow) => self.start(clock, flow),
+            Event::Stop(flow) => self.stop(clock, flow),
+            Event::Short(entry) => self.on_arrival(clock, entry),
+            Event::Session(client) => self.begin_session(clock, client),
+            Event::Datagram(source) => self.send_datagram(clock, source),
             Event::Change(link) => self.change_rate(link),
             Event::Warmup => self.end_warmup(),
             Event::Sample => self.sample_windows(),
@@ -208,7 +213,7 @@ impl<P: Probe> Simulation<P> {
 
     /// A packet has reached its destination.
     #[inline]
-    fn deliver(&mut self, packet: &Packet) {
+    fn deliver<C: Order>(&mut self, clock: C, packet: &Packet) {
         if P::CHECKS {
             self.network.ledger.on_delivered(packet);
         }
@@ -231,11 +236,11 @@ impl<P: Probe> Simulation<P> {
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
-                    self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
+                    self.network.send_now(clock, &Packet::ack(&ack, header));
                 });
                 self.arm_ack_timer(packet.flow);
                 if listens {
-                    self.on_delivery(packet.flow);
+                    self.on_delivery(clock, packet.flow);
                 }
             }
             Kind::Ack => {
@@ -244,7 +249,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 let ack = packet.acknowledgement();
                 let before = self.endpoints.senders[packet.flow as usize].una();
-                self.with_sender(packet.flow, |sender, now, profile, out| {
+                self.with_sender(clock, packet.flow, |sender, now, profile, out| {
                     sender.on_ack(now, profile, &ack, out)
                 });
                 // An ACK of nothing new repeats an old stamp (RFC 7323, section 4).
@@ -252,14 +257,14 @@ impl<P: Probe> Simulation<P> {
                     self.on_round_trip(packet);
                 }
                 if self.endpoints.senders[packet.flow as usize].is_through() {
-                    self.on_through(packet.flow);
+                    self.on_through(clock, packet.flow);
                 }
             }
             Kind::Datagram => {
                 let source = &mut self.endpoints.sources[packet.flow as usize];
                 source.on_arrival(packet.payload(), false);
                 if let Some(reverse) = source.reverse {
-                    self.network.send(self.network.events.instant(), &packet.reply(reverse));
+                    self.network.send_now(clock, &packet.reply(reverse));
                 }
             }
             Kind::Reply => self.on_round_trip(packet),
@@ -279,10 +284,11 @@ impl<P: Probe> Simulation<P> {
 
     /// Lets a sender act, puts its segments on the network and its deadline on the event list.
     #[inline]
-    pub(crate) fn with_sender(
+    pub(crate) fn with_sender<C: Order>(
         &mut self,
+        clock: C,
         index: u32,
-        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut Wire<'_, P>),
+        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut Wire<'_, P, C>),
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
@@ -290,12 +296,12 @@ impl<P: Probe> Simulation<P> {
         let sender = &mut self.endpoints.senders[index as usize];
         let header = flow.header(index, flow.forward, 0);
         let [before, _] = sender.deadlines();
-        let mut wire = Wire { network: &mut self.network, header, profile };
+        let mut wire = Wire { network: &mut self.network, clock, header, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
         if deadline != before {
-            flow.due = events.due(deadline);
+            flow.due = events.due(clock, deadline);
         }
         // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
         if instant(flow.due) < instant(flow.timer) {
@@ -307,7 +313,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn on_retransmit(&mut self, index: u32) {
+    fn on_retransmit<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.network.events.current();
         let flow = &mut self.endpoints.flows[index as usize];
         if flow.timer != now {
@@ -320,14 +326,14 @@ impl<P: Probe> Simulation<P> {
             }
             return;
         }
-        self.with_sender(index, |sender, now, profile, out| {
+        self.with_sender(clock, index, |sender, now, profile, out| {
             // To the nanosecond, a floating-point clock may be a moment before it.
             let [deadline, _] = sender.deadlines();
             sender.on_timer(now.max(deadline), profile, out);
         });
     }
 
-    fn on_pace(&mut self, index: u32) {
+    fn on_pace<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let flow = &mut self.endpoints.flows[index as usize];
         if flow.pace > now {
@@ -339,7 +345,7 @@ impl<P: Probe> Simulation<P> {
         if self.endpoints.senders[index as usize].deadlines()[0] <= now {
             return;
         }
-        self.with_sender(index, |sender, now, profile, out| {
+        self.with_sender(clock, index, |sender, now, profile, out| {
             let [_, pace] = sender.deadlines();
             if pace <= now {
                 sender.on_timer(now, profile, out);
@@ -347,7 +353,7 @@ impl<P: Probe> Simulation<P> {
         });
     }
 
-    fn on_delayed_ack(&mut self, index: u32) {
+    fn on_delayed_ack<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let flow = &mut self.endpoints.flows[index as usize];
         if flow.ack_timer != now {
@@ -359,7 +365,7 @@ impl<P: Probe> Simulation<P> {
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
             let header = flow.header(index, flow.reverse, profile.header as u16);
             receiver.on_timer(now, profile, |ack| {
-                self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
+                self.network.send_now(clock, &Packet::ack(&ack, header));
             });
         }
         self.arm_ack_timer(index);
@@ -375,7 +381,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn send_datagram(&mut self, index: u32) {
+    fn send_datagram<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let source = &mut self.endpoints.sources[index as usize];
         if now >= source.stop {
@@ -389,16 +395,16 @@ impl<P: Probe> Simulation<P> {
                 Packet::datagram(now, Header { flow: index, generation: 0, hop, class, size }, source.ecn);
             match sent.gap {
                 Some(Span::ZERO) => {
-                    self.network.send(self.network.events.instant(), &packet);
+                    self.network.send_now(clock, &packet);
                     if !self.network.watch.goes_on(1) {
                         return;
                     }
                 }
                 Some(gap) => {
                     self.network.events.push(now + gap, Event::Datagram(index));
-                    return self.network.send(self.network.events.instant(), &packet);
+                    return self.network.send_now(clock, &packet);
                 }
-                None => return self.network.send(self.network.events.instant(), &packet),
+                None => return self.network.send_now(clock, &packet),
             }
         }
     }

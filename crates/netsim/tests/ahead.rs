@@ -10,6 +10,9 @@ use run::Glance;
 use scenario::model::{Profile, Tcp};
 use scenario::{Document, Scenario};
 
+const INTEGER: &str = "clock = \"integer\"";
+const DOUBLE: &str = "clock = \"double\"";
+
 fn scenario(text: &str) -> Scenario {
     Document::parse(text, "ahead").unwrap().check().unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }
@@ -33,9 +36,17 @@ fn outcome(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
     (results, engine["events"].as_u64().unwrap())
 }
 
-/// Asserts that both runs have the same results, and returns how many events each took.
+/// Asserts that both runs have the same results, on either clock; returns how many events each took on the integer clock.
 #[track_caller]
 fn compare(text: &str, seed: u64) -> (u64, u64) {
+    assert!(text.contains(INTEGER), "{text}");
+    compare_on(&text.replace(INTEGER, DOUBLE), seed);
+    compare_on(text, seed)
+}
+
+/// The same on the scenario's own clock.
+#[track_caller]
+fn compare_on(text: &str, seed: u64) -> (u64, u64) {
     let scenario = scenario(text);
     let series = Series::new(&scenario);
     let (ahead, events) = outcome(Simulation::new(scenario.clone(), seed, series.clone()));
@@ -223,6 +234,39 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// In round numbers and with hosts alike, so that much happens at one time.
+    #[test]
+    fn any_dumbbell_with_ties_has_the_same_results_step_by_step_on_the_double_clock(
+        aqm in prop::sample::select(vec!["droptail", "pi", "red", "rem:form=ns2", "lred", "blue", "step", "sfb", "codel"]),
+        flavour in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack"]),
+        delayed in any::<bool>(),
+        rate in prop::sample::select(vec!["1 Mbit/s", "2 Mbit/s", "4 Mbit/s", "10 Mbit/s"]),
+        buffer in 1u32..60,
+        access in prop::sample::select(vec!["1 Mbit/s", "2 Mbit/s", "8 Mbit/s", "10 Mbit/s", "100 Mbit/s"]),
+        delays in prop::collection::vec(prop::sample::select(vec![0u32, 5, 10, 20]), 1..5),
+        sender in prop::sample::select(vec![0u32, 5, 10]),
+        count in 1u32..30,
+        (udp, size) in (0u32..4, prop::sample::select(vec![60u32, 250, 500, 1000])),
+        start in prop::sample::select(vec!["0 s", "0.5 s", "uniform(0 s, 1 s)"]),
+        warmup in prop::sample::select(vec![0u32, 500, 1000]),
+        seed in 0u64..1000,
+    ) {
+        let delays = delays.iter().map(|ms| format!("\"{ms} ms\"")).collect::<Vec<_>>().join(", ");
+        let text = format!(
+            "duration = \"3 s\"\nwarmup = \"{warmup} ms\"\n{DOUBLE}\naqm = \"{aqm}\"\n\
+             [dumbbell]\nrate = \"{rate}\"\nbuffer = \"{buffer} packets\"\naccess_rate = \"{access}\"\n\
+             receiver_delay = [{delays}]\nsender_delay = \"{sender} ms\"\n\
+             [[traffic]]\nname = \"long\"\ncount = {count}\npacket_size = \"500 B\"\nstart = \"{start}\"\n\
+             tcp = {{ preset = \"ns2.35\", flavour = \"{flavour}\", delayed_ack = {delayed} }}\n\
+             [[traffic]]\nname = \"udp\"\nkind = \"cbr\"\ncount = {}\nrate = \"100 kbit/s\"\npacket_size = \"{size} B\"\n",
+            udp + 1,
+        );
+        compare_on(&text, seed);
+    }
+}
+
 /// A cable between two of this many nodes, with properties that may mislead an engine that works ahead.
 #[derive(Clone, Debug)]
 struct Cable {
@@ -234,7 +278,9 @@ struct Cable {
     more: &'static str,
 }
 
-fn cable(nodes: usize) -> impl Strategy<Value = Cable> {
+const ROUND_RATES: [u32; 4] = [1_000_000, 2_000_000, 4_000_000, 10_000_000];
+
+fn cable(nodes: usize, ties: bool) -> impl Strategy<Value = Cable> {
     let finals =
         ["droptail", "pi", "red:ecn=true", "pie:ecn=true", "sfb", "avq", "codel", "fq_codel", "dualpi2"];
     let aqm = || prop::option::weighted(0.4, prop::sample::select(finals.to_vec()));
@@ -248,11 +294,18 @@ fn cable(nodes: usize) -> impl Strategy<Value = Cable> {
         "buffer = \"1 packets\"",
     ]);
     let ends = (0..nodes, 0..nodes);
-    // In bit/s and ns, so that hardly anything happens at the same nanosecond.
+    // In bit/s and ns, so that hardly anything happens at the same nanosecond, or in Mbit/s and ms, so that much does.
+    let (rate, delay) = match ties {
+        true => (prop::sample::select(ROUND_RATES.to_vec()).boxed(), (0..4u32).prop_map(|n| n * 5_000_000).boxed()),
+        false => (
+            (300_000u32..20_000_000).boxed(),
+            prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000].boxed(),
+        ),
+    };
     (
         ends,
-        300_000u32..20_000_000,
-        prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000],
+        rate,
+        delay,
         1u32..60,
         aqm(),
         aqm(),
@@ -318,21 +371,36 @@ const KINDS: [&str; 11] = [
     "kind = \"ping\"\ncount = 2\ninterval = \"3 ms\"\npacket_size = \"200 B\"",
 ];
 
+/// A graph and its traffic.
+fn any_graph(ties: bool) -> impl Strategy<Value = String> {
+    let start = if ties { (0..5u32).prop_map(|n| n * 100_000).boxed() } else { (0u32..500_000).boxed() };
+    let parts = (2usize..6).prop_flat_map(move |nodes| {
+        let entry = (0..nodes, 0..nodes, prop::sample::select(KINDS.to_vec()), start.clone());
+        let cables = prop::collection::vec(cable(nodes, ties), nodes - 1..nodes + 3);
+        (Just(nodes), cables, prop::collection::vec(entry, 1..5))
+    });
+    let warmup = prop_oneof![Just(0u32), 1u32..2900];
+    (parts, warmup)
+        .prop_map(|((nodes, cables, traffic), warmup)| graph(nodes, &cables, &traffic, warmup))
+        .prop_filter("a queue and traffic", |text| text.contains("aqm = ") && text.contains("[[traffic]]"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn any_graph_has_the_same_results_step_by_step(
-        (nodes, cables, traffic) in (2usize..6).prop_flat_map(|nodes| {
-            let entry = (0..nodes, 0..nodes, prop::sample::select(KINDS.to_vec()), 0u32..500_000);
-            (Just(nodes), prop::collection::vec(cable(nodes), nodes - 1..nodes + 3), prop::collection::vec(entry, 1..5))
-        }),
-        warmup in prop_oneof![Just(0u32), 1u32..2900],
+    fn any_graph_has_the_same_results_step_by_step(text in any_graph(false), seed in 0u64..1000) {
+        compare(&text, seed);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn any_graph_with_ties_has_the_same_results_step_by_step_on_the_double_clock(
+        text in any_graph(true),
         seed in 0u64..1000,
     ) {
-        let text = graph(nodes, &cables, &traffic, warmup);
-        if text.contains("aqm = ") && text.contains("[[traffic]]") {
-            compare(&text, seed);
-        }
+        compare_on(&text.replace(INTEGER, DOUBLE), seed);
     }
 }
 

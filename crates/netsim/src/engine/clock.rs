@@ -13,7 +13,7 @@ use aqm::unit::{Rate, Span, Time};
 pub(crate) use scenario::model::Clock;
 
 /// A point in simulated time; a later one is greater. Only its clock can interpret it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Instant(pub(crate) u64);
 
 /// A length of simulated time. Only its clock can interpret it.
@@ -21,6 +21,19 @@ pub(crate) struct Instant(pub(crate) u64);
 pub(crate) struct Lapse(u64);
 
 const NS_PER_S: f64 = 1e9;
+
+impl Lapse {
+    /// The seconds of a lapse on the double clock.
+    #[inline]
+    pub(super) const fn secs(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+
+    /// The lapse between two points on the double clock.
+    pub(super) fn between(since: Instant, at: Instant) -> Self {
+        Self((f64::from_bits(at.0) - f64::from_bits(since.0)).to_bits())
+    }
+}
 
 impl Instant {
     /// The start of the run, on every clock.
@@ -30,7 +43,7 @@ impl Instant {
 }
 
 /// The arithmetic of a clock. The bits of a floating-point number that is not negative have its order.
-pub(crate) trait ClockArithmetic {
+pub(crate) trait ClockArithmetic: Copy {
     /// The point `time`.
     fn instant(self, time: Time) -> Instant;
     /// The nearest nanosecond to `instant`.
@@ -45,53 +58,117 @@ pub(crate) trait ClockArithmetic {
     fn after(self, instant: Instant, lapse: Lapse) -> Instant;
 }
 
-impl ClockArithmetic for Clock {
+/// The clock of whole nanoseconds, where it is known when the program is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Integer;
+
+/// The clock of seconds in floating point, where it is known when the program is compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Double;
+
+impl ClockArithmetic for Integer {
     #[inline]
     fn instant(self, time: Time) -> Instant {
-        match self {
-            Self::Integer => Instant(time.nanos()),
-            Self::Double if time == Time::MAX => Instant::NEVER,
-            Self::Double => Instant((time.nanos() as f64 / NS_PER_S).to_bits()),
-        }
+        Instant(time.nanos())
     }
 
     #[inline]
     fn time(self, instant: Instant) -> Time {
-        match self {
-            Self::Integer => Time::from_nanos(instant.0),
-            // Rounded by adding a half and cutting off: `round` is a call, at every event.
-            Self::Double => Time::from_nanos((f64::from_bits(instant.0) * NS_PER_S + 0.5) as u64),
-        }
+        Time::from_nanos(instant.0)
     }
 
     #[inline]
     fn lapse(self, span: Span) -> Lapse {
+        Lapse(span.nanos())
+    }
+
+    fn transmission(self, rate: Rate, size: u32) -> Lapse {
+        Lapse(rate.transmission(size).nanos())
+    }
+
+    #[inline]
+    fn sum(self, a: Lapse, b: Lapse) -> Lapse {
+        Lapse(a.0 + b.0)
+    }
+
+    #[inline]
+    fn after(self, instant: Instant, lapse: Lapse) -> Instant {
+        Instant(instant.0 + lapse.0)
+    }
+}
+
+impl ClockArithmetic for Double {
+    #[inline]
+    fn instant(self, time: Time) -> Instant {
+        if time == Time::MAX { Instant::NEVER } else { Instant((time.nanos() as f64 / NS_PER_S).to_bits()) }
+    }
+
+    #[inline]
+    fn time(self, instant: Instant) -> Time {
+        // Rounded by adding a half and cutting off: `round` is a call, at every event.
+        Time::from_nanos((f64::from_bits(instant.0) * NS_PER_S + 0.5) as u64)
+    }
+
+    #[inline]
+    fn lapse(self, span: Span) -> Lapse {
+        Lapse((span.nanos() as f64 / NS_PER_S).to_bits())
+    }
+
+    fn transmission(self, rate: Rate, size: u32) -> Lapse {
+        Lapse((8.0 * f64::from(size) / rate.bits()).to_bits())
+    }
+
+    #[inline]
+    fn sum(self, a: Lapse, b: Lapse) -> Lapse {
+        Lapse((a.secs() + b.secs()).to_bits())
+    }
+
+    #[inline]
+    fn after(self, instant: Instant, lapse: Lapse) -> Instant {
+        Instant((f64::from_bits(instant.0) + lapse.secs()).to_bits())
+    }
+}
+
+impl ClockArithmetic for Clock {
+    fn instant(self, time: Time) -> Instant {
         match self {
-            Self::Integer => Lapse(span.nanos()),
-            Self::Double => Lapse((span.nanos() as f64 / NS_PER_S).to_bits()),
+            Self::Integer => Integer.instant(time),
+            Self::Double => Double.instant(time),
+        }
+    }
+
+    fn time(self, instant: Instant) -> Time {
+        match self {
+            Self::Integer => Integer.time(instant),
+            Self::Double => Double.time(instant),
+        }
+    }
+
+    fn lapse(self, span: Span) -> Lapse {
+        match self {
+            Self::Integer => Integer.lapse(span),
+            Self::Double => Double.lapse(span),
         }
     }
 
     fn transmission(self, rate: Rate, size: u32) -> Lapse {
         match self {
-            Self::Integer => Lapse(rate.transmission(size).nanos()),
-            Self::Double => Lapse((8.0 * f64::from(size) / rate.bits()).to_bits()),
+            Self::Integer => Integer.transmission(rate, size),
+            Self::Double => Double.transmission(rate, size),
         }
     }
 
-    #[inline]
     fn sum(self, a: Lapse, b: Lapse) -> Lapse {
         match self {
-            Self::Integer => Lapse(a.0 + b.0),
-            Self::Double => Lapse((f64::from_bits(a.0) + f64::from_bits(b.0)).to_bits()),
+            Self::Integer => Integer.sum(a, b),
+            Self::Double => Double.sum(a, b),
         }
     }
 
-    #[inline]
     fn after(self, instant: Instant, lapse: Lapse) -> Instant {
         match self {
-            Self::Integer => Instant(instant.0 + lapse.0),
-            Self::Double => Instant((f64::from_bits(instant.0) + f64::from_bits(lapse.0)).to_bits()),
+            Self::Integer => Integer.after(instant, lapse),
+            Self::Double => Double.after(instant, lapse),
         }
     }
 }

@@ -1,16 +1,13 @@
 //! The event list: what happens next, in a total order.
 //!
-//! On the integer clock events at equal times come in the order of their causes: what has been under way for longer
-//! comes first (see [`Events::key`]), then the timers, then the slots in their order. This does not depend on when the
-//! engine learns of an event, so that it may work ahead (see [`crate::network::ahead`]). Algorithms' timers come before all
-//! of them, and then transmitters that are free. On the double clock, as in ns-2, events at equal times come in the
-//! order in which they were scheduled: every event carries its number.
+//! The order is that of [`crate::engine::order`].
 //!
 //! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
 //! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
 //! *heap* is for timers, one per flow, which fire rarely.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
+use crate::engine::order::{Duration, Key, NEVER, Order, SLOT_BITS, instant, key};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,16 +45,9 @@ pub(crate) enum Event {
     Sample,
 }
 
-/// When an event happens: the time, then its rank among those of that time; the lowest bits are left for the slot that
-/// it is put in.
-pub(crate) type Key = u128;
-
 /// The slot of what has no place on the event list.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
-/// Later than every event.
-pub(crate) const NEVER: Key = Key::MAX;
-const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
 /// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the
@@ -65,15 +55,6 @@ const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 const ORDER_BITS: u32 = 10;
 const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
 const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
-
-const fn key(at: Instant, rank: u64) -> Key {
-    (at.0 as Key) << 64 | (rank << SLOT_BITS) as Key
-}
-
-/// The point of a key.
-pub(crate) const fn instant(key: Key) -> Instant {
-    Instant((key >> 64) as u64)
-}
 
 /// Enters `earliest` at a leaf of the tournament, and replays all games up to the root.
 #[inline]
@@ -149,38 +130,57 @@ impl Events {
         self.current
     }
 
+    /// The moment of the last event taken.
+    #[inline]
+    pub(crate) fn moment<C: Order>(&self, clock: C) -> C::Moment {
+        clock.moment(self.current)
+    }
+
     /// The time of the last event taken.
     pub(crate) const fn now(&self) -> Time {
         self.time
     }
 
-    /// The key for an event at `at` that is caused at `since`: the present, or where the engine works ahead a later
-    /// time.
+    /// The key of an arrival at `at` of a packet whose transmission starts at the moment `start`: the present, or where
+    /// the engine works ahead a later one.
     #[inline]
-    pub(crate) fn key(&mut self, at: Instant, since: Instant) -> Key {
-        debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
-        let is_present = since == self.instant();
-        self.number += u64::from(is_present);
-        match self.clock {
-            Clock::Integer => {
-                let lead = (at.0 - since.0).min(LONGEST_LEAD);
-                let order = if is_present { self.number.min(LAST_ORDER) } else { 0 };
-                key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
-            }
-            Clock::Double => key(at, self.number),
+    pub(crate) fn arrival_key<C: Order>(
+        &mut self,
+        clock: C,
+        start: C::Moment,
+        duration: Duration,
+        at: Instant,
+    ) -> Key {
+        match C::CLOCK {
+            Clock::Integer => self.integer_key(at, clock.at(start)),
+            Clock::Double => Double.arrival_key(clock.key(start), duration, at),
         }
     }
 
-    /// The key of a periodic timer at `at`: on the integer clock before everything else at that time.
-    pub(crate) fn timer_key(&mut self, at: Instant) -> Key {
-        if self.clock == Clock::Integer { key(at, 0) } else { self.key(at, self.instant()) }
+    /// The key on the integer clock of what happens at `at` and is caused at `since`.
+    #[inline]
+    fn integer_key(&mut self, at: Instant, since: Instant) -> Key {
+        debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
+        let is_present = since == self.instant();
+        self.number += u64::from(is_present);
+        let lead = (at.0 - since.0).min(LONGEST_LEAD);
+        let order = if is_present { self.number.min(LAST_ORDER) } else { 0 };
+        key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
     }
 
-    /// The key of a transmitter that is free at `at`: on the integer clock, what leaves makes room for what
-    /// arrives at that time.
+    /// The key on the double clock of a timer that is set now and goes off at `at`, after `lapse`.
     #[inline]
-    pub(crate) fn free_key(&mut self, at: Instant) -> Key {
-        if self.clock == Clock::Integer { key(at, 1) } else { self.key(at, self.instant()) }
+    fn double_key(&self, lapse: Lapse, at: Instant) -> Key {
+        Double.follow(self.moment(Double), Double.duration(lapse), at)
+    }
+
+    /// The key of a timer at `at`, which is set now.
+    fn timer_key(&mut self, at: Instant) -> Key {
+        let now = self.instant();
+        match self.clock {
+            Clock::Integer => self.integer_key(at, now),
+            Clock::Double => self.double_key(Lapse::between(now, at), at),
+        }
     }
 
     /// Puts the event of `slot` at `key`; [`NEVER`] takes it out.
@@ -197,13 +197,13 @@ impl Events {
     /// The key of a timer that is set now for `deadline`. As in ns-2, what the double clock has at one instant
     /// happens in the order in which it was set, even if the event is put on the heap later.
     #[inline]
-    pub(crate) fn due(&mut self, deadline: Time) -> Key {
-        match self.clock {
+    pub(crate) fn due<C: Order>(&mut self, clock: C, deadline: Time) -> Key {
+        match C::CLOCK {
             _ if deadline == Time::MAX => NEVER,
-            Clock::Integer => key(self.clock.instant(deadline), 0),
+            Clock::Integer => key(clock.instant(deadline), 0),
             Clock::Double => {
-                let lapse = self.clock.lapse(deadline.since(self.time));
-                self.key(self.clock.after(self.instant(), lapse), self.instant())
+                let lapse = clock.lapse(deadline.since(self.time));
+                self.double_key(lapse, clock.after(self.instant(), lapse))
             }
         }
     }
@@ -211,26 +211,26 @@ impl Events {
     /// Puts `event` on the heap at a key that [`Events::due`] gave, and returns its key.
     #[inline]
     pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
-        let key = if self.clock == Clock::Integer { self.key(instant(due), self.instant()) } else { due };
+        let key = if self.clock == Clock::Integer { self.timer_key(instant(due)) } else { due };
         self.put(key, event)
     }
 
     /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
-        let now = self.instant();
-        let key = self.key(self.clock.instant(at).max(now), now);
+        let key = self.timer_key(self.clock.instant(at).max(self.instant()));
         self.put(key, event);
     }
 
     /// Puts `event` on the heap: on the integer clock before everything else at that time.
     pub(crate) fn push_first(&mut self, at: Time, event: Event) {
-        let key = self.timer_key(self.clock.instant(at).max(self.instant()));
+        let at = self.clock.instant(at).max(self.instant());
+        let key = if self.clock == Clock::Integer { key(at, 0) } else { self.timer_key(at) };
         self.put(key, event);
     }
 
     /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first.
-    pub(crate) fn put(&mut self, key: Key, event: Event) -> Key {
+    fn put(&mut self, key: Key, event: Event) -> Key {
         let key = key | (self.pushed & SLOT_MASK);
         self.pushed += 1;
         self.heap.push(Reverse((key, event)));
@@ -257,7 +257,7 @@ impl Events {
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
     #[inline]
-    pub(crate) fn next(&mut self, until: Instant) -> Option<Event> {
+    pub(crate) fn next<C: Order>(&mut self, clock: C, until: Instant) -> Option<Event> {
         let slot = self.tree[1];
         let earliest = slot.min(self.timer);
         // NEVER is later than every time that a run can reach.
@@ -266,10 +266,10 @@ impl Events {
             return None;
         }
         assert!(at >= self.instant(), "time runs backwards");
-        if self.clock == Clock::Integer && at != self.instant() {
+        if C::CLOCK == Clock::Integer && at != self.instant() {
             self.number = 1;
         }
-        (self.current, self.time) = (earliest, self.clock.time(at));
+        (self.current, self.time) = (earliest, clock.time(at));
         if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize - 1]) }
     }
 
@@ -284,6 +284,7 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::clock::Integer;
     use proptest::prelude::*;
 
     #[test]
@@ -300,7 +301,7 @@ mod tests {
                     events.push(at, Event::Retransmit(index));
                     naive.push((at, n as u64, Event::Retransmit(index)));
                 } else if !busy[index as usize] {
-                    let key = events.key(Instant(at.nanos()), events.instant());
+                    let key = events.integer_key(Instant(at.nanos()), events.instant());
                     events.set(index as usize, key);
                     busy[index as usize] = true;
                     naive.push((at, n as u64, Event::Arrival(index)));
@@ -308,7 +309,7 @@ mod tests {
                 if n % 3 == 0 {
                     naive.sort_by_key(|&(at, number, _)| (at, number));
                     let expected = (!naive.is_empty()).then(|| naive.remove(0).2);
-                    let found = events.next(Instant(u64::MAX - 1));
+                    let found = events.next(Integer, Instant(u64::MAX - 1));
                     prop_assert_eq!(found, expected);
                     if let Some(Event::Arrival(i)) = found {
                         events.set(i as usize, NEVER);
@@ -324,13 +325,13 @@ mod tests {
         let mut events = Events::new(Clock::Integer, (0..3).map(Event::Arrival).collect());
         // Learned of in this order: caused at 7, at 3, at the present, which is 0.
         for (slot, since) in [(0, 7), (1, 3), (2, 0)] {
-            let key = events.key(Instant(10), Instant(since));
+            let key = events.integer_key(Instant(10), Instant(since));
             events.set(slot, key);
         }
         events.push(Time::from_nanos(10), Event::Warmup);
         events.push_first(Time::from_nanos(10), Event::Sample);
         let mut order = Vec::new();
-        while let Some(event) = events.next(Instant(10)) {
+        while let Some(event) = events.next(Integer, Instant(10)) {
             order.push(event);
             if let Event::Arrival(slot) = event {
                 events.set(slot as usize, NEVER);
@@ -347,11 +348,11 @@ mod tests {
             let mut events = Events::new(Clock::Integer, (0..slots).map(Event::Ready).collect());
             for slot in 0..slots {
                 let at = Instant(1 + u64::from(slot * 7919 % slots));
-                let key = events.key(at, Instant::ZERO);
+                let key = events.integer_key(at, Instant::ZERO);
                 events.set(slot as usize, key);
             }
             let mut times = Vec::new();
-            while let Some(Event::Ready(slot)) = events.next(Instant(1000)) {
+            while let Some(Event::Ready(slot)) = events.next(Integer, Instant(1000)) {
                 times.push(events.now());
                 events.set(slot as usize, NEVER);
             }
@@ -364,8 +365,8 @@ mod tests {
     fn nothing_comes_after_the_end() {
         let mut events = Events::new(Clock::Integer, vec![Event::Ready(0)]);
         events.push(Time::from_nanos(10), Event::Warmup);
-        assert_eq!(events.next(Instant(9)), None);
-        assert_eq!(events.next(Instant(10)), Some(Event::Warmup));
-        assert_eq!(events.next(Instant(u64::MAX - 1)), None);
+        assert_eq!(events.next(Integer, Instant(9)), None);
+        assert_eq!(events.next(Integer, Instant(10)), Some(Event::Warmup));
+        assert_eq!(events.next(Integer, Instant(u64::MAX - 1)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! A flow of TCP: its paths and timers, its role, and its counters.
 
-use crate::engine::event::{Key, NEVER};
+use crate::engine::order::{Key, NEVER};
 use crate::network::route::Paths;
 use crate::packet::Header;
 use aqm::unit::Time;

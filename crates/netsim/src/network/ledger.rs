@@ -2,7 +2,7 @@
 //! random, or is in transit. The ledger counts these events; packets in transit at the end are counted where they are.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
-use crate::engine::event::instant;
+use crate::engine::order::instant;
 use crate::measure::delays::Delays;
 use crate::network::fate::{Cause, Lost, Passed, Wait};
 use crate::network::link::{Flight, Link};
@@ -182,7 +182,7 @@ impl Ledger {
                 found.push(format!("link {}: {book}", names[i]));
             }
             let overdue = |flight: &Flight| instant(flight.arrival) <= end;
-            if link.line.iter().any(overdue) || link.is_stuck(end, time) {
+            if link.line.iter().any(overdue) || link.is_stuck(time) {
                 found.push(format!("link {}: what should have left it has not", names[i]));
             }
             found.extend(counters(link, &book).map(|message| format!("link {}: {message}", names[i])));

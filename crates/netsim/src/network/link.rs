@@ -1,10 +1,10 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
-use crate::engine::event::{Key, NO_SLOT, instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
+use crate::engine::event::NO_SLOT;
+use crate::engine::order::{Duration, Key, Order};
 use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::ns2_transmitter::Ns2Transmitter;
 use crate::network::random_loss::RandomLoss;
 use crate::packet::Packet;
 use aqm::ring::Ring;
@@ -19,11 +19,43 @@ pub(crate) struct Flight {
     pub(crate) packet: Packet,
 }
 
-/// The end of a packet's transmission, and its arrival at the link's other end.
+/// How long a packet is in transmission, and how long until it has arrived at the link's other end.
+#[derive(Clone, Copy, Debug)]
+struct Lengths {
+    transmission: Lapse,
+    passage: Lapse,
+    /// The same for the order of steps.
+    order: [Duration; 2],
+}
+
+/// The end of a packet's transmission, and its arrival at the link's other end, each with the duration since the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
-    pub(crate) sent: Instant,
-    pub(crate) arrival: Instant,
+    pub(crate) sent: (Instant, Duration),
+    pub(crate) arrival: (Instant, Duration),
+}
+
+/// A packet's passage over a link, from the start of its transmission, at the moment `start`, to the other end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage<M> {
+    pub(crate) start: M,
+    pub(crate) arrival: (Instant, Duration),
+}
+
+impl<M: Copy> Passage<M> {
+    /// The moment at which the packet is at the other end.
+    #[inline]
+    pub(crate) fn end<C: Order<Moment = M>>(&self, clock: C) -> M {
+        clock.follow(self.start, self.arrival.1, self.arrival.0)
+    }
+}
+
+/// A packet that waits at a plain link: when its transmission starts, the duration of the one before, and its bytes.
+#[derive(Clone, Copy, Default, Debug)]
+struct Waiting {
+    start: Instant,
+    before: Duration,
+    bytes: u16,
 }
 
 /// The transmission times of packets.
@@ -34,9 +66,8 @@ pub(crate) struct Wire {
     pub(crate) delay: Lapse,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
-    /// Size of the last packet without them, how long it was in transmission, and until it was at the other end: most have the
-    /// same size.
-    last: (u32, Lapse, Lapse),
+    /// Size of the last packet without them, and its times: most have the same size.
+    last: (u32, Lengths),
     /// The link, if it has the rates of a recording, between which a packet in transmission may change.
     recorded: Option<Box<model::Link>>,
 }
@@ -47,13 +78,11 @@ pub(crate) struct Wire {
 pub(crate) struct Link {
     pub(crate) wire: Wire,
     pub(super) limit: Limit,
-    /// When the wire of a plain link is free, on the integer clock.
-    free: Instant,
-    /// When the transmission of each packet that waits at a plain link starts, with the bytes that it takes there.
-    waiting: Ring<(Instant, u16)>,
+    /// When the wire of a plain link is free, after a transmission that takes so long.
+    free: (Instant, Duration),
+    /// The packets that wait at a plain link, with the bytes that they take there.
+    waiting: Ring<Waiting>,
     waiting_bytes: u64,
-    /// The transmitter of a plain link on the double clock.
-    pub(crate) ns2: Ns2Transmitter,
     /// The measurement window of the run.
     window: Range<Instant>,
     /// Bytes of the packets whose transmission over a plain link starts in the window: known when they come to the link,
@@ -98,17 +127,25 @@ impl Wire {
         };
         // No packet has no bytes: on a recorded link each is measured.
         let size = if self.recorded.is_some() { 0 } else { size };
-        self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+        let passage = self.clock.sum(transmission, self.delay);
+        let order = [transmission, passage].map(|lapse| match self.clock {
+            Clock::Integer => Duration::default(),
+            Clock::Double => Double.duration(lapse),
+        });
+        self.last = (size, Lengths { transmission, passage, order });
     }
 
     /// The transmission of a packet of `size` bytes that starts at `start`.
     #[inline]
-    pub(crate) fn send(&mut self, start: Instant, size: u32) -> Transmission {
+    pub(crate) fn send<C: Order>(&mut self, clock: C, start: Instant, size: u32) -> Transmission {
         if self.last.0 != size {
             self.measure(start, size);
         }
-        let (sent, arrival) = (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2));
-        Transmission { sent, arrival }
+        let Lengths { transmission, passage, order } = self.last.1;
+        Transmission {
+            sent: (clock.after(start, transmission), order[0]),
+            arrival: (clock.after(start, passage), order[1]),
+        }
     }
 }
 
@@ -128,14 +165,13 @@ impl Link {
                 rate: link.rate,
                 delay: clock.lapse(delay),
                 overhead: link.overhead.0 as u32,
-                last: (0, nothing, nothing),
+                last: (0, Lengths { transmission: nothing, passage: nothing, order: Default::default() }),
                 recorded: link.recorded.then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
-            free: Instant::ZERO,
+            free: (Instant::ZERO, Duration::default()),
             waiting: Ring::new(),
             waiting_bytes: 0,
-            ns2: Ns2Transmitter::new(),
             window,
             bytes: 0,
             drops: 0,
@@ -165,42 +201,43 @@ impl Link {
         self.aqm_queue.as_deref_mut().expect("only a link with an AQM has this queue")
     }
 
-    /// A plain link accepts a packet at `at`; returns the time of its arrival at the other end, `None` if it is dropped.
-    /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
+    /// A plain link accepts a packet, or drops it (`None`). Packets are offered in the order of their moments.
     #[inline(always)]
-    pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
-        if self.free <= at {
+    pub(crate) fn accept<C: Order>(
+        &mut self,
+        clock: C,
+        coming: C::Moment,
+        size: u16,
+    ) -> Option<Passage<C::Moment>> {
+        let start = if clock.precedes(self.free.0, self.free.1, coming) {
             if self.waiting_bytes > 0 {
                 self.waiting.clear();
                 self.waiting_bytes = 0;
             }
-            self.free = at;
+            coming
         } else {
-            while let Some(&(start, size)) = self.waiting.front()
-                && start <= at
+            while let Some(&Waiting { start, before, bytes }) = self.waiting.front()
+                && clock.precedes(start, before, coming)
             {
                 self.waiting.pop_front();
-                self.waiting_bytes -= u64::from(size);
+                self.waiting_bytes -= u64::from(bytes);
             }
-            let framed = size + self.wire.overhead as u16;
-            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(framed)) {
+            let bytes = size + self.wire.overhead as u16;
+            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(bytes)) {
                 return None;
             }
-            self.waiting.push_back((self.free, framed));
-            self.waiting_bytes += u64::from(framed);
-        }
-        let Transmission { sent, arrival } = self.send_plain(self.free, size);
-        self.free = sent;
-        Some(arrival)
-    }
-
-    /// A plain link sends a packet, whose transmission starts at `start`.
-    #[inline(always)]
-    pub(super) fn send_plain(&mut self, start: Instant, size: u16) -> Transmission {
-        if self.window.contains(&start) {
+            let (start, before) = self.free;
+            self.waiting.push_back(Waiting { start, before, bytes });
+            self.waiting_bytes += u64::from(bytes);
+            clock.follow(coming, before, start)
+        };
+        let at = clock.at(start);
+        if self.window.contains(&at) {
             self.bytes += u64::from(u32::from(size) + self.wire.overhead);
         }
-        self.wire.send(start, u32::from(size))
+        let Transmission { sent, arrival } = self.wire.send(clock, at, u32::from(size));
+        self.free = sent;
+        Some(Passage { start, arrival })
     }
 
     /// Bits that a plain link has sent / bits that it could have sent in the measurement window, which lasts for `seconds`.
@@ -209,21 +246,20 @@ impl Link {
         (self.bytes as f64 * 8.0 / (self.wire.rate.bits() * seconds)).min(1.0)
     }
 
-    /// Whether packets wait at `end`, and no transmission is under way that they could wait for.
-    pub(crate) fn is_stuck(&self, end: Instant, time: Time) -> bool {
-        let queue = self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
+    /// Whether packets wait at `time`, the end, and no transmission is under way that they could wait for.
+    pub(crate) fn is_stuck(&self, time: Time) -> bool {
+        self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
             !(aqm_queue.outside.is_some()
                 || aqm_queue.queue.is_empty()
                 || aqm_queue.busy && aqm_queue.sent >= time)
-        });
-        queue || !self.ns2.waiting.is_empty() && instant(self.ns2.ready) <= end
+        })
     }
 
     /// The packets that wait here or are under way to the other end.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let queued =
             self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|(_, packet)| packet));
-        self.line.iter().map(|flight| &flight.packet).chain(self.ns2.waiting.iter()).chain(queued)
+        self.line.iter().map(|flight| &flight.packet).chain(queued)
     }
 }

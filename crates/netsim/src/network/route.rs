@@ -1,6 +1,5 @@
 //! The paths in use, in the form for the packet path; [`scenario::model::route`] finds them.
 
-use crate::engine::clock::Clock;
 use crate::network::ahead::Plan;
 use scenario::model::Link;
 use std::collections::HashMap;
@@ -17,9 +16,7 @@ const CHAINED: u32 = 1 << 30;
 const LOSSY: u32 = 1 << 29;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 28;
-/// Set in all hops on the double clock, where the packets of a plain link leave one at a time.
-const NS2: u32 = 1 << 27;
-const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD | NS2;
+const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD;
 
 /// One hop of a path: a link with its properties, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,10 +28,10 @@ impl Hop {
         self.0 >= EARLY_END
     }
 
-    /// Whether it is a plain link on the integer clock that loses nothing at random. Not to be asked at the end.
+    /// Whether it is a plain link that loses nothing at random. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple(self) -> bool {
-        self.0 & (AQM | LOSSY | NS2) == 0
+        self.0 & (AQM | LOSSY) == 0
     }
 
     #[inline]
@@ -151,7 +148,7 @@ impl<'a> Routes<'a> {
     }
 
     /// All hops of all paths, for an engine that works ahead as planned.
-    pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
+    pub(crate) fn into_hops(self, plan: &Plan) -> Vec<Hop> {
         let mut node = 0;
         let mut hop = |number: u32| {
             if number == END {
@@ -165,7 +162,6 @@ impl<'a> Routes<'a> {
                 (CHAINED, plan.takes_over[i]),
                 (LOSSY, link.loss.is_some()),
                 (AHEAD, plan.links[i]),
-                (NS2, clock == Clock::Double),
             ];
             Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
         };
@@ -215,9 +211,9 @@ mod tests {
         routes.path(0, 4);
         routes.path(1, 4);
         assert_eq!(routes.feeders(), [None, None, None, Some(2)]);
-        let takes_over = takes_over(Clock::Integer, &links, &[false; 4], &routes.feeders());
+        let takes_over = takes_over(&links, &[false; 4], &routes.feeders());
         let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over };
-        let hops = routes.into_hops(Clock::Integer, &plan);
+        let hops = routes.into_hops(&plan);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }
 }

@@ -2,15 +2,16 @@
 
 mod aqm_link;
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
-use crate::engine::event::{Event, Events, NEVER};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
+use crate::engine::event::{Event, Events};
+use crate::engine::order::{Key, NEVER, Order};
 use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
 use crate::network::ledger::Ledger;
-use crate::network::link::{Flight, Link, Transmission};
+use crate::network::link::{Flight, Link, Passage};
 use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
@@ -18,13 +19,6 @@ use aqm::unit::{Rate, Span, Time};
 use run::Watch;
 use scenario::Scenario;
 use std::collections::HashMap;
-
-/// The times at which a packet was sent, over a link or by a host, and arrives.
-#[derive(Clone, Copy)]
-struct Passage {
-    sent: Instant,
-    arrival: Instant,
-}
 
 /// The next hop of a packet on its path, and whether the packet was marked since it was last put down: the packet itself
 /// is written only where it is put down.
@@ -45,6 +39,8 @@ pub(crate) struct Network<P> {
     pub(crate) probe: P,
     /// Packets that may be delivered before their time (see [`crate::network::ahead`]), where they cannot be at once.
     pub(crate) early: Vec<(Early, Packet)>,
+    /// The end of the warm-up.
+    pub(crate) warmup: Instant,
     /// The end of the run; later events do not happen.
     pub(crate) end: Instant,
     /// Kept if the probe requires checks.
@@ -62,8 +58,6 @@ impl<P: Probe> Network<P> {
         may_work_ahead: bool,
         watch: Watch,
     ) -> Self {
-        // On the double clock each hop has its place in the order of what happens at one instant.
-        let may_work_ahead = may_work_ahead && scenario.clock == Clock::Integer;
         let [warmup, end] = [scenario.general.warmup, scenario.general.duration]
             .map(|at| scenario.clock.instant(Time::ZERO + at));
         let mut number = 0;
@@ -75,8 +69,7 @@ impl<P: Probe> Network<P> {
                 let observed = i == scenario.observed;
                 let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
                 if may_work_ahead && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final()) {
-                    let warmup = Time::ZERO + scenario.general.warmup;
-                    aqm_queue.ahead = Some(Due::new(aqm_queue.queue.period(), warmup));
+                    aqm_queue.ahead = Some(due(scenario, aqm_queue.queue.period()));
                 }
                 Box::new(aqm_queue)
             });
@@ -91,14 +84,17 @@ impl<P: Probe> Network<P> {
             Plan::none(scenario, &feeders)
         };
         let starts = routes.starts();
-        let hops = routes.into_hops(scenario.clock, &plan);
+        let hops = routes.into_hops(&plan);
         let slots = assign_slots(&mut links, &hops);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let path_losses = PathLosses::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup);
-        let mut network = Self { events, links, hops, starts, probe, early, end, ledger, path_losses, watch };
+        let mut network = Self { events, links, hops, starts, probe, early, warmup, end, ledger, path_losses, watch };
         for link in 0..network.links.len() {
-            network.schedule_period(link);
+            match scenario.clock {
+                Clock::Integer => network.schedule_period(Integer, link),
+                Clock::Double => network.schedule_period(Double, link),
+            }
         }
         network
     }
@@ -209,45 +205,46 @@ impl<P: Probe> Network<P> {
         packet
     }
 
-    /// Hands a packet to the next link of its path, at the present or ahead of it.
+    /// Hands a packet to the first link of its path, at the present or ahead of it.
     #[inline]
-    pub(crate) fn send(&mut self, at: Instant, packet: &Packet) {
+    pub(crate) fn send<C: Order>(&mut self, clock: C, at: C::Moment, packet: &Packet) {
         if P::CHECKS {
             self.ledger.on_sent(packet);
         }
-        if let Some(early) = self.forward_at(at, packet) {
+        if let Some(early) = self.enter(clock, at, None, packet.hop, packet) {
             self.early.push((early, *packet));
         }
     }
 
+    /// Hands a packet to the first link of its path, at the present.
+    #[inline]
+    pub(crate) fn send_now<C: Order>(&mut self, clock: C, packet: &Packet) {
+        self.send(clock, self.events.moment(clock), packet);
+    }
+
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
-    pub(crate) fn forward(&mut self, packet: &Packet) -> Option<Early> {
-        self.forward_at(self.events.instant(), packet)
+    pub(crate) fn forward<C: Order>(&mut self, clock: C, packet: &Packet) -> Option<Early> {
+        self.enter(clock, self.events.moment(clock), None, packet.hop, packet)
     }
 
-    /// Hands a packet to the next link of its path, at the present or ahead of it: the packet enters the link, and
-    /// those after it as far as they take packets over. Returns whether the packet may be delivered before its time.
-    #[inline]
-    fn forward_at(&mut self, at: Instant, packet: &Packet) -> Option<Early> {
-        self.enter(Passage { sent: at, arrival: at }, None, packet.hop, packet)
-    }
-
-    /// A packet, sent by link number `from` or a host, comes to the link of hop number `next` of its path.
-    fn enter(
+    /// A packet, sent by link number `from` or a host, comes to the link of hop number `next` of its path, at the present or
+    /// ahead of it: it enters the link, and those after it as far as they take packets over. Returns whether the packet
+    /// may be delivered before its time.
+    fn enter<C: Order>(
         &mut self,
-        passage: Passage,
+        clock: C,
+        mut coming: C::Moment,
         mut from: Option<usize>,
         mut next: u32,
         packet: &Packet,
     ) -> Option<Early> {
-        let Passage { sent: mut since, arrival: mut at } = passage;
         let mut marked = false;
         let mut hop = self.hops[next as usize];
         loop {
             let i = hop.link();
             next += 1;
-            if !hop.is_simple() && at > self.end {
+            if !hop.is_simple() && clock.at(coming) > self.end {
                 self.note_end(from, packet);
                 return None;
             }
@@ -256,46 +253,52 @@ impl<P: Probe> Network<P> {
                 self.ledger.on_entry(i);
                 from = Some(i);
             }
+            let passage;
             if !hop.is_simple() {
-                if hop.is_lossy() && self.loses(i, at, packet) {
+                if hop.is_lossy() && self.loses(i, clock.at(coming), packet) {
                     return None;
                 }
                 if hop.works_ahead() {
-                    let journey = self.enqueue_ahead(i, at, &packet.at_hop(next, false))?;
-                    (since, at) = (journey.start, journey.arrival);
+                    let journey = self.enqueue_ahead(clock, i, coming, &packet.at_hop(next, false))?;
+                    passage = journey.passage;
                     marked |= journey.marked;
                 } else if hop.has_aqm() {
-                    self.enqueue(i, packet.at_hop(next, marked));
-                    return None;
-                } else if self.events.clock == Clock::Double {
-                    self.queue_as_ns2(i, Next { hop: next, marked }, packet);
+                    self.enqueue(clock, i, packet.at_hop(next, marked));
                     return None;
                 } else {
-                    at = self.accept(i, at, packet)?;
+                    passage = self.accept(clock, i, coming, packet)?;
                 }
             } else {
-                at = self.accept(i, at, packet)?;
+                passage = self.accept(clock, i, coming, packet)?;
             }
             hop = self.hops[next as usize];
             if hop.is_early_end() {
-                self.note_early(i, at, packet);
-                return Some(Early { at, marked });
+                self.note_early(i, passage.arrival.0, packet);
+                let arrival = clock.key(passage.end(clock));
+                return Some(Early { arrival, marked });
             }
             if hop.is_end() || !hop.is_chained() {
-                self.launch(i, Passage { sent: since, arrival: at }, Next { hop: next, marked }, packet);
+                self.launch(clock, i, passage, Next { hop: next, marked }, packet);
                 return None;
             }
+            coming = passage.end(clock);
         }
     }
 
-    /// A plain link accepts a packet at `at`, or drops it; returns the time of its arrival at the other end.
+    /// A plain link accepts a packet, or drops it.
     #[inline(always)]
-    fn accept(&mut self, i: usize, at: Instant, packet: &Packet) -> Option<Instant> {
-        let arrival = self.links[i].accept(at, packet.size);
-        if arrival.is_none() {
-            self.refuse(i, at, packet);
+    fn accept<C: Order>(
+        &mut self,
+        clock: C,
+        i: usize,
+        coming: C::Moment,
+        packet: &Packet,
+    ) -> Option<Passage<C::Moment>> {
+        let passage = self.links[i].accept(clock, coming, packet.size);
+        if passage.is_none() {
+            self.refuse(i, clock.at(coming), packet);
         }
-        arrival
+        passage
     }
 
     /// A plain link has no room for a packet that comes at `at`.
@@ -332,43 +335,6 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A plain link takes in a packet on the double clock.
-    #[inline(never)]
-    fn queue_as_ns2(&mut self, i: usize, next: Next, packet: &Packet) {
-        let now = self.events.current();
-        let link = &mut self.links[i];
-        if !link.ns2.is_busy(now) {
-            self.send_as_ns2(i, next, packet);
-        } else {
-            match link.ns2.wait(packet.at_hop(next.hop, next.marked), link.limit, link.wire.overhead) {
-                None => self.refuse(i, self.events.instant(), packet),
-                Some(0) => {
-                    self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// A plain link begins to send a packet on the double clock.
-    #[inline]
-    fn send_as_ns2(&mut self, i: usize, next: Next, packet: &Packet) {
-        let now = self.events.instant();
-        let Transmission { sent, arrival } = self.links[i].send_plain(now, packet.size);
-        self.launch(i, Passage { sent: now, arrival }, next, packet);
-        self.links[i].ns2.ready = self.events.key(sent, now);
-    }
-
-    /// A plain link is free on the double clock: it sends the next packet.
-    fn send_next_as_ns2(&mut self, i: usize) {
-        let link = &mut self.links[i];
-        let (packet, more) = link.ns2.next(link.wire.overhead);
-        self.send_as_ns2(i, Next { hop: packet.hop, marked: false }, &packet);
-        if more {
-            self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
-        }
-    }
-
     /// Whether a link loses the next packet, which comes at `at`, at random.
     #[inline(never)]
     fn loses(&mut self, link: usize, at: Instant, packet: &Packet) -> bool {
@@ -386,8 +352,16 @@ impl<P: Probe> Network<P> {
 
     /// Puts a packet on a link's line.
     #[inline(always)]
-    fn launch(&mut self, link: usize, passage: Passage, next: Next, packet: &Packet) {
-        let arrival = self.events.key(passage.arrival, passage.sent);
+    fn launch<C: Order>(
+        &mut self,
+        clock: C,
+        link: usize,
+        passage: Passage<C::Moment>,
+        next: Next,
+        packet: &Packet,
+    ) {
+        let (at, duration) = passage.arrival;
+        let arrival = self.events.arrival_key(clock, passage.start, duration, at);
         let link = &mut self.links[link];
         let flight = link.line.push_place();
         flight.arrival = arrival;
@@ -399,6 +373,19 @@ impl<P: Probe> Network<P> {
         if link.line.len() == 1 {
             self.events.set(link.slot, arrival);
         }
+    }
+}
+
+/// What is due at the start of a run at a queue that works ahead, whose algorithm has this period.
+fn due(scenario: &Scenario, period: Option<Span>) -> Due {
+    fn first<C: Order>(clock: C, period: Span) -> Key {
+        let lapse = clock.lapse(period);
+        clock.period_key(clock.moment(0), clock.duration(lapse), clock.after(Instant::ZERO, lapse))
+    }
+    let warmup = Time::ZERO + scenario.general.warmup;
+    match scenario.clock {
+        Clock::Integer => Due::new(period.map(|period| first(Integer, period)), Integer.warmup_key(warmup)),
+        Clock::Double => Due::new(period.map(|period| first(Double, period)), Double.warmup_key(warmup)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What applications do with the network: they start and stop flows, and act on what arrives.
 
 use crate::engine::event::Event;
+use crate::engine::order::Order;
 use crate::flows::flow::{Application, Flow, Role};
 use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
@@ -10,26 +11,26 @@ use aqm::unit::Time;
 
 impl<P: Probe> Simulation<P> {
     /// A flow opens its connection.
-    pub(crate) fn start(&mut self, flow: u32) {
+    pub(crate) fn start<C: Order>(&mut self, clock: C, flow: u32) {
         let class = self.endpoints.flows[flow as usize].class;
         self.endpoints.classes[usize::from(class)].started += 1;
         if (flow as usize) < self.endpoints.persistent {
             self.begin_row(flow, |run| run.number_of(flow));
         }
-        self.with_sender(flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+        self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
     }
 
     /// A flow's application produces no more.
-    pub(crate) fn stop(&mut self, flow: u32) {
+    pub(crate) fn stop<C: Order>(&mut self, clock: C, flow: u32) {
         let sender = &mut self.endpoints.senders[flow as usize];
         sender.on_stop();
         if sender.is_through() {
-            self.on_through(flow);
+            self.on_through(clock, flow);
         }
     }
 
     /// A `short` flow arrives.
-    pub(crate) fn on_arrival(&mut self, entry: u32) {
+    pub(crate) fn on_arrival<C: Order>(&mut self, clock: C, entry: u32) {
         let now = self.now();
         let shorts = &mut self.endpoints.shorts[entry as usize];
         let Some(arrival) = shorts.arrivals.arrive(now) else { return };
@@ -43,7 +44,7 @@ impl<P: Probe> Simulation<P> {
         let application = Application::new(Role::Short, payload, now);
         let slot = self.endpoints.open(flow, application);
         self.begin_row(slot, |_| arrival.number as u32);
-        self.start(slot);
+        self.start(clock, slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
             // It cannot be over before, so the event needs no generation.
             self.network.events.push(now + lifetime, Event::Stop(slot));
@@ -51,7 +52,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// All that a flow's application has handed over was acknowledged.
-    pub(crate) fn on_through(&mut self, slot: u32) {
+    pub(crate) fn on_through<C: Order>(&mut self, clock: C, slot: u32) {
         let now = self.now();
         let flow = &self.endpoints.flows[slot as usize];
         let Application { role, start, payload, .. } = self.endpoints.applications[slot as usize];
@@ -76,7 +77,7 @@ impl<P: Probe> Simulation<P> {
                 // The first that is acknowledged is the SYN.
                 let connections = &mut self.endpoints.clients[client as usize].connections;
                 if connections[usize::from(connection)].establish() {
-                    self.ask(client, connection);
+                    self.ask(clock, client, connection);
                 }
             }
             Role::Closing => self.endpoints.close(slot),
@@ -87,7 +88,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Data may have arrived in order at an application that listens.
-    pub(crate) fn on_delivery(&mut self, slot: u32) {
+    pub(crate) fn on_delivery<C: Order>(&mut self, clock: C, slot: u32) {
         let now = self.now();
         let arrived = self.endpoints.receivers[slot as usize].delivered();
         match self.endpoints.applications[slot as usize].role {
@@ -98,7 +99,7 @@ impl<P: Probe> Simulation<P> {
                 if let Some(object) = connection.serve(arrived) {
                     let payload = &mut self.endpoints.applications[objects as usize].payload;
                     *payload = payload.saturating_add(object.size);
-                    self.supply(objects, object.segments);
+                    self.supply(clock, objects, object.segments);
                 }
             }
             Role::Objects { client: number, connection } => {
@@ -116,7 +117,7 @@ impl<P: Probe> Simulation<P> {
                     self.deliveries.classes[usize::from(class)].sessions.record(took);
                     self.end_session(number);
                 } else {
-                    self.ask(number, connection);
+                    self.ask(clock, number, connection);
                 }
             }
             _ => {}
@@ -124,7 +125,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A web client begins a session: it opens its connections.
-    pub(crate) fn begin_session(&mut self, number: u32) {
+    pub(crate) fn begin_session<C: Order>(&mut self, clock: C, number: u32) {
         let now = self.now();
         let client = &mut self.endpoints.clients[number as usize];
         let site = &self.endpoints.sites[usize::from(client.site)];
@@ -141,15 +142,15 @@ impl<P: Probe> Simulation<P> {
             let objects = self.endpoints.open(Flow::new(class, objects, paths), answers);
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
-            self.with_sender(requests, |sender, now, profile, out| sender.on_start(now, profile, out));
+            self.with_sender(clock, requests, |sender, now, profile, out| sender.on_start(now, profile, out));
             if self.endpoints.senders[requests as usize].is_through() {
-                self.on_through(requests); // no handshake
+                self.on_through(clock, requests); // no handshake
             }
         }
     }
 
     /// A client asks for the next object over a connection that is free.
-    fn ask(&mut self, number: u32, connection: u16) {
+    fn ask<C: Order>(&mut self, clock: C, number: u32, connection: u16) {
         let now = self.now();
         let client = &mut self.endpoints.clients[number as usize];
         let site = &self.endpoints.sites[usize::from(client.site)];
@@ -158,7 +159,7 @@ impl<P: Probe> Simulation<P> {
             let Connection { requests, objects, .. } = client.connections[usize::from(connection)];
             self.endpoints.classes[usize::from(site.class)].started += 1;
             self.begin_row(objects, |run| run.number_of_client(number));
-            self.supply(requests, 1);
+            self.supply(clock, requests, 1);
         }
     }
 
@@ -179,8 +180,8 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The application of a flow has `segments` more segments to send.
-    fn supply(&mut self, slot: u32, segments: u32) {
-        self.with_sender(slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
+    fn supply<C: Order>(&mut self, clock: C, slot: u32, segments: u32) {
+        self.with_sender(clock, slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
     }
 }
 

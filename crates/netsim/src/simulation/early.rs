@@ -1,7 +1,7 @@
 //! Delivery before the time of arrival, where working ahead allows it (see [`crate::network::ahead`]).
 
 use super::Simulation;
-use crate::engine::clock::ClockArithmetic as _;
+use crate::engine::order::{Order, instant};
 use crate::measure::probe::Probe;
 use crate::network::ahead::Early;
 use crate::packet::{Kind, Packet};
@@ -9,11 +9,11 @@ use crate::packet::{Kind, Packet};
 impl<P: Probe> Simulation<P> {
     /// Delivers what could not be delivered at once when it was sent.
     #[inline]
-    pub(super) fn deliver_waiting(&mut self) {
+    pub(super) fn deliver_waiting<C: Order>(&mut self, clock: C) {
         let mut next = 0;
         while let Some(&(early, packet)) = self.network.early.get(next) {
             next += 1;
-            self.deliver_early(early, &packet);
+            self.deliver_early(clock, early, &packet);
         }
         if next > 0 {
             self.network.early.clear();
@@ -21,25 +21,26 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A packet reaches, at a time to come, a receiver that answers at once.
-    pub(super) fn deliver_early(&mut self, early: Early, packet: &Packet) {
-        if early.at > self.network.end {
+    pub(super) fn deliver_early<C: Order>(&mut self, clock: C, early: Early, packet: &Packet) {
+        let at = instant(early.arrival);
+        if at > self.network.end {
             return;
         }
         if P::CHECKS {
             self.network.ledger.on_delivered(packet);
         }
-        let now = self.network.events.clock.time(early.at);
+        let (now, arrival) = (clock.time(at), clock.moment(early.arrival));
         self.deliveries.on_packet(now, packet);
         if (packet.is_marked() || early.marked) && self.flow_log.is_some() {
             self.log_mark(packet);
         }
-        let warming = now < self.deliveries.warmup;
+        let warming = at < self.network.warmup;
         let index = packet.flow as usize;
         if packet.kind == Kind::Datagram {
             let source = &mut self.endpoints.sources[index];
             source.on_arrival(packet.payload(), warming);
             if let Some(reverse) = source.reverse {
-                self.network.send(early.at, &packet.reply(reverse));
+                self.network.send(clock, arrival, &packet.reply(reverse));
             }
             return;
         }
@@ -50,7 +51,7 @@ impl<P: Probe> Simulation<P> {
         let receiver = &mut self.endpoints.receivers[index];
         let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
         receiver.on_segment(now, profile, &segment, ce, |ack| {
-            self.network.send(early.at, &Packet::ack(&ack, header));
+            self.network.send(clock, arrival, &Packet::ack(&ack, header));
         });
         if warming {
             self.endpoints.note_delivered(index);

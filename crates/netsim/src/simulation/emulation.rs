@@ -2,7 +2,8 @@
 
 use super::Simulation;
 use super::account::Ends;
-use crate::engine::clock::{ClockArithmetic as _, Instant, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
+use crate::engine::order::Order;
 use crate::engine::event::Event;
 use crate::measure::probe::{Checked, Probe};
 use crate::network::{Lost, Wait};
@@ -10,7 +11,6 @@ use crate::packet::{Header, Kind, Packet};
 use aqm::unit::Time;
 use run::{Glance, Results};
 use scenario::Scenario;
-use scenario::model::Clock;
 use scenario::model::Ecn;
 
 /// A packet from outside.
@@ -171,9 +171,6 @@ impl<P: Probe> Emulation<P> {
     pub fn next_delivery(&self) -> Option<Time> {
         let network = &self.run.network;
         let clock = network.events.clock;
-        if clock == Clock::Double {
-            return self.next();
-        }
         let visible = |(event, at): (Event, Instant)| match event {
             Event::Arrival(link) => Some(clock.after(at, self.onward[link as usize])),
             Event::Ready(link) => {
@@ -242,25 +239,31 @@ impl<P: Probe> Emulation<P> {
     }
 
     fn handle_all(&mut self, until: Time) {
-        let last = self.run.network.events.clock.instant(until);
-        while let Some(event) = self.run.network.events.next(last) {
+        match self.run.network.events.clock {
+            Clock::Integer => self.handle_all_by(Integer, until),
+            Clock::Double => self.handle_all_by(Double, until),
+        }
+    }
+
+    fn handle_all_by<C: Order>(&mut self, clock: C, until: Time) {
+        let last = clock.instant(until);
+        while let Some(event) = self.run.network.events.next(clock, last) {
             match event {
                 Event::Arrival(link) => {
                     let packet = self.run.network.take(link as usize);
                     if self.run.network.arrived(&packet) {
                         self.arrive(&packet);
                     } else {
-                        let early = self.run.network.forward(&packet);
+                        let early = self.run.network.forward(clock, &packet);
                         debug_assert!(early.is_none(), "nothing is worked out ahead");
                     }
                 }
                 Event::Datagram(place) => {
                     let packet = self.offered[place as usize];
                     self.free.push(place);
-                    let network = &mut self.run.network;
-                    network.send(network.events.instant(), &packet);
+                    self.run.network.send_now(clock, &packet);
                 }
-                other => self.run.handle(other),
+                other => self.run.handle(clock, other),
             }
             self.note_lost();
         }

@@ -1,13 +1,13 @@
 //! The parts of a scenario in which the engine may work ahead.
 
-use crate::engine::clock::{Clock, Instant};
+use crate::engine::order::Key;
 use scenario::Scenario;
 use scenario::model::{self, Kind};
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Early {
-    pub(crate) at: Instant,
+    pub(crate) arrival: Key,
     pub(crate) marked: bool,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a scenario on the integer clock, where the queues of these links work ahead. `paths` has the links of
+    /// The plan for a scenario, where the queues of these links work ahead. `paths` has the links of
     /// every path, `feeders` the one link that feeds each link, if it is one.
     pub(crate) fn new<'a>(
         scenario: &Scenario,
@@ -30,29 +30,28 @@ impl Plan {
         paths: impl Iterator<Item = &'a [u32]>,
         feeders: &[Option<u32>],
     ) -> Self {
-        let takes_over = takes_over(scenario.clock, &scenario.links, &links, feeders);
+        let takes_over = takes_over(&scenario.links, &links, feeders);
         Self { links, nodes: early_nodes(scenario, paths), takes_over }
     }
 
     /// The plan in which there is an event for every arrival at a link with an AQM or at a host.
     pub(crate) fn none(scenario: &Scenario, feeders: &[Option<u32>]) -> Self {
         let links = vec![false; scenario.links.len()];
-        let takes_over = takes_over(scenario.clock, &scenario.links, &links, feeders);
+        let takes_over = takes_over(&scenario.links, &links, feeders);
         Self { links, nodes: vec![false; scenario.nodes.len()], takes_over }
     }
 }
 
 /// For each link, whether it takes packets over from the one link that feeds it. A rate that changes is known only at its
-/// time, and on the double clock every packet has its place in the order of scheduling.
+/// time.
 pub(crate) fn takes_over(
-    clock: Clock,
     links: &[model::Link],
     works_ahead: &[bool],
     feeders: &[Option<u32>],
 ) -> Vec<bool> {
     let may = |link: &model::Link, ahead: bool| link.changes.is_empty() && (ahead || link.aqm.is_none());
     let each = links.iter().zip(works_ahead).zip(feeders);
-    each.map(|((link, &ahead), feeder)| clock == Clock::Integer && may(link, ahead) && feeder.is_some())
+    each.map(|((link, &ahead), feeder)| may(link, ahead) && feeder.is_some())
         .collect()
 }
 

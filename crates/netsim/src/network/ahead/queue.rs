@@ -1,106 +1,132 @@
 //! A queue that works ahead: arrivals before their time, and all that was due in between.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
+use crate::engine::clock::Instant;
+use crate::engine::order::{Key, NEVER, Order, instant};
 use crate::measure::probe::Probe;
-use crate::network::link::{Link, Transmission};
+use crate::network::link::{Link, Passage};
 use crate::network::service::{self, Observers};
 use crate::packet::Packet;
 use aqm::Outcome;
-use aqm::unit::{Span, Time};
+use aqm::unit::Span;
 use run::Watch;
 
 /// The periods that may pass before a queue that works ahead catches up: some milliseconds of work.
 const PERIODS_AT_A_TIME: u64 = 1 << 16;
 
-/// An accepted packet: the start of its transmission, its arrival at the other end, and whether it was marked.
-pub(crate) struct Journey {
-    pub(crate) start: Instant,
-    pub(crate) arrival: Instant,
+/// The passage of an accepted packet, and whether it was marked.
+pub(crate) struct Journey<M> {
+    pub(crate) passage: Passage<M>,
     pub(crate) marked: bool,
 }
 
 /// A link that works ahead, with everything that it may change.
-pub(crate) struct LinkAhead<'a, P> {
+pub(crate) struct LinkAhead<'a, P, C> {
     pub(crate) link: &'a mut Link,
     pub(crate) observers: Observers<'a, P>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: C,
     pub(crate) watch: &'a mut Watch,
 }
 
-impl<P: Probe> LinkAhead<'_, P> {
-    /// A packet arrives at `at`; `None` if it is dropped.
+impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
+    /// A packet arrives; `None` if it is dropped.
     #[inline]
-    pub(crate) fn enqueue(&mut self, at: Instant, packet: &Packet) -> Option<Journey> {
-        let now = self.clock.time(at);
-        self.catch_up(now);
+    pub(crate) fn enqueue(&mut self, coming: C::Moment, packet: &Packet) -> Option<Journey<C::Moment>> {
+        let clock = self.clock;
+        let now = clock.time(clock.at(coming));
+        self.catch_up(clock.limit(coming));
         let marked = service::admit(self.link, now, packet, &mut self.observers)? == Outcome::Marked;
         let aqm_queue = self.link.aqm_queue.as_deref_mut()?;
         let busy = aqm_queue.busy;
         let due = aqm_queue.ahead.as_mut()?;
-        let start = if busy { due.free } else { at };
-        let Transmission { sent, arrival } = self.link.wire.send(start, u32::from(packet.size));
-        due.free = sent;
+        let start = if busy { clock.moment(due.free) } else { coming };
+        let sending = self.link.wire.send(clock, clock.at(start), u32::from(packet.size));
+        due.free = clock.free_key(start, sending.sent.1, sending.sent.0);
         if busy {
             self.observers.note_length(now, aqm_queue);
         } else {
             aqm_queue.end_idleness(now);
-            self.begin(now);
-            self.update_due();
+            self.begin(coming);
         }
-        Some(Journey { start, arrival, marked })
+        Some(Journey { passage: Passage { start, arrival: sending.arrival }, marked })
     }
 
-    /// Does all work that is due by `until`.
+    /// Does all work that is due before `limit`.
     #[inline]
-    pub(crate) fn catch_up(&mut self, until: Time) {
-        while self.link.aqm_queue().ahead.as_ref().is_some_and(|due| due.next <= until) {
-            self.do_next(until);
+    pub(crate) fn catch_up(&mut self, limit: Key) {
+        while self.link.aqm_queue().ahead.as_ref().is_some_and(|due| due.next < limit) {
+            self.do_next(limit);
         }
     }
 
-    /// Does the next thing that is due. At one time the period comes first, then the departure, then the end of the warm-up, as on
-    /// the event list.
-    fn do_next(&mut self, until: Time) {
+    /// Does the next thing that is due, with others before `limit`.
+    fn do_next(&mut self, limit: Key) {
         let Some(aqm_queue) = self.link.aqm_queue.as_deref_mut() else { return };
         let Some(due) = aqm_queue.ahead.as_mut() else { return };
-        let now = due.next;
-        if due.period == now {
-            let probe = &mut *self.observers.probe;
-            aqm_queue.queue.on_period(now);
-            probe.on_period(aqm_queue.number, now, aqm_queue.queue.algorithm());
-            let rests =
-                !aqm_queue.busy && aqm_queue.queue.rests() && probe.may_skip(aqm_queue.queue.algorithm());
-            // A run that is stopped has no more periods.
-            let period = aqm_queue.queue.period().filter(|_| self.watch.goes_on(1));
-            due.period = period.map_or(Time::MAX, |period| {
-                let idle = if rests { until.since(now).nanos() / period.nanos().max(1) } else { 0 };
-                now + period * (idle + 1)
-            });
-        } else if aqm_queue.busy && aqm_queue.sent == now {
-            self.begin(now);
+        if due.next == due.ready {
+            let start = self.clock.moment(due.next);
+            self.begin(start);
+        } else if due.next == due.period {
+            self.close_period(limit);
         } else {
-            due.warmup = Time::MAX;
+            let now = self.clock.time(instant(due.next));
+            due.warmup = NEVER;
+            due.update();
             aqm_queue.end_warmup(now);
         }
-        self.update_due();
+    }
+
+    /// The algorithm's period is over; while nothing happens, so are those after it.
+    fn close_period(&mut self, limit: Key) {
+        let clock = self.clock;
+        let Some(aqm_queue) = self.link.aqm_queue.as_deref_mut() else { return };
+        let Some(due) = aqm_queue.ahead.as_mut() else { return };
+        let now = clock.time(instant(due.period));
+        let probe = &mut *self.observers.probe;
+        aqm_queue.queue.on_period(now);
+        probe.on_period(aqm_queue.number, now, aqm_queue.queue.algorithm());
+        let rests =
+            !aqm_queue.busy && aqm_queue.queue.rests() && probe.may_skip(aqm_queue.queue.algorithm());
+        // A run that is stopped has no more periods.
+        due.period = match aqm_queue.queue.period().filter(|_| self.watch.goes_on(1)) {
+            None => NEVER,
+            Some(period) => {
+                let lapse = clock.lapse(period);
+                let duration = clock.duration(lapse);
+                let next = |key: Key| {
+                    clock.period_key(clock.moment(key), duration, clock.after(instant(key), lapse))
+                };
+                let mut end = next(due.period);
+                while rests && end < limit {
+                    end = next(end);
+                }
+                end
+            }
+        };
+        due.update();
     }
 
     /// The transmission of the next packet, which is on its way already, begins.
     #[inline]
-    fn begin(&mut self, now: Time) {
-        if let Some(packet) = service::begin(self.link, now, &mut self.observers) {
-            let transmission = self.link.wire.send(self.clock.instant(now), u32::from(packet.size));
-            self.link.aqm_queue().sent = self.clock.time(transmission.sent);
-        }
-    }
-
-    #[inline]
-    fn update_due(&mut self) {
+    fn begin(&mut self, start: C::Moment) {
+        let clock = self.clock;
+        let at = clock.at(start);
+        let next = service::begin(self.link, clock.time(at), &mut self.observers);
+        let size = next.map(|packet| u32::from(packet.size));
+        let sending = size.map(|size| self.link.wire.send(clock, at, size));
         let aqm_queue = self.link.aqm_queue();
-        if let Some(due) = &mut aqm_queue.ahead {
-            due.update(aqm_queue.busy, aqm_queue.sent);
+        let Some(due) = &mut aqm_queue.ahead else { return };
+        due.ready = NEVER;
+        if let Some((sent, duration)) = sending.map(|sending| sending.sent) {
+            aqm_queue.sent = clock.time(sent);
+            due.ready = clock.free_key(start, duration, sent);
         }
+        due.update();
     }
+}
+
+/// The key after all steps up to and including `until`.
+pub(crate) fn after_all(until: Instant) -> Key {
+    Key::from(until.0) << 64 | Key::from(u64::MAX)
 }
 
 /// The time, in nanoseconds, after which all links catch up with their periods, so that the work never accumulates; `bins` are the other periods.

@@ -1,12 +1,12 @@
 //! The events of a link with an AQM: arrivals, departures, periods.
 
-use super::{Network, Next, Passage};
-use crate::engine::clock::{ClockArithmetic as _, Instant};
-use crate::engine::event::NEVER;
+use super::{Network, Next};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer};
+use crate::engine::order::{Duration, NEVER, Order};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
 use crate::network::fate::Cause;
-use crate::network::link::{Link, Transmission};
+use crate::network::link::{Link, Passage, Transmission};
 use crate::network::service::{self, Observers};
 use crate::packet::Packet;
 use aqm::unit::{Span, Time};
@@ -29,7 +29,7 @@ impl<P: Probe> Network<P> {
 
     /// A link that works ahead.
     #[inline(always)]
-    fn ahead(&mut self, link: usize) -> LinkAhead<'_, P> {
+    fn ahead<C>(&mut self, clock: C, link: usize) -> LinkAhead<'_, P, C> {
         LinkAhead {
             link: &mut self.links[link],
             observers: Observers {
@@ -38,14 +38,14 @@ impl<P: Probe> Network<P> {
                 ledger: &mut self.ledger,
                 path_losses: &mut self.path_losses,
             },
-            clock: self.events.clock,
+            clock,
             watch: &mut self.watch,
         }
     }
 
     /// A packet comes to a link with an AQM now.
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, i: usize, packet: Packet) {
+    pub(super) fn enqueue<C: Order>(&mut self, clock: C, i: usize, packet: Packet) {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
         if service::admit(link, now, &packet, &mut observers).is_none() {
@@ -59,25 +59,36 @@ impl<P: Probe> Network<P> {
             observers.note_length(now, aqm_queue);
         } else {
             aqm_queue.end_idleness(now);
-            self.transmit(i);
+            self.transmit(clock, i);
         }
     }
 
-    /// A packet comes at `at` to a link that works ahead; `None` if it is dropped or its transmission would start after
-    /// the end of the run.
+    /// A packet comes to a link that works ahead; `None` if it is dropped or its transmission would start after the end of
+    /// the run.
     #[inline(never)]
-    pub(super) fn enqueue_ahead(&mut self, i: usize, at: Instant, packet: &Packet) -> Option<Journey> {
+    pub(super) fn enqueue_ahead<C: Order>(
+        &mut self,
+        clock: C,
+        i: usize,
+        coming: C::Moment,
+        packet: &Packet,
+    ) -> Option<Journey<C::Moment>> {
         let end = self.end;
-        self.ahead(i).enqueue(at, packet).filter(|journey| journey.start <= end)
+        let journey = self.ahead(clock, i).enqueue(coming, packet);
+        journey.filter(|journey| clock.at(journey.passage.start) <= end)
     }
 
     /// Does all work that is due by `until` at all links with an AQM, even if no packet has come there.
     pub(crate) fn catch_up_all(&mut self, until: Time) {
+        let limit = ahead::after_all(self.events.clock.instant(until));
         for i in 0..self.links.len() {
             if self.links[i].aqm_queue.is_none() {
                 continue;
             }
-            self.ahead(i).catch_up(until);
+            match self.events.clock {
+                Clock::Integer => self.ahead(Integer, i).catch_up(limit),
+                Clock::Double => self.ahead(Double, i).catch_up(limit),
+            }
             let aqm_queue = self.links[i].aqm_queue();
             aqm_queue.settling.roll(until, &aqm_queue.occupancy);
             self.probe.catch_up(aqm_queue.number, until);
@@ -94,33 +105,39 @@ impl<P: Probe> Network<P> {
 
     /// A link is free: it sends its next packet, if it has one.
     #[inline]
-    pub(crate) fn transmit(&mut self, i: usize) {
-        let Some(aqm_queue) = &self.links[i].aqm_queue else { return self.send_next_as_ns2(i) };
-        let slot = aqm_queue.ready_slot;
+    pub(crate) fn transmit<C: Order>(&mut self, clock: C, i: usize) {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
+        let slot = link.aqm_queue().ready_slot;
         let Some(packet) = service::begin(link, now, &mut observers) else {
             return self.events.set(slot, NEVER);
         };
-        let sent = self.transmit_from(i, self.events.instant(), packet);
-        let key = self.events.free_key(sent);
-        self.events.set(slot, key);
+        let start = self.events.moment(clock);
+        let (sent, duration) = self.transmit_from(clock, i, start, packet);
+        self.events.set(slot, clock.free_key(start, duration, sent));
     }
 
-    /// The transmission of a packet begins at `now`; returns its end.
+    /// The transmission of a packet begins; returns its end, and how long it takes.
     #[inline(always)]
-    fn transmit_from(&mut self, i: usize, now: Instant, packet: Packet) -> Instant {
+    fn transmit_from<C: Order>(
+        &mut self,
+        clock: C,
+        i: usize,
+        start: C::Moment,
+        packet: Packet,
+    ) -> (Instant, Duration) {
         let link = &mut self.links[i];
-        let Transmission { sent, arrival } = link.wire.send(now, u32::from(packet.size));
-        link.aqm_queue().sent = self.events.clock.time(sent);
-        // In this order: where both are due at one instant, ns-2 delivers before it sends.
+        let Transmission { sent, arrival } = link.wire.send(clock, clock.at(start), u32::from(packet.size));
+        link.aqm_queue().sent = clock.time(sent.0);
+        let passage = Passage { start, arrival };
         let hop = self.hops[packet.hop as usize];
         if hop.is_early_end() {
-            self.note_early(i, arrival, &packet);
-            self.early.push((Early { at: arrival, marked: false }, packet));
+            self.note_early(i, arrival.0, &packet);
+            let early = Early { arrival: clock.key(passage.end(clock)), marked: false };
+            self.early.push((early, packet));
         } else if hop.is_end() || !hop.is_chained() {
-            self.launch(i, Passage { sent: now, arrival }, Next { hop: packet.hop, marked: false }, &packet);
-        } else if let Some(early) = self.enter(Passage { sent: now, arrival }, Some(i), packet.hop, &packet) {
+            self.launch(clock, i, passage, Next { hop: packet.hop, marked: false }, &packet);
+        } else if let Some(early) = self.enter(clock, passage.end(clock), Some(i), packet.hop, &packet) {
             self.early.push((early, packet));
         }
         sent
@@ -139,8 +156,15 @@ impl<P: Probe> Network<P> {
         let start = now.max(aqm_queue.sent);
         aqm_queue.end_idleness(start);
         aqm_queue.note_sending(start, aqm_queue.sending, u32::from(sent.frame.size));
-        let start = self.events.clock.instant(start);
-        self.transmit_from(i, start, sent.frame.with_size(sent.frame.size - overhead));
+        let packet = sent.frame.with_size(sent.frame.size - overhead);
+        match self.events.clock {
+            Clock::Integer => self.transmit_from(Integer, i, Integer.instant(start), packet),
+            Clock::Double => {
+                let lapse = Double.lapse(start.since(self.events.now()));
+                let start = Double.follow(self.events.moment(Double), Double.duration(lapse), Double.instant(start));
+                self.transmit_from(Double, i, start, packet)
+            }
+        };
         let aqm_queue = self.links[i].aqm_queue();
         aqm_queue.begin_idleness(aqm_queue.sent);
     }
@@ -157,22 +181,22 @@ impl<P: Probe> Network<P> {
     }
 
     /// An algorithm's period is over.
-    pub(crate) fn close_period(&mut self, i: usize) {
+    pub(crate) fn close_period<C: Order>(&mut self, clock: C, i: usize) {
         let now = self.events.now();
         if let Some(aqm_queue) = &mut self.links[i].aqm_queue {
             aqm_queue.queue.on_period(now);
             self.probe.on_period(aqm_queue.number, now, aqm_queue.queue.algorithm());
         }
-        self.schedule_period(i);
+        self.schedule_period(clock, i);
     }
 
-    pub(super) fn schedule_period(&mut self, i: usize) {
+    pub(super) fn schedule_period<C: Order>(&mut self, clock: C, i: usize) {
         let Some(aqm_queue) = &self.links[i].aqm_queue else { return };
         let Some(period) = aqm_queue.queue.period().filter(|_| aqm_queue.ahead.is_none()) else { return };
         let slot = aqm_queue.period_slot;
-        let lapse = self.events.clock.lapse(period);
-        let at = self.events.clock.after(self.events.instant(), lapse);
-        let key = self.events.timer_key(at);
+        let lapse = clock.lapse(period);
+        let at = clock.after(self.events.instant(), lapse);
+        let key = clock.period_key(self.events.moment(clock), clock.duration(lapse), at);
         self.events.set(slot, key);
     }
 }

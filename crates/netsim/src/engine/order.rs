@@ -1,0 +1,204 @@
+//! The order of all steps of a run, whether a step is an event or was computed before its time.
+//!
+//! A step is an arrival, the end of a transmission, a timer. Its place in the order, its [`Key`], is computed from that
+//! of the step which caused it and from how long it has been under way since, and from nothing else. So it does not
+//! depend on when the engine learns of the step.
+//!
+//! | steps at one time come in the order of | integer clock | double clock |
+//! |---|---|---|
+//! | first | an algorithm's period, then a transmitter that is free | |
+//! | then | how long they have been under way, the longest first: 34 bits | the same, in 29 bits of floating point |
+//! | then | their causes, of causes at the present: 10 bits | how long their causes had been under way: 14 bits |
+//! | then | the slot | timers before slots, then the slot |
+//!
+//! ns-2 handles what happens at one time in the order in which it was scheduled, which is the order of the causes, which
+//! is the order of their causes. The double clock keeps two levels of this. On the integer clock ties are frequent, and
+//! an event knows the number of its cause among those of the present; a step computed ahead does not.
+
+use super::clock::{Clock, ClockArithmetic, Double, Instant, Integer, Lapse};
+use aqm::unit::Time;
+use std::fmt::Debug;
+
+/// The place of a step in the order: its time, then its rank among those of that time. The lowest bits are left for the
+/// slot that it is put in.
+pub(crate) type Key = u128;
+
+/// Later than every step.
+pub(crate) const NEVER: Key = Key::MAX;
+
+pub(super) const SLOT_BITS: u32 = 20;
+
+/// Set in the key of a step in a slot, on the double clock.
+const SLOTTED: Key = 1 << SLOT_BITS;
+const CAUSE_SHIFT: u32 = SLOT_BITS + 1;
+const CAUSE_BITS: u32 = 14;
+const STEP_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
+const LONGEST_STEP: u32 = (1 << (64 - STEP_SHIFT)) - 1;
+/// The bits of 2^-44 s in single precision: what is shorter counts as nothing.
+const SHORTEST_STEP: u32 = (127 - 44) << 23;
+
+/// A key with this rank.
+pub(super) const fn key(at: Instant, rank: u64) -> Key {
+    (at.0 as Key) << 64 | (rank << SLOT_BITS) as Key
+}
+
+/// The point of a key.
+pub(crate) const fn instant(key: Key) -> Instant {
+    Instant((key >> 64) as u64)
+}
+
+/// How long a step is under way, for its rank: the least for the longest. The integer clock needs none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct Duration(u32);
+
+/// The order of a clock that is known when the program is compiled.
+pub(crate) trait Order: ClockArithmetic + Debug {
+    /// The clock, where it is known only when the program runs.
+    const CLOCK: Clock;
+    /// As much of a step's place in the order as the steps that it causes depend on.
+    type Moment: Copy + Debug;
+
+    /// The moment of the step with this key.
+    fn moment(self, key: Key) -> Self::Moment;
+    /// The point of a moment.
+    fn at(self, moment: Self::Moment) -> Instant;
+    /// A key with this moment.
+    fn key(self, moment: Self::Moment) -> Key;
+    /// A key after those of all steps of a link that precede a packet which comes there at this moment.
+    fn limit(self, coming: Self::Moment) -> Key;
+    /// A step that is under way for `lapse`.
+    fn duration(self, lapse: Lapse) -> Duration;
+    /// The moment of a step at `at` which `cause` caused.
+    fn follow(self, cause: Self::Moment, duration: Duration, at: Instant) -> Self::Moment;
+    /// Whether the end, at `sent`, of a transmission with this duration precedes what comes at a moment.
+    fn precedes(self, sent: Instant, duration: Duration, coming: Self::Moment) -> bool;
+    /// The key of an algorithm's next period, which `cause` starts.
+    fn period_key(self, cause: Self::Moment, duration: Duration, at: Instant) -> Key;
+    /// The key of the end of a transmission, after which a transmitter is free.
+    fn free_key(self, start: Self::Moment, duration: Duration, sent: Instant) -> Key;
+    /// The key of the end of the warm-up at a queue.
+    fn warmup_key(self, at: Time) -> Key;
+}
+
+impl Order for Integer {
+    const CLOCK: Clock = Clock::Integer;
+    type Moment = Instant;
+
+    #[inline]
+    fn moment(self, key: Key) -> Instant {
+        instant(key)
+    }
+
+    #[inline]
+    fn at(self, moment: Instant) -> Instant {
+        moment
+    }
+
+    #[inline]
+    fn key(self, moment: Instant) -> Key {
+        key(moment, 0)
+    }
+
+    #[inline]
+    fn limit(self, coming: Instant) -> Key {
+        key(coming, 0) | Key::from(u64::MAX)
+    }
+
+    #[inline]
+    fn duration(self, _: Lapse) -> Duration {
+        Duration::default()
+    }
+
+    #[inline]
+    fn follow(self, _: Instant, _: Duration, at: Instant) -> Instant {
+        at
+    }
+
+    #[inline]
+    fn precedes(self, sent: Instant, _: Duration, coming: Instant) -> bool {
+        sent <= coming
+    }
+
+    #[inline]
+    fn period_key(self, _: Instant, _: Duration, at: Instant) -> Key {
+        key(at, 0)
+    }
+
+    #[inline]
+    fn free_key(self, _: Instant, _: Duration, sent: Instant) -> Key {
+        key(sent, 1)
+    }
+
+    fn warmup_key(self, at: Time) -> Key {
+        key(self.instant(at), 2)
+    }
+}
+
+impl Order for Double {
+    const CLOCK: Clock = Clock::Double;
+    /// A key without the bits for the slot.
+    type Moment = Key;
+
+    #[inline]
+    fn moment(self, key: Key) -> Key {
+        key & !((SLOTTED << 1) - 1)
+    }
+
+    #[inline]
+    fn at(self, moment: Key) -> Instant {
+        instant(moment)
+    }
+
+    #[inline]
+    fn key(self, moment: Key) -> Key {
+        moment
+    }
+
+    #[inline]
+    fn limit(self, coming: Key) -> Key {
+        // Of the same rank, the end of the warm-up, a timer, comes before it, and what is in a slot of the link after it.
+        coming | 1
+    }
+
+    #[inline]
+    fn duration(self, lapse: Lapse) -> Duration {
+        let bits = (lapse.secs() as f32).to_bits();
+        Duration(LONGEST_STEP - bits.saturating_sub(SHORTEST_STEP).min(LONGEST_STEP))
+    }
+
+    #[inline]
+    fn follow(self, cause: Key, duration: Duration, at: Instant) -> Key {
+        let before = (cause as u64) >> (64 - CAUSE_BITS);
+        let rank = u64::from(duration.0) << STEP_SHIFT | before << CAUSE_SHIFT;
+        (at.0 as Key) << 64 | Key::from(rank)
+    }
+
+    #[inline]
+    fn precedes(self, sent: Instant, duration: Duration, coming: Key) -> bool {
+        let at = instant(coming);
+        sent < at || sent == at && u64::from(duration.0) < (coming as u64) >> STEP_SHIFT
+    }
+
+    #[inline]
+    fn period_key(self, cause: Key, duration: Duration, at: Instant) -> Key {
+        self.follow(cause, duration, at) | SLOTTED
+    }
+
+    #[inline]
+    fn free_key(self, start: Key, duration: Duration, sent: Instant) -> Key {
+        self.follow(start, duration, sent) | SLOTTED
+    }
+
+    fn warmup_key(self, at: Time) -> Key {
+        let lapse = self.lapse(at.since(Time::ZERO));
+        self.follow(self.moment(0), self.duration(lapse), self.instant(at))
+    }
+}
+
+impl Double {
+    /// The key of a packet's arrival at a link's other end.
+    #[inline]
+    pub(super) fn arrival_key(self, start: Key, duration: Duration, at: Instant) -> Key {
+        self.follow(start, duration, at) | SLOTTED
+    }
+}
