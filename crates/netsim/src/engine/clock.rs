@@ -21,6 +21,8 @@ pub(crate) struct Instant(pub(crate) u64);
 pub(crate) struct Lapse(u64);
 
 const NS_PER_S: f64 = 1e9;
+/// 2^52, above which the doubles are 1 apart: 52 days in nanoseconds.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
 
 impl Lapse {
     /// The seconds of a lapse on the double clock.
@@ -105,8 +107,10 @@ impl ClockArithmetic for Double {
 
     #[inline]
     fn time(self, instant: Instant) -> Time {
-        // Rounded by adding a half and cutting off: `round` is a call, at every event.
-        Time::from_nanos((f64::from_bits(instant.0) * NS_PER_S + 0.5) as u64)
+        // From 2^52 on, doubles are whole numbers: a sum with that is rounded. `round` is a call, and `as` has to saturate.
+        let ns = f64::from_bits(instant.0) * NS_PER_S;
+        let whole = if ns < WHOLE { (ns + WHOLE).to_bits() - WHOLE.to_bits() } else { ns as u64 };
+        Time::from_nanos(whole)
     }
 
     #[inline]
@@ -180,7 +184,7 @@ mod tests {
     #[test]
     fn both_clocks_tell_the_same_nanosecond() {
         for clock in [Clock::Integer, Clock::Double] {
-            for ns in [0, 1, 400_000, 123_456_789_012, 86_400_000_000_001] {
+            for ns in [0, 1, 400_000, 123_456_789_012, 86_400_000_000_001, 9_000_000_000_000_000] {
                 assert_eq!(
                     clock.time(clock.instant(Time::from_nanos(ns))),
                     Time::from_nanos(ns),
