@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format bench counts oracle kernel oracle-linux docs site reproduce lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ format: setup ## format everything
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
 	$(BIN)/ruff format --quiet
 
+release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
+	$(BIN)/python -m benches.release
+
 # Some tables only: TABLES='flows rivals'; a wrong name lists them.
 bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (QUICK=1: under a minute)
 	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
@@ -116,7 +119,7 @@ lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and
 	  --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and written
-	rm -rf $(VENV) target out
+	rm -rf $(VENV) target out dist
 
 # What must be there already. Says all that is missing, and how to get it.
 $(STAMPS)/tools:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -499,4 +500,4 @@ def test_schema_is_a_json_schema(cli: Cli) -> None:
 def test_version_is_printed(cli: Cli) -> None:
     from aqmlab import __version__
 
-    assert cli("--version").stdout == f"{__version__}\n"
+    assert re.fullmatch(rf"{re.escape(__version__)}( \(profile-guided\))?\n", cli("--version").stdout)

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, Self, TypedDict, final
 from aqmlab.scenario import Settings, Value
 
 __version__: str
+build: str
 engine_version: str
 fluid_version: str
 own_version: str

@@ -296,29 +296,24 @@ fn cable(nodes: usize, ties: bool) -> impl Strategy<Value = Cable> {
     let ends = (0..nodes, 0..nodes);
     // In bit/s and ns, so that hardly anything happens at the same nanosecond, or in Mbit/s and ms, so that much does.
     let (rate, delay) = match ties {
-        true => (prop::sample::select(ROUND_RATES.to_vec()).boxed(), (0..4u32).prop_map(|n| n * 5_000_000).boxed()),
-        false => (
-            (300_000u32..20_000_000).boxed(),
-            prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000].boxed(),
+        true => (
+            prop::sample::select(ROUND_RATES.to_vec()).boxed(),
+            (0..4u32).prop_map(|n| n * 5_000_000).boxed(),
         ),
+        false => {
+            ((300_000u32..20_000_000).boxed(), prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000].boxed())
+        }
     };
-    (
-        ends,
-        rate,
-        delay,
-        1u32..60,
-        aqm(),
-        aqm(),
-        more,
-    )
-        .prop_map(|(ends, rate, delay, buffer, there, back, more)| Cable {
+    (ends, rate, delay, 1u32..60, aqm(), aqm(), more).prop_map(
+        |(ends, rate, delay, buffer, there, back, more)| Cable {
             ends,
             rate,
             delay,
             buffer,
             aqms: [there, back],
             more,
-        })
+        },
+    )
 }
 
 /// A scenario of these cables, after a chain of the first through all nodes, and of traffic between any nodes.

@@ -338,6 +338,13 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// What distinguishes this build from any other of the version, if anything: `make release` says it.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const build: &str = match option_env!("AQMLAB_BUILD") {
+        Some(name) => name,
+        None => "",
+    };
     /// The greatest depth of tables and lists in a scenario.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

@@ -78,9 +78,9 @@ def program(
 ) -> None:
     """Simulate queues packet by packet: a laboratory for Active Queue Management."""
     if version:
-        from aqmlab import __version__
+        from aqmlab import _core
 
-        typer.echo(__version__)
+        typer.echo(f"{_core.__version__} ({_core.build})" if _core.build else _core.__version__)
         raise typer.Exit
 
 

@@ -202,3 +202,61 @@ impl Double {
         self.follow(start, duration, at) | SLOTTED
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Span;
+    use proptest::prelude::*;
+
+    fn step(cause: Key, lapse: Span) -> Key {
+        let lapse = Double.lapse(lapse);
+        Double.follow(cause, Double.duration(lapse), Double.after(instant(cause), lapse))
+    }
+
+    #[test]
+    fn a_longer_step_has_a_lesser_duration() {
+        let spans = [
+            Span::ZERO,
+            Span::ns(1),
+            Span::us(400),
+            Span::us(401),
+            Span::ms(50),
+            Span::s(1),
+            Span::s(10_000),
+        ];
+        let durations = spans.map(|span| Double.duration(Double.lapse(span)));
+        assert!(durations.is_sorted_by(|shorter, longer| shorter > longer), "{durations:?}");
+        assert_eq!(spans.map(|span| Integer.duration(Integer.lapse(span))), [Duration::default(); 7]);
+    }
+
+    #[test]
+    fn at_one_time_the_longest_step_comes_first_and_then_that_of_the_longest_cause() {
+        let early = step(0, Span::s(1));
+        let late = step(step(0, Span::ms(500)), Span::ms(500));
+        assert_eq!(instant(early), instant(late));
+        assert!(early < late);
+        // 100 ms after causes that took as long as each other, and causes that did not.
+        let (first, second) = (step(early, Span::ms(100)), step(late, Span::ms(100)));
+        assert!(instant(first) == instant(second) && first < second);
+        // The end of a transmission comes before a packet whose step was shorter, and after one whose step was longer.
+        let (sent, duration) = (instant(early), Double.duration(Double.lapse(Span::ms(500))));
+        assert!(Double.precedes(sent, duration, step(step(0, Span::ms(800)), Span::ms(200))));
+        assert!(!Double.precedes(sent, duration, early) && !Double.precedes(sent, duration, late));
+        assert!(Integer.precedes(sent, duration, sent));
+    }
+
+    proptest! {
+        #[test]
+        fn a_step_comes_after_its_cause(steps in prop::collection::vec(0u64..3_000_000, 1..50)) {
+            let mut moment = 0;
+            for span in steps {
+                // Half of them take no time.
+                let next = step(moment, Span::ns(span.saturating_sub(1_500_000)));
+                prop_assert!(next >= moment);
+                prop_assert_eq!(Double.moment(Double.arrival_key(moment, Duration::default(), instant(moment)) | 7) as u64 & 7, 0);
+                moment = next;
+            }
+        }
+    }
+}

@@ -229,6 +229,7 @@ impl Link {
             let (start, before) = self.free;
             self.waiting.push_back(Waiting { start, before, bytes });
             self.waiting_bytes += u64::from(bytes);
+            // What follows from the start depends on how long the transmission before it took, not on its cause.
             clock.follow(coming, before, start)
         };
         let at = clock.at(start);

@@ -89,7 +89,8 @@ impl<P: Probe> Network<P> {
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let path_losses = PathLosses::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup);
-        let mut network = Self { events, links, hops, starts, probe, early, warmup, end, ledger, path_losses, watch };
+        let mut network =
+            Self { events, links, hops, starts, probe, early, warmup, end, ledger, path_losses, watch };
         for link in 0..network.links.len() {
             match scenario.clock {
                 Clock::Integer => network.schedule_period(Integer, link),

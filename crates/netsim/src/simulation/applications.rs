@@ -181,7 +181,9 @@ impl<P: Probe> Simulation<P> {
 
     /// The application of a flow has `segments` more segments to send.
     fn supply<C: Order>(&mut self, clock: C, slot: u32, segments: u32) {
-        self.with_sender(clock, slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
+        self.with_sender(clock, slot, |sender, now, profile, out| {
+            sender.on_data(now, profile, segments, out)
+        });
     }
 }
 

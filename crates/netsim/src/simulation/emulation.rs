@@ -3,8 +3,8 @@
 use super::Simulation;
 use super::account::Ends;
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
-use crate::engine::order::Order;
 use crate::engine::event::Event;
+use crate::engine::order::Order;
 use crate::measure::probe::{Checked, Probe};
 use crate::network::{Lost, Wait};
 use crate::packet::{Header, Kind, Packet};

@@ -44,15 +44,10 @@ impl Plan {
 
 /// For each link, whether it takes packets over from the one link that feeds it. A rate that changes is known only at its
 /// time.
-pub(crate) fn takes_over(
-    links: &[model::Link],
-    works_ahead: &[bool],
-    feeders: &[Option<u32>],
-) -> Vec<bool> {
+pub(crate) fn takes_over(links: &[model::Link], works_ahead: &[bool], feeders: &[Option<u32>]) -> Vec<bool> {
     let may = |link: &model::Link, ahead: bool| link.changes.is_empty() && (ahead || link.aqm.is_none());
     let each = links.iter().zip(works_ahead).zip(feeders);
-    each.map(|((link, &ahead), feeder)| may(link, ahead) && feeder.is_some())
-        .collect()
+    each.map(|((link, &ahead), feeder)| may(link, ahead) && feeder.is_some()).collect()
 }
 
 /// Whether the queue of a link with an AQM may work ahead.

@@ -84,8 +84,7 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
         let probe = &mut *self.observers.probe;
         aqm_queue.queue.on_period(now);
         probe.on_period(aqm_queue.number, now, aqm_queue.queue.algorithm());
-        let rests =
-            !aqm_queue.busy && aqm_queue.queue.rests() && probe.may_skip(aqm_queue.queue.algorithm());
+        let rests = !aqm_queue.busy && aqm_queue.queue.rests() && probe.may_skip(aqm_queue.queue.algorithm());
         // A run that is stopped has no more periods.
         due.period = match aqm_queue.queue.period().filter(|_| self.watch.goes_on(1)) {
             None => NEVER,

@@ -161,7 +161,8 @@ impl<P: Probe> Network<P> {
             Clock::Integer => self.transmit_from(Integer, i, Integer.instant(start), packet),
             Clock::Double => {
                 let lapse = Double.lapse(start.since(self.events.now()));
-                let start = Double.follow(self.events.moment(Double), Double.duration(lapse), Double.instant(start));
+                let start =
+                    Double.follow(self.events.moment(Double), Double.duration(lapse), Double.instant(start));
                 self.transmit_from(Double, i, start, packet)
             }
         };
