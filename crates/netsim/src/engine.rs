@@ -4,3 +4,4 @@ pub(crate) mod clock;
 pub(crate) mod event;
 pub(crate) mod order;
 pub(crate) mod rng;
+mod slots;

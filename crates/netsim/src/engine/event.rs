@@ -2,12 +2,12 @@
 //!
 //! The order is that of [`crate::engine::order`].
 //!
-//! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
-//! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
-//! *heap* is for timers, one per flow, which fire rarely.
+//! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet: the
+//! head of a delay line, a transmitter. The *heap* is for timers, one per flow, which fire rarely.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
 use crate::engine::order::{Duration, Key, NEVER, Order, SLOT_BITS, instant, key};
+use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,49 +48,11 @@ pub(crate) enum Event {
 /// The slot of what has no place on the event list.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
-const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
-
 /// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the
 /// order in which they came, as far as the bits suffice: 17 s, and 1023 causes at one instant.
 const ORDER_BITS: u32 = 10;
 const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
 const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
-
-/// Enters `earliest` at a leaf of the tournament, and replays all games up to the root.
-#[inline]
-fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earliest: Key) {
-    let mut node = PLACES / 2 + slot;
-    tree[node % PLACES] = earliest;
-    for _ in 1..PLACES.ilog2() {
-        earliest = play(earliest, tree[(node ^ 1) % PLACES]);
-        node /= 2;
-        tree[node % PLACES] = earliest;
-    }
-}
-
-/// The same for other numbers of places.
-#[inline(never)]
-fn climb_more(tree: &mut [Key], slot: usize, mut earliest: Key) {
-    if let Ok(tree) = <&mut [Key; 64]>::try_from(&mut *tree) {
-        return climb(tree, slot, earliest);
-    }
-    if let Ok(tree) = <&mut [Key; 128]>::try_from(&mut *tree) {
-        return climb(tree, slot, earliest);
-    }
-    let mut node = tree.len() / 2 + slot;
-    tree[node] = earliest;
-    while node > 1 {
-        earliest = play(earliest, tree[node ^ 1]);
-        node /= 2;
-        tree[node] = earliest;
-    }
-}
-
-/// The earlier of two: a conditional move, not a branch that would be mispredicted (see `.cargo/config.toml`).
-#[inline]
-fn play(a: Key, b: Key) -> Key {
-    if b < a { b } else { a }
-}
 
 /// The pending events.
 #[derive(Debug)]
@@ -101,8 +63,7 @@ pub(crate) struct Events {
     time: Time,
     number: u64,
     pushed: Key,
-    /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
-    tree: Vec<Key>,
+    slots: Slots,
     what: Vec<Event>,
     /// Timers; in the lowest bits of their keys, how many were set before.
     heap: BinaryHeap<Reverse<(Key, Event)>>,
@@ -113,11 +74,19 @@ pub(crate) struct Events {
 impl Events {
     /// An empty list with one slot for each of `what`.
     pub(crate) fn new(clock: Clock, what: Vec<Event>) -> Self {
-        let leaves = what.len().next_power_of_two();
-        assert!(leaves < 1 << SLOT_BITS, "a scenario has fewer links than this");
-        let tree = vec![NEVER; 2 * leaves];
+        let slots = Slots::new(what.len());
         let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
-        Self { clock, current, time, number: 1, pushed: 0, tree, what, heap: BinaryHeap::new(), timer: NEVER }
+        Self {
+            clock,
+            current,
+            time,
+            number: 1,
+            pushed: 0,
+            slots,
+            what,
+            heap: BinaryHeap::new(),
+            timer: NEVER,
+        }
     }
 
     /// The point of the last event taken.
@@ -186,12 +155,7 @@ impl Events {
     /// Puts the event of `slot` at `key`; [`NEVER`] takes it out.
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, key: Key) {
-        let key = key | (slot as Key + 1);
-        // Where the number of places is known, the climb has no loop and no check of an index.
-        match <&mut [Key; 32]>::try_from(&mut *self.tree) {
-            Ok(tree) => climb(tree, slot, key),
-            Err(_) => climb_more(&mut self.tree, slot, key),
-        }
+        self.slots.set(slot, key);
     }
 
     /// The key of a timer that is set now for `deadline`. As in ns-2, what the double clock has at one instant
@@ -240,26 +204,20 @@ impl Events {
 
     /// The events pending in slots, and the time of each.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, Instant)> + '_ {
-        let slots = &self.tree[self.tree.len() / 2..];
-        self.what
-            .iter()
-            .copied()
-            .zip(slots)
-            .filter(|(_, key)| **key < NEVER)
-            .map(|(event, key)| (event, instant(*key)))
+        self.slots.keys().map(|key| (self.what[slot(key)], instant(key)))
     }
 
     /// The time of the next event, to the nearest nanosecond, if there is one.
     pub(crate) fn earliest(&self) -> Option<Time> {
-        let earliest = self.tree[1].min(self.timer);
+        let earliest = self.slots.first().min(self.timer);
         (instant(earliest) < instant(NEVER)).then(|| self.clock.time(instant(earliest)))
     }
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
     #[inline]
     pub(crate) fn next<C: Order>(&mut self, clock: C, until: Instant) -> Option<Event> {
-        let slot = self.tree[1];
-        let earliest = slot.min(self.timer);
+        let first = self.slots.first();
+        let earliest = first.min(self.timer);
         // NEVER is later than every time that a run can reach.
         let at = instant(earliest);
         if at > until {
@@ -270,7 +228,7 @@ impl Events {
             self.number = 1;
         }
         (self.current, self.time) = (earliest, clock.time(at));
-        if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize - 1]) }
+        if self.timer < first { self.pop() } else { Some(self.what[slot(first)]) }
     }
 
     /// Takes the first event off the heap.
@@ -340,25 +298,6 @@ mod tests {
         let expected =
             [Event::Sample, Event::Arrival(2), Event::Warmup, Event::Arrival(1), Event::Arrival(0)];
         assert_eq!(order, expected);
-    }
-
-    #[test]
-    fn slots_of_any_number_are_a_tournament() {
-        for slots in [1, 3, 16, 17, 33, 64, 65, 200] {
-            let mut events = Events::new(Clock::Integer, (0..slots).map(Event::Ready).collect());
-            for slot in 0..slots {
-                let at = Instant(1 + u64::from(slot * 7919 % slots));
-                let key = events.integer_key(at, Instant::ZERO);
-                events.set(slot as usize, key);
-            }
-            let mut times = Vec::new();
-            while let Some(Event::Ready(slot)) = events.next(Integer, Instant(1000)) {
-                times.push(events.now());
-                events.set(slot as usize, NEVER);
-            }
-            assert_eq!(times.len(), slots as usize);
-            assert!(times.is_sorted());
-        }
     }
 
     #[test]
