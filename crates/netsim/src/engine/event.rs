@@ -9,11 +9,11 @@ use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
 use crate::engine::order::{Duration, Key, NEVER, Order, SLOT_BITS, instant, key};
 use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// An event, with the index of its subject.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// The first packet on a link's delay line reaches the other end.
     Arrival(u32),
@@ -54,6 +54,34 @@ const ORDER_BITS: u32 = 10;
 const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
 const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
 
+/// A timer on the heap, which has the earliest first.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// In its lowest bits, how many were set before.
+    key: Key,
+    event: Event,
+}
+
+impl Ord for Timer {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.key.cmp(&self.key)
+    }
+}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Timer {}
+
 /// The pending events.
 #[derive(Debug)]
 pub(crate) struct Events {
@@ -65,8 +93,7 @@ pub(crate) struct Events {
     pushed: Key,
     slots: Slots,
     what: Vec<Event>,
-    /// Timers; in the lowest bits of their keys, how many were set before.
-    heap: BinaryHeap<Reverse<(Key, Event)>>,
+    heap: BinaryHeap<Timer>,
     /// The earliest key on the heap.
     timer: Key,
 }
@@ -197,7 +224,7 @@ impl Events {
     fn put(&mut self, key: Key, event: Event) -> Key {
         let key = key | (self.pushed & SLOT_MASK);
         self.pushed += 1;
-        self.heap.push(Reverse((key, event)));
+        self.heap.push(Timer { key, event });
         self.timer = self.timer.min(key);
         key
     }
@@ -233,9 +260,9 @@ impl Events {
 
     /// Takes the first event off the heap.
     fn pop(&mut self) -> Option<Event> {
-        let Reverse((_, event)) = self.heap.pop()?;
-        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
-        Some(event)
+        let timer = self.heap.pop()?;
+        self.timer = self.heap.peek().map_or(NEVER, |timer| timer.key);
+        Some(timer.event)
     }
 }
 

@@ -86,13 +86,15 @@ pub(super) fn admit<P: Probe>(
     None
 }
 
-/// A link with an AQM begins to send its next packet, if it has one.
+/// A link with an AQM begins to send its next packet, if it has one; returns what `keep` keeps of it, which has its size
+/// without the link's framing.
 #[inline]
-pub(super) fn begin<P: Probe>(
+pub(super) fn begin<P: Probe, R>(
     link: &mut Link,
     now: Time,
     observers: &mut Observers<'_, P>,
-) -> Option<Packet> {
+    keep: impl FnOnce(Packet) -> R,
+) -> Option<R> {
     let overhead = link.wire.overhead as u16;
     let aqm_queue = link.aqm_queue.as_deref_mut()?;
     let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
@@ -105,7 +107,7 @@ pub(super) fn begin<P: Probe>(
         return None;
     };
     note_departure(aqm_queue, now, &sent, observers);
-    Some(sent.frame.with_size(sent.frame.size - overhead))
+    Some(keep(sent.frame.with_size(sent.frame.size - overhead)))
 }
 
 /// A packet leaves the queue of a link with an AQM, and its transmission begins.

@@ -109,7 +109,7 @@ impl<P: Probe> Network<P> {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
         let slot = link.aqm_queue().ready_slot;
-        let Some(packet) = service::begin(link, now, &mut observers) else {
+        let Some(packet) = service::begin(link, now, &mut observers, |packet| packet) else {
             return self.events.set(slot, NEVER);
         };
         let start = self.events.moment(clock);
