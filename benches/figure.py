@@ -1,4 +1,4 @@
-"""The figure: time per packet over the number of flows, with the rivals."""
+"""The figures: time per packet over the number of flows, with the rivals, and at several rates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def curves(bench: Bench) -> list[Curve]:
     ours = {
         table.flows[place]: timed.ns(whole)
         for table in bench.tables
-        if table.flows
+        if table.flows and not table.rates
         for place, timed in bench.finished(table)
     }
     if not ours:
@@ -67,8 +67,46 @@ def curves(bench: Bench) -> list[Curve]:
     return [curve for curve in drawn if curve.points]
 
 
+def by_rate(bench: Bench) -> list[Curve]:
+    """Return aqmlab's curves of the table whose rows differ in the rate, too: one for each rate."""
+    points: dict[str, dict[int, float]] = {}
+    for table in bench.tables:
+        for place, timed in bench.finished(table) if table.rates else ():
+            points.setdefault(table.rates[place], {})[table.flows[place]] = timed.ns(whole)
+    return [Curve(rate, found, number) for number, (rate, found) in enumerate(points.items())]
+
+
+def draw_rates(bench: Bench) -> Figure:
+    """Draw the time per packet over the number of flows, at each rate."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8.2, 5.0), layout="constrained")
+        axes = figure.subplots()
+        drawn = by_rate(bench)
+        for curve in drawn:
+            flows, colour = sorted(curve.points), COLOURS[curve.program]
+            values = [curve.points[count] for count in flows]
+            axes.plot(flows, values, color=colour, marker="o", markersize=5, linewidth=1.8, label=curve.name)
+        axes.set_xscale("log")
+        ticks = sorted({count for curve in drawn for count in curve.points})
+        axes.set_xticks(ticks, [f"{tick:,}".replace(",", " ") for tick in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_ylim(0)
+        axes.grid(axis="y", color="#e5e5e5", linewidth=0.7)
+        axes.set_xlabel("Long TCP flows")
+        axes.set_ylabel("CPU time a packet through the bottleneck (ns)")
+        axes.legend(title="Bottleneck", frameon=False)
+        machine = bench.machine
+        axes.set_title(
+            f"Experiment 1 with RED, aqmlab {machine['aqmlab']}, {machine['cpu']}, {machine['date'][:10]}",
+            loc="left",
+            fontsize=8.5,
+            color=_GREY,
+        )
+        return figure
+
+
 def draw(bench: Bench) -> Figure:
-    """Draw the figure."""
+    """Draw the time per packet over the number of flows, beside the rivals."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(8.2, 5.0), layout="constrained")
         axes = figure.subplots()
@@ -156,14 +194,18 @@ def time(nanoseconds: float) -> str:
 
 
 def save(bench: Bench, folder: Path) -> list[Path]:
-    """Write the figure as flows.png and flows.svg; return the files, none if there was nothing to draw."""
-    if not curves(bench):
-        return []
-    figure = draw(bench)
-    png, svg = folder / "flows.png", folder / "flows.svg"
+    """Write the figures, each as PNG and SVG; return the files, none if there was nothing to draw."""
+    figures = {"flows": draw(bench)} if curves(bench) else {}
+    if by_rate(bench):
+        figures["rates"] = draw_rates(bench)
+    return [file for name, figure in figures.items() for file in _save(figure, folder / name)]
+
+
+def _save(figure: Figure, base: Path) -> tuple[Path, Path]:
+    png, svg = base.with_suffix(".png"), base.with_suffix(".svg")
     with mpl.rc_context(_STYLE):
         with replacing(png) as file:
             figure.savefig(file, dpi=160)
         with replacing(svg) as file:
             figure.savefig(file, metadata={"Date": None})
-    return [png, svg]
+    return png, svg

@@ -24,7 +24,7 @@ class Table:
     """Rows that belong together; ``name`` is used by `--tables`.
 
     ``base`` is the row that the others are compared with, if any; ``flows`` the number of flows of each row, where rows
-    differ in it.
+    differ in it, and ``rates`` the bottleneck's rate of each row, where rows differ in both.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Table:
     rows: list[Row]
     base: str = ""
     flows: tuple[int, ...] = ()
+    rates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,14 @@ def sizes(quick: bool) -> list[Size]:
     return [*small, Size(10_000, 100, 2 if quick else 10, 1), Size(100_000, 1000, 2 if quick else 4, 1)]
 
 
+def crossed(quick: bool) -> list[Size]:
+    """List numbers of flows at each of four rates: some hundred thousand packets each."""
+    seconds = {1: 20, 10: 4, 100: 2, 1000: 2} if quick else {1: 120, 10: 15, 100: 4, 1000: 2}
+    return [
+        Size(flows, scale, duration, 1) for scale, duration in seconds.items() for flows in (4, 40, 400, 4000, 40_000)
+    ]
+
+
 def experiment_1(quick: bool) -> Changes:
     """Return settings of experiment 1 for tables with many rows: shorter, and nothing recorded."""
     seconds, warmup = (20, 5) if quick else (60, 20)
@@ -87,7 +96,7 @@ def experiment_1(quick: bool) -> Changes:
 
 def tables(quick: bool) -> list[Table]:
     """List all tables in the order in which they are run; ``quick`` simulates less time."""
-    crowds = sizes(quick)
+    crowds, crosses = sizes(quick), crossed(quick)
     common = experiment_1(quick)
     return [
         Table(
@@ -96,6 +105,14 @@ def tables(quick: bool) -> list[Table]:
             [size.row() for size in crowds],
             base=next(size.row().name for size in crowds if size.flows == 400),
             flows=tuple(size.flows for size in crowds),
+        ),
+        Table(
+            "rates",
+            "Flows and rates: experiment 1 with RED",
+            [size.row() for size in crosses],
+            base=next(size.row().name for size in crosses if (size.flows, size.scale) == (400, 1)),
+            flows=tuple(size.flows for size in crosses),
+            rates=tuple(size.rate for size in crosses),
         ),
         Table("clocks", "Clocks and series: experiment 1, PI, N = 400", list(_clocks(common)), base="integer"),
         Table(

@@ -109,7 +109,8 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
     fn begin(&mut self, start: C::Moment) {
         let clock = self.clock;
         let at = clock.at(start);
-        let size = service::begin(self.link, clock.time(at), &mut self.observers, |packet| u32::from(packet.size));
+        let size =
+            service::begin(self.link, clock.time(at), &mut self.observers, |packet| u32::from(packet.size));
         let sending = size.map(|size| self.link.wire.send(clock, at, size));
         let aqm_queue = self.link.aqm_queue();
         let Some(due) = &mut aqm_queue.ahead else { return };
