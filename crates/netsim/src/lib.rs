@@ -1,14 +1,14 @@
 //! The packet engine: discrete events, integer nanoseconds, no globals.
 //!
-//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have a defined order, timers and
-//! departures first, and every component that draws random numbers has its own stream, so a run is the same on any
+//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have a defined order
+//! (`engine/order.rs`), and every component that draws random numbers has its own stream, so a run is the same on any
 //! machine.
 //!
 //! The rooms, each of which uses only those above it:
 //!
 //! | room | holds |
 //! |---|---|
-//! | `engine` | the clock, the event list and random streams |
+//! | `engine` | the clock, the order of all steps, the event list and random streams |
 //! | [`tcp`] | senders, receivers and congestion controls, without a clock or a network |
 //! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
 //! | `measure` | statistics, probes and series |

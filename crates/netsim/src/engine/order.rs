@@ -32,10 +32,10 @@ pub(super) const SLOT_BITS: u32 = 20;
 const SLOTTED: Key = 1 << SLOT_BITS;
 const CAUSE_SHIFT: u32 = SLOT_BITS + 1;
 const CAUSE_BITS: u32 = 14;
-const STEP_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
-const LONGEST_STEP: u32 = (1 << (64 - STEP_SHIFT)) - 1;
-/// The bits of 2^-44 s in single precision: what is shorter counts as nothing.
-const SHORTEST_STEP: u32 = (127 - 44) << 23;
+const DURATION_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
+const LONGEST: u32 = (1 << (64 - DURATION_SHIFT)) - 1;
+/// The bits of 2^-44 s in single precision: a shorter step counts as none.
+const SHORTEST: u32 = (127 - 44) << 23;
 
 /// A key with this rank.
 pub(super) const fn key(at: Instant, rank: u64) -> Key {
@@ -163,20 +163,20 @@ impl Order for Double {
     #[inline]
     fn duration(self, lapse: Lapse) -> Duration {
         let bits = (lapse.secs() as f32).to_bits();
-        Duration(LONGEST_STEP - bits.saturating_sub(SHORTEST_STEP).min(LONGEST_STEP))
+        Duration(LONGEST - bits.saturating_sub(SHORTEST).min(LONGEST))
     }
 
     #[inline]
     fn follow(self, cause: Key, duration: Duration, at: Instant) -> Key {
         let before = (cause as u64) >> (64 - CAUSE_BITS);
-        let rank = u64::from(duration.0) << STEP_SHIFT | before << CAUSE_SHIFT;
+        let rank = u64::from(duration.0) << DURATION_SHIFT | before << CAUSE_SHIFT;
         (at.0 as Key) << 64 | Key::from(rank)
     }
 
     #[inline]
     fn precedes(self, sent: Instant, duration: Duration, coming: Key) -> bool {
         let at = instant(coming);
-        sent < at || sent == at && u64::from(duration.0) < (coming as u64) >> STEP_SHIFT
+        sent < at || sent == at && u64::from(duration.0) < (coming as u64) >> DURATION_SHIFT
     }
 
     #[inline]

@@ -377,7 +377,7 @@ impl<P: Probe> Network<P> {
     }
 }
 
-/// What is due at the start of a run at a queue that works ahead, whose algorithm has this period.
+/// The first work of a queue that works ahead, whose algorithm has this period.
 fn due(scenario: &Scenario, period: Option<Span>) -> Due {
     fn first<C: Order>(clock: C, period: Span) -> Key {
         let lapse = clock.lapse(period);
