@@ -7,6 +7,7 @@ is laid out by these counts. It must give the recorded digests, bit for bit.
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from benches.measure import Row
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "target" / "release-build"
 DIST = ROOT / "dist"
+GUIDED = "profile-guided"
 TARGET = 'cfg(target_arch = "x86_64")'
 
 SHORT = {"duration": "20 s", "warmup": "5 s"}
@@ -37,27 +39,43 @@ transient flows."""
 def main() -> int:
     """Build the wheel and check it. Return the exit status: 1 if a digest differs from the recorded one."""
     tool = merger()
-    shutil.rmtree(WORK / "raw", ignore_errors=True)
     if tool is None:
         print("not profile-guided: llvm-profdata is missing (rustup component add llvm-tools)", file=sys.stderr)
         made = wheel({})
     else:
-        counting = wheel({"RUSTFLAGS": flags(f"-Cprofile-generate={WORK / 'raw'}")})
-        package = unpacked(counting)
-        for row in TRAINING:
-            print(f"training: {row.name}", file=sys.stderr)
-            subprocess.run(row.command(), env=importing(package), stdout=subprocess.DEVNULL, check=True)
-        profile = WORK / "profile.profdata"
-        subprocess.run([tool, "merge", "-o", profile, WORK / "raw"], check=True)
-        made = wheel({"RUSTFLAGS": flags(f"-Cprofile-use={profile}"), "AQMLAB_BUILD": "profile-guided"})
+        made = wheel(flags(f"-Cprofile-use={trained(tool)}") | {"AQMLAB_BUILD": GUIDED})
+    package = unpacked(made)
+    require(package, GUIDED if tool else "")
     command = [sys.executable, "-m", "digests", "--installed"]
-    checked = subprocess.run(command, env=importing(unpacked(made)), check=False)
-    if checked.returncode != 0:
+    if subprocess.run(command, cwd=ROOT, env=importing(package), check=False).returncode != 0:
         return 1
     DIST.mkdir(exist_ok=True)
     shutil.copy(made, DIST)
     print(f"written: {DIST / made.name}")
     return 0
+
+
+def trained(tool: str) -> Path:
+    """Build an engine that counts, and run the training runs with it; return their profile."""
+    raw, profile = WORK / "raw", WORK / "profile.profdata"
+    package = unpacked(wheel(flags(f"-Cprofile-generate={raw}") | {"AQMLAB_BUILD": "counting"}))
+    require(package, "counting")
+    shutil.rmtree(raw, ignore_errors=True)  # build scripts count, too
+    for row in TRAINING:
+        print(f"training: {row.name}", file=sys.stderr)
+        subprocess.run(row.command(), cwd=ROOT, env=importing(package), stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([tool, "merge", "-o", profile, *raw.glob("*.profraw")], check=True)
+    return profile
+
+
+def require(package: Path, build: str) -> None:
+    """Check that Python imports this package, and that it is this build."""
+    print_build = "from aqmlab import _core; print(_core.__file__, _core.build, sep='\\n')"
+    command = [sys.executable, "-c", print_build]
+    told = subprocess.run(command, cwd=ROOT, env=importing(package), capture_output=True, text=True, check=True)
+    file, found = told.stdout.split("\n")[:2]
+    if not Path(file).is_relative_to(package) or found != build:
+        raise SystemExit(f"{file}, build {found!r}, was imported in place of {package}, build {build!r}")
 
 
 def merger() -> str | None:
@@ -67,10 +85,11 @@ def merger() -> str | None:
     return str(found) if found.is_file() else None
 
 
-def flags(more: str) -> str:
-    """Return the compiler's options with another. The environment's replace those of .cargo/config.toml."""
+def flags(more: str) -> dict[str, str]:
+    """Return the environment with another of the compiler's options. It replaces those of .cargo/config.toml."""
     config = tomllib.loads((ROOT / ".cargo" / "config.toml").read_text(encoding="utf-8"))
-    return " ".join([*config["target"][TARGET]["rustflags"], more])
+    own = config["target"][TARGET]["rustflags"] if platform.machine() == "x86_64" else []
+    return {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join([*own, more])}
 
 
 def wheel(environment: dict[str, str]) -> Path:

@@ -61,7 +61,7 @@ def test_rows_are_what_they_are_called() -> None:
     for row, count, rate in zip(tables["rates"].rows, tables["rates"].flows, tables["rates"].rates, strict=True):
         found = resolved(row).resolved
         assert found["traffic"][0]["count"] == count
-        assert row.name.endswith(f", {rate}")
+        assert found["dumbbell"]["rate"] == rate
     for row in tables["tcps"].rows:
         tcp = resolved(row).resolved["traffic"][0]["tcp"]
         flavour, _, control = row.name.partition(", ")

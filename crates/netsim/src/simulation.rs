@@ -183,7 +183,7 @@ impl<P: Probe> Simulation<P> {
         self.network.watch.ask()
     }
 
-    // Called in one place, for every event: the compiler would otherwise not inline it.
+    // Called for every event: the compiler would otherwise not inline it.
     #[inline(always)]
     fn handle<C: Order>(&mut self, clock: C, event: Event) {
         match event {

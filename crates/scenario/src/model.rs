@@ -49,7 +49,7 @@ pub struct Scenario {
 choice! {
     /// How the engine keeps time.
     pub enum Clock {
-        /// In whole nanoseconds: of simultaneous events, the one that was scheduled earlier comes first.
+        /// In whole nanoseconds: of simultaneous events, the one that has been under way for longer comes first.
         Integer = "integer",
         /// In floating-point seconds, as in ns-2, whose rounding orders simultaneous events.
         Double = "double",

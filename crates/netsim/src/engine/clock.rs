@@ -1,8 +1,8 @@
 //! The clock: whole nanoseconds, or seconds in floating point as ns-2 keeps them.
 //!
 //! Where delays and transmission times are multiples of each other, packets of different flows reach a queue at the
-//! same instant, and when it is full their order decides who loses. A clock of whole nanoseconds keeps such ties, and
-//! breaks them by the order of scheduling. In floating point each sum is rounded to the nearest of the numbers there
+//! same instant, and when it is full their order decides who loses. A clock of whole nanoseconds keeps such ties
+//! ([`crate::engine::order`] breaks them). In floating point each sum is rounded to the nearest of the numbers there
 //! are, 2^-46 s apart after a minute: every path's round trip is a little too long or too short, by the same amount
 //! each time until the numbers become twice as coarse at 64 s, 128 s and so on. So flows of one path come first for a
 //! long time, and starve the others. To see what ns-2 sees, its sums must be made in its order: the transmission time

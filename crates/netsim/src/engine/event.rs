@@ -6,7 +6,7 @@
 //! head of a delay line, a transmitter. The *heap* is for timers, one per flow, which fire rarely.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
-use crate::engine::order::{Duration, Key, NEVER, Order, SLOT_BITS, instant, key};
+use crate::engine::order::{Key, NEVER, Order, SLOT_BITS, Seniority, instant, key};
 use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
 use std::cmp::Ordering;
@@ -137,19 +137,20 @@ impl Events {
         self.time
     }
 
-    /// The key of an arrival at `at` of a packet whose transmission starts at the moment `start`: the present, or where
-    /// the engine works ahead a later one.
+    /// The key of an arrival at `at` of a packet whose transmission starts at the moment `start`, the present or a later
+    /// one. For the integer clock it is under way from `since` on.
     #[inline]
     pub(crate) fn arrival_key<C: Order>(
         &mut self,
         clock: C,
+        since: Instant,
         start: C::Moment,
-        duration: Duration,
+        seniority: Seniority,
         at: Instant,
     ) -> Key {
         match C::CLOCK {
-            Clock::Integer => self.integer_key(at, clock.at(start)),
-            Clock::Double => Double.arrival_key(clock.key(start), duration, at),
+            Clock::Integer => self.integer_key(at, since),
+            Clock::Double => Double.arrival_key(clock.key(start), seniority, at),
         }
     }
 
@@ -167,7 +168,7 @@ impl Events {
     /// The key on the double clock of a timer that is set now and goes off at `at`, after `lapse`.
     #[inline]
     fn double_key(&self, lapse: Lapse, at: Instant) -> Key {
-        Double.follow(self.moment(Double), Double.duration(lapse), at)
+        Double.effect(self.moment(Double), Double.seniority(lapse), at)
     }
 
     /// The key of a timer at `at`, which is set now.
@@ -185,8 +186,8 @@ impl Events {
         self.slots.set(slot, key);
     }
 
-    /// The key of a timer that is set now for `deadline`. As in ns-2, what the double clock has at one instant
-    /// happens in the order in which it was set, even if the event is put on the heap later.
+    /// The key of a timer that is set now for `deadline`: on the double clock, as in ns-2, its place follows from when it was
+    /// set, even if the event is put on the heap later.
     #[inline]
     pub(crate) fn due<C: Order>(&mut self, clock: C, deadline: Time) -> Key {
         match C::CLOCK {
@@ -220,7 +221,8 @@ impl Events {
         self.put(key, event);
     }
 
-    /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first.
+    /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first, until their
+    /// number takes more bits than a slot has.
     fn put(&mut self, key: Key, event: Event) -> Key {
         let key = key | (self.pushed & SLOT_MASK);
         self.pushed += 1;
@@ -232,12 +234,6 @@ impl Events {
     /// The events pending in slots, and the time of each.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, Instant)> + '_ {
         self.slots.keys().map(|key| (self.what[slot(key)], instant(key)))
-    }
-
-    /// The time of the next event, to the nearest nanosecond, if there is one.
-    pub(crate) fn earliest(&self) -> Option<Time> {
-        let earliest = self.slots.first().min(self.timer);
-        (instant(earliest) < instant(NEVER)).then(|| self.clock.time(instant(earliest)))
     }
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.

@@ -1,8 +1,8 @@
 //! The order of all steps of a run, whether a step is an event or was computed before its time.
 //!
 //! A step is an arrival, the end of a transmission, a timer. Its place in the order, its [`Key`], is computed from that
-//! of the step which caused it and from how long it has been under way since, and from nothing else. So it does not
-//! depend on when the engine learns of the step.
+//! of the step which caused it and from how long it has been under way since. On the double clock it is computed from
+//! nothing else, so it does not depend on when the engine learns of the step.
 //!
 //! | steps at one time come in the order of | integer clock | double clock |
 //! |---|---|---|
@@ -12,8 +12,10 @@
 //! | then | the slot | timers before slots, then the slot |
 //!
 //! ns-2 handles what happens at one time in the order in which it was scheduled, which is the order of the causes, which
-//! is the order of their causes. The double clock keeps two levels of this. On the integer clock ties are frequent, and
-//! an event knows the number of its cause among those of the present; a step computed ahead does not.
+//! is the order of their causes. The double clock keeps two levels of this; between the end of a transmission on a plain
+//! link and a packet that comes there, which no event orders, it keeps one ([`Order::precedes`]). On the integer clock
+//! ties are frequent, and an event knows the number of its cause among those of the present; a step computed ahead does
+//! not. There a packet counts as under way since a host or a queue with an AQM sent it, over however many plain links.
 
 use super::clock::{Clock, ClockArithmetic, Double, Instant, Integer, Lapse};
 use aqm::unit::Time;
@@ -32,8 +34,8 @@ pub(super) const SLOT_BITS: u32 = 20;
 const SLOTTED: Key = 1 << SLOT_BITS;
 const CAUSE_SHIFT: u32 = SLOT_BITS + 1;
 const CAUSE_BITS: u32 = 14;
-const DURATION_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
-const LONGEST: u32 = (1 << (64 - DURATION_SHIFT)) - 1;
+const SENIORITY_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
+const LONGEST: u32 = (1 << (64 - SENIORITY_SHIFT)) - 1;
 /// The bits of 2^-44 s in single precision: a shorter step counts as none.
 const SHORTEST: u32 = (127 - 44) << 23;
 
@@ -47,13 +49,13 @@ pub(crate) const fn instant(key: Key) -> Instant {
     Instant((key >> 64) as u64)
 }
 
-/// How long a step is under way, for its rank: the least for the longest. The integer clock needs none.
+/// How long a step is under way, for its rank: the least number for the longest. The integer clock needs none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(crate) struct Duration(u32);
+pub(crate) struct Seniority(u32);
 
 /// The order of a clock that is known when the program is compiled.
 pub(crate) trait Order: ClockArithmetic + Debug {
-    /// The clock, where it is known only when the program runs.
+    /// The same clock as a value.
     const CLOCK: Clock;
     /// As much of a step's place in the order as the steps that it causes depend on.
     type Moment: Copy + Debug;
@@ -66,17 +68,17 @@ pub(crate) trait Order: ClockArithmetic + Debug {
     fn key(self, moment: Self::Moment) -> Key;
     /// A key after those of all steps of a link that precede a packet which comes there at this moment.
     fn limit(self, coming: Self::Moment) -> Key;
-    /// A step that is under way for `lapse`.
-    fn duration(self, lapse: Lapse) -> Duration;
-    /// The moment of a step at `at` which `cause` caused.
-    fn follow(self, cause: Self::Moment, duration: Duration, at: Instant) -> Self::Moment;
-    /// Whether the end, at `sent`, of a transmission with this duration precedes what comes at a moment.
-    fn precedes(self, sent: Instant, duration: Duration, coming: Self::Moment) -> bool;
+    /// The seniority of a step that is under way for `lapse`.
+    fn seniority(self, lapse: Lapse) -> Seniority;
+    /// The moment of a step at `at` which `cause` causes.
+    fn effect(self, cause: Self::Moment, seniority: Seniority, at: Instant) -> Self::Moment;
+    /// Whether the end, at `sent`, of a transmission with this seniority precedes what comes at a moment.
+    fn precedes(self, sent: Instant, seniority: Seniority, coming: Self::Moment) -> bool;
     /// The key of an algorithm's next period, which `cause` starts.
-    fn period_key(self, cause: Self::Moment, duration: Duration, at: Instant) -> Key;
+    fn period_key(self, cause: Self::Moment, seniority: Seniority, at: Instant) -> Key;
     /// The key of the end of a transmission, after which a transmitter is free.
-    fn free_key(self, start: Self::Moment, duration: Duration, sent: Instant) -> Key;
-    /// The key of the end of the warm-up at a queue.
+    fn free_key(self, start: Self::Moment, seniority: Seniority, sent: Instant) -> Key;
+    /// The key of the end of the warm-up at a queue: that of the first timer which a run sets.
     fn warmup_key(self, at: Time) -> Key;
 }
 
@@ -105,27 +107,27 @@ impl Order for Integer {
     }
 
     #[inline]
-    fn duration(self, _: Lapse) -> Duration {
-        Duration::default()
+    fn seniority(self, _: Lapse) -> Seniority {
+        Seniority::default()
     }
 
     #[inline]
-    fn follow(self, _: Instant, _: Duration, at: Instant) -> Instant {
+    fn effect(self, _: Instant, _: Seniority, at: Instant) -> Instant {
         at
     }
 
     #[inline]
-    fn precedes(self, sent: Instant, _: Duration, coming: Instant) -> bool {
+    fn precedes(self, sent: Instant, _: Seniority, coming: Instant) -> bool {
         sent <= coming
     }
 
     #[inline]
-    fn period_key(self, _: Instant, _: Duration, at: Instant) -> Key {
+    fn period_key(self, _: Instant, _: Seniority, at: Instant) -> Key {
         key(at, 0)
     }
 
     #[inline]
-    fn free_key(self, _: Instant, _: Duration, sent: Instant) -> Key {
+    fn free_key(self, _: Instant, _: Seniority, sent: Instant) -> Key {
         key(sent, 1)
     }
 
@@ -161,45 +163,45 @@ impl Order for Double {
     }
 
     #[inline]
-    fn duration(self, lapse: Lapse) -> Duration {
+    fn seniority(self, lapse: Lapse) -> Seniority {
         let bits = (lapse.secs() as f32).to_bits();
-        Duration(LONGEST - bits.saturating_sub(SHORTEST).min(LONGEST))
+        Seniority(LONGEST - bits.saturating_sub(SHORTEST).min(LONGEST))
     }
 
     #[inline]
-    fn follow(self, cause: Key, duration: Duration, at: Instant) -> Key {
+    fn effect(self, cause: Key, seniority: Seniority, at: Instant) -> Key {
         let before = (cause as u64) >> (64 - CAUSE_BITS);
-        let rank = u64::from(duration.0) << DURATION_SHIFT | before << CAUSE_SHIFT;
+        let rank = u64::from(seniority.0) << SENIORITY_SHIFT | before << CAUSE_SHIFT;
         (at.0 as Key) << 64 | Key::from(rank)
     }
 
     #[inline]
-    fn precedes(self, sent: Instant, duration: Duration, coming: Key) -> bool {
+    fn precedes(self, sent: Instant, seniority: Seniority, coming: Key) -> bool {
         let at = instant(coming);
-        sent < at || sent == at && u64::from(duration.0) < (coming as u64) >> DURATION_SHIFT
+        sent < at || sent == at && u64::from(seniority.0) < (coming as u64) >> SENIORITY_SHIFT
     }
 
     #[inline]
-    fn period_key(self, cause: Key, duration: Duration, at: Instant) -> Key {
-        self.follow(cause, duration, at) | SLOTTED
+    fn period_key(self, cause: Key, seniority: Seniority, at: Instant) -> Key {
+        self.effect(cause, seniority, at) | SLOTTED
     }
 
     #[inline]
-    fn free_key(self, start: Key, duration: Duration, sent: Instant) -> Key {
-        self.follow(start, duration, sent) | SLOTTED
+    fn free_key(self, start: Key, seniority: Seniority, sent: Instant) -> Key {
+        self.effect(start, seniority, sent) | SLOTTED
     }
 
     fn warmup_key(self, at: Time) -> Key {
         let lapse = self.lapse(at.since(Time::ZERO));
-        self.follow(self.moment(0), self.duration(lapse), self.instant(at))
+        self.effect(self.moment(0), self.seniority(lapse), self.instant(at))
     }
 }
 
 impl Double {
     /// The key of a packet's arrival at a link's other end.
     #[inline]
-    pub(super) fn arrival_key(self, start: Key, duration: Duration, at: Instant) -> Key {
-        self.follow(start, duration, at) | SLOTTED
+    pub(super) fn arrival_key(self, start: Key, seniority: Seniority, at: Instant) -> Key {
+        self.effect(start, seniority, at) | SLOTTED
     }
 }
 
@@ -211,7 +213,7 @@ mod tests {
 
     fn step(cause: Key, lapse: Span) -> Key {
         let lapse = Double.lapse(lapse);
-        Double.follow(cause, Double.duration(lapse), Double.after(instant(cause), lapse))
+        Double.effect(cause, Double.seniority(lapse), Double.after(instant(cause), lapse))
     }
 
     #[test]
@@ -225,9 +227,9 @@ mod tests {
             Span::s(1),
             Span::s(10_000),
         ];
-        let durations = spans.map(|span| Double.duration(Double.lapse(span)));
-        assert!(durations.is_sorted_by(|shorter, longer| shorter > longer), "{durations:?}");
-        assert_eq!(spans.map(|span| Integer.duration(Integer.lapse(span))), [Duration::default(); 7]);
+        let seniorities = spans.map(|span| Double.seniority(Double.lapse(span)));
+        assert!(seniorities.is_sorted_by(|shorter, longer| shorter > longer), "{seniorities:?}");
+        assert_eq!(spans.map(|span| Integer.seniority(Integer.lapse(span))), [Seniority::default(); 7]);
     }
 
     #[test]
@@ -240,10 +242,10 @@ mod tests {
         let (first, second) = (step(early, Span::ms(100)), step(late, Span::ms(100)));
         assert!(instant(first) == instant(second) && first < second);
         // The end of a transmission comes before a packet whose step was shorter, and after one whose step was longer.
-        let (sent, duration) = (instant(early), Double.duration(Double.lapse(Span::ms(500))));
-        assert!(Double.precedes(sent, duration, step(step(0, Span::ms(800)), Span::ms(200))));
-        assert!(!Double.precedes(sent, duration, early) && !Double.precedes(sent, duration, late));
-        assert!(Integer.precedes(sent, duration, sent));
+        let (sent, seniority) = (instant(early), Double.seniority(Double.lapse(Span::ms(500))));
+        assert!(Double.precedes(sent, seniority, step(step(0, Span::ms(800)), Span::ms(200))));
+        assert!(!Double.precedes(sent, seniority, early) && !Double.precedes(sent, seniority, late));
+        assert!(Integer.precedes(sent, seniority, sent));
     }
 
     proptest! {
@@ -254,7 +256,9 @@ mod tests {
                 // Half of them take no time.
                 let next = step(moment, Span::ns(span.saturating_sub(1_500_000)));
                 prop_assert!(next >= moment);
-                prop_assert_eq!(Double.moment(Double.arrival_key(moment, Duration::default(), instant(moment)) | 7) as u64 & 7, 0);
+                let slot = 7;
+                let key = Double.arrival_key(moment, Seniority(5), instant(moment)) | slot;
+                prop_assert_eq!(Double.moment(key), Double.effect(moment, Seniority(5), instant(moment)));
                 moment = next;
             }
         }

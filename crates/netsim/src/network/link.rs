@@ -2,7 +2,7 @@
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
 use crate::engine::event::NO_SLOT;
-use crate::engine::order::{Duration, Key, Order};
+use crate::engine::order::{Key, Order, Seniority};
 use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::random_loss::RandomLoss;
@@ -24,37 +24,38 @@ pub(crate) struct Flight {
 struct Lengths {
     transmission: Lapse,
     passage: Lapse,
-    /// The same for the order of steps.
-    order: [Duration; 2],
+    /// The seniority of the end of the transmission, and that of the arrival.
+    sent: Seniority,
+    arrived: Seniority,
 }
 
-/// The end of a packet's transmission, and its arrival at the link's other end, each with the duration since the start.
+/// The end of a packet's transmission, and its arrival at the link's other end, each with its seniority.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
-    pub(crate) sent: (Instant, Duration),
-    pub(crate) arrival: (Instant, Duration),
+    pub(crate) sent: (Instant, Seniority),
+    pub(crate) arrival: (Instant, Seniority),
 }
 
 /// A packet's passage over a link, from the start of its transmission, at the moment `start`, to the other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage<M> {
     pub(crate) start: M,
-    pub(crate) arrival: (Instant, Duration),
+    pub(crate) arrival: (Instant, Seniority),
 }
 
 impl<M: Copy> Passage<M> {
     /// The moment at which the packet is at the other end.
     #[inline]
     pub(crate) fn end<C: Order<Moment = M>>(&self, clock: C) -> M {
-        clock.follow(self.start, self.arrival.1, self.arrival.0)
+        clock.effect(self.start, self.arrival.1, self.arrival.0)
     }
 }
 
-/// A packet that waits at a plain link: when its transmission starts, the duration of the one before, and its bytes.
+/// A packet that waits at a plain link: when its transmission starts, the seniority of the end of the one before, and its bytes.
 #[derive(Clone, Copy, Default, Debug)]
 struct Waiting {
     start: Instant,
-    before: Duration,
+    before: Seniority,
     bytes: u16,
 }
 
@@ -79,7 +80,7 @@ pub(crate) struct Link {
     pub(crate) wire: Wire,
     pub(super) limit: Limit,
     /// When the wire of a plain link is free, after a transmission that takes so long.
-    free: (Instant, Duration),
+    free: (Instant, Seniority),
     /// The packets that wait at a plain link, with the bytes that they take there.
     waiting: Ring<Waiting>,
     waiting_bytes: u64,
@@ -128,11 +129,11 @@ impl Wire {
         // No packet has no bytes: on a recorded link each is measured.
         let size = if self.recorded.is_some() { 0 } else { size };
         let passage = self.clock.sum(transmission, self.delay);
-        let order = [transmission, passage].map(|lapse| match self.clock {
-            Clock::Integer => Duration::default(),
-            Clock::Double => Double.duration(lapse),
+        let [sent, arrived] = [transmission, passage].map(|lapse| match self.clock {
+            Clock::Integer => Seniority::default(),
+            Clock::Double => Double.seniority(lapse),
         });
-        self.last = (size, Lengths { transmission, passage, order });
+        self.last = (size, Lengths { transmission, passage, sent, arrived });
     }
 
     /// The transmission of a packet of `size` bytes that starts at `start`.
@@ -141,10 +142,10 @@ impl Wire {
         if self.last.0 != size {
             self.measure(start, size);
         }
-        let Lengths { transmission, passage, order } = self.last.1;
+        let Lengths { transmission, passage, sent, arrived } = self.last.1;
         Transmission {
-            sent: (clock.after(start, transmission), order[0]),
-            arrival: (clock.after(start, passage), order[1]),
+            sent: (clock.after(start, transmission), sent),
+            arrival: (clock.after(start, passage), arrived),
         }
     }
 }
@@ -165,11 +166,19 @@ impl Link {
                 rate: link.rate,
                 delay: clock.lapse(delay),
                 overhead: link.overhead.0 as u32,
-                last: (0, Lengths { transmission: nothing, passage: nothing, order: Default::default() }),
+                last: (
+                    0,
+                    Lengths {
+                        transmission: nothing,
+                        passage: nothing,
+                        sent: Seniority::default(),
+                        arrived: Seniority::default(),
+                    },
+                ),
                 recorded: link.recorded.then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
-            free: (Instant::ZERO, Duration::default()),
+            free: (Instant::ZERO, Seniority::default()),
             waiting: Ring::new(),
             waiting_bytes: 0,
             window,
@@ -230,7 +239,7 @@ impl Link {
             self.waiting.push_back(Waiting { start, before, bytes });
             self.waiting_bytes += u64::from(bytes);
             // What follows from the start depends on how long the transmission before it took, not on its cause.
-            clock.follow(coming, before, start)
+            clock.effect(coming, before, start)
         };
         let at = clock.at(start);
         if self.window.contains(&at) {

@@ -28,6 +28,14 @@ struct Next {
     marked: bool,
 }
 
+/// The link that sends a packet, if it is not a host, and the time from which it is under way for the integer clock: until
+/// a queue with an AQM takes it in.
+#[derive(Clone, Copy)]
+struct Origin {
+    link: Option<usize>,
+    since: Instant,
+}
+
 /// The links, the routes and the event list.
 #[derive(Debug)]
 pub(crate) struct Network<P> {
@@ -212,7 +220,8 @@ impl<P: Probe> Network<P> {
         if P::CHECKS {
             self.ledger.on_sent(packet);
         }
-        if let Some(early) = self.enter(clock, at, None, packet.hop, packet) {
+        let from = Origin { link: None, since: clock.at(at) };
+        if let Some(early) = self.enter(clock, at, from, packet.hop, packet) {
             self.early.push((early, *packet));
         }
     }
@@ -226,17 +235,17 @@ impl<P: Probe> Network<P> {
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
     pub(crate) fn forward<C: Order>(&mut self, clock: C, packet: &Packet) -> Option<Early> {
-        self.enter(clock, self.events.moment(clock), None, packet.hop, packet)
+        let from = Origin { link: None, since: self.events.instant() };
+        self.enter(clock, self.events.moment(clock), from, packet.hop, packet)
     }
 
-    /// A packet, sent by link number `from` or a host, comes to the link of hop number `next` of its path, at the present or
-    /// ahead of it: it enters the link, and those after it as far as they take packets over. Returns whether the packet
+    /// A packet from a link or a host comes to the link of hop number `next` of its path, at the present or ahead of it: it enters the link, and those after it as far as they take packets over. Returns whether the packet
     /// may be delivered before its time.
     fn enter<C: Order>(
         &mut self,
         clock: C,
         mut coming: C::Moment,
-        mut from: Option<usize>,
+        Origin { link: mut from, mut since }: Origin,
         mut next: u32,
         packet: &Packet,
     ) -> Option<Early> {
@@ -262,6 +271,7 @@ impl<P: Probe> Network<P> {
                 if hop.works_ahead() {
                     let journey = self.enqueue_ahead(clock, i, coming, &packet.at_hop(next, false))?;
                     passage = journey.passage;
+                    since = clock.at(passage.start);
                     marked |= journey.marked;
                 } else if hop.has_aqm() {
                     self.enqueue(clock, i, packet.at_hop(next, marked));
@@ -279,7 +289,7 @@ impl<P: Probe> Network<P> {
                 return Some(Early { arrival, marked });
             }
             if hop.is_end() || !hop.is_chained() {
-                self.launch(clock, i, passage, Next { hop: next, marked }, packet);
+                self.launch(clock, i, since, passage, Next { hop: next, marked }, packet);
                 return None;
             }
             coming = passage.end(clock);
@@ -351,18 +361,19 @@ impl<P: Probe> Network<P> {
         lost
     }
 
-    /// Puts a packet on a link's line.
+    /// Puts a packet on a link's line, which on the integer clock counts as under way from `since` on.
     #[inline(always)]
     fn launch<C: Order>(
         &mut self,
         clock: C,
         link: usize,
+        since: Instant,
         passage: Passage<C::Moment>,
         next: Next,
         packet: &Packet,
     ) {
-        let (at, duration) = passage.arrival;
-        let arrival = self.events.arrival_key(clock, passage.start, duration, at);
+        let (at, seniority) = passage.arrival;
+        let arrival = self.events.arrival_key(clock, since, passage.start, seniority, at);
         let link = &mut self.links[link];
         let flight = link.line.push_place();
         flight.arrival = arrival;
@@ -381,7 +392,7 @@ impl<P: Probe> Network<P> {
 fn due(scenario: &Scenario, period: Option<Span>) -> Due {
     fn first<C: Order>(clock: C, period: Span) -> Key {
         let lapse = clock.lapse(period);
-        clock.period_key(clock.moment(0), clock.duration(lapse), clock.after(Instant::ZERO, lapse))
+        clock.period_key(clock.moment(0), clock.seniority(lapse), clock.after(Instant::ZERO, lapse))
     }
     let warmup = Time::ZERO + scenario.general.warmup;
     match scenario.clock {

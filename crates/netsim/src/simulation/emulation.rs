@@ -8,7 +8,7 @@ use crate::engine::order::Order;
 use crate::measure::probe::{Checked, Probe};
 use crate::network::{Lost, Wait};
 use crate::packet::{Header, Kind, Packet};
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use run::{Glance, Results};
 use scenario::Scenario;
 use scenario::model::Ecn;
@@ -159,12 +159,6 @@ impl<P: Probe> Emulation<P> {
         self.ahead.retain(|(at, _)| *at > until);
     }
 
-    /// The time of the next event, if there is one.
-    #[must_use]
-    pub fn next(&self) -> Option<Time> {
-        self.run.network.events.earliest()
-    }
-
     /// A time before which no packet that was offered is delivered, if any is under way: to advance until then makes
     /// nothing known that the caller could act on.
     #[must_use]
@@ -180,7 +174,13 @@ impl<P: Probe> Emulation<P> {
             _ => None,
         };
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);
-        network.events.pending().filter_map(visible).chain(entering).min().map(|at| clock.time(at))
+        let earliest = network.events.pending().filter_map(visible).chain(entering).min();
+        // On the double clock the nearest nanosecond may be a moment before: to advance until then would change nothing.
+        let rounded_up = |at: Instant| {
+            let nearest = clock.time(at);
+            if clock.instant(nearest) < at { nearest + Span::ns(1) } else { nearest }
+        };
+        earliest.map(rounded_up)
     }
 
     /// The fates of packets that are decided and were not taken yet, in the order in which they were.

@@ -85,6 +85,7 @@ enum Own {
 
 /// Schedules the events that are known before the run; `endpoints` are those that send.
 fn schedule(events: &mut Events, endpoints: Option<&Endpoints>, scenario: &Scenario) {
+    // First of all: queues that work ahead rely on its key.
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
     if endpoints.is_some() && scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
         events.push(Time::ZERO, Event::Sample);

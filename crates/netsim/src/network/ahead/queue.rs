@@ -90,9 +90,9 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
             None => NEVER,
             Some(period) => {
                 let lapse = clock.lapse(period);
-                let duration = clock.duration(lapse);
+                let seniority = clock.seniority(lapse);
                 let next = |key: Key| {
-                    clock.period_key(clock.moment(key), duration, clock.after(instant(key), lapse))
+                    clock.period_key(clock.moment(key), seniority, clock.after(instant(key), lapse))
                 };
                 let mut end = next(due.period);
                 while rests && end < limit {
@@ -115,9 +115,9 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
         let aqm_queue = self.link.aqm_queue();
         let Some(due) = &mut aqm_queue.ahead else { return };
         due.ready = NEVER;
-        if let Some((sent, duration)) = sending.map(|sending| sending.sent) {
+        if let Some((sent, seniority)) = sending.map(|sending| sending.sent) {
             aqm_queue.sent = clock.time(sent);
-            due.ready = clock.free_key(start, duration, sent);
+            due.ready = clock.free_key(start, seniority, sent);
         }
         due.update();
     }

@@ -1,8 +1,8 @@
 //! The events of a link with an AQM: arrivals, departures, periods.
 
-use super::{Network, Next};
+use super::{Network, Next, Origin};
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer};
-use crate::engine::order::{Duration, NEVER, Order};
+use crate::engine::order::{NEVER, Order, Seniority};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
 use crate::network::fate::Cause;
@@ -113,8 +113,8 @@ impl<P: Probe> Network<P> {
             return self.events.set(slot, NEVER);
         };
         let start = self.events.moment(clock);
-        let (sent, duration) = self.transmit_from(clock, i, start, packet);
-        self.events.set(slot, clock.free_key(start, duration, sent));
+        let (sent, seniority) = self.transmit_from(clock, i, start, packet);
+        self.events.set(slot, clock.free_key(start, seniority, sent));
     }
 
     /// The transmission of a packet begins; returns its end, and how long it takes.
@@ -125,7 +125,7 @@ impl<P: Probe> Network<P> {
         i: usize,
         start: C::Moment,
         packet: Packet,
-    ) -> (Instant, Duration) {
+    ) -> (Instant, Seniority) {
         let link = &mut self.links[i];
         let Transmission { sent, arrival } = link.wire.send(clock, clock.at(start), u32::from(packet.size));
         link.aqm_queue().sent = clock.time(sent.0);
@@ -136,9 +136,13 @@ impl<P: Probe> Network<P> {
             let early = Early { arrival: clock.key(passage.end(clock)), marked: false };
             self.early.push((early, packet));
         } else if hop.is_end() || !hop.is_chained() {
-            self.launch(clock, i, passage, Next { hop: packet.hop, marked: false }, &packet);
-        } else if let Some(early) = self.enter(clock, passage.end(clock), Some(i), packet.hop, &packet) {
-            self.early.push((early, packet));
+            let next = Next { hop: packet.hop, marked: false };
+            self.launch(clock, i, clock.at(start), passage, next, &packet);
+        } else {
+            let from = Origin { link: Some(i), since: clock.at(start) };
+            if let Some(early) = self.enter(clock, passage.end(clock), from, packet.hop, &packet) {
+                self.early.push((early, packet));
+            }
         }
         sent
     }
@@ -162,7 +166,7 @@ impl<P: Probe> Network<P> {
             Clock::Double => {
                 let lapse = Double.lapse(start.since(self.events.now()));
                 let start =
-                    Double.follow(self.events.moment(Double), Double.duration(lapse), Double.instant(start));
+                    Double.effect(self.events.moment(Double), Double.seniority(lapse), Double.instant(start));
                 self.transmit_from(Double, i, start, packet)
             }
         };
@@ -197,7 +201,7 @@ impl<P: Probe> Network<P> {
         let slot = aqm_queue.period_slot;
         let lapse = clock.lapse(period);
         let at = clock.after(self.events.instant(), lapse);
-        let key = clock.period_key(self.events.moment(clock), clock.duration(lapse), at);
+        let key = clock.period_key(self.events.moment(clock), clock.seniority(lapse), at);
         self.events.set(slot, key);
     }
 }
