@@ -80,10 +80,11 @@ fn every_discipline_has_the_same_results_step_by_step() {
 
 #[test]
 fn a_glance_at_a_run_that_works_ahead_is_of_one_time() {
-    for (&aqm, clock) in NAMES.iter().flat_map(|aqm| [(aqm, INTEGER), (aqm, DOUBLE)]) {
+    // On the integer clock: on the double clock a step may come between two times at which a run can stop.
+    for &aqm in NAMES {
         // One host sends all, so the link takes packets over as soon as they are sent.
         let several = "receiver_delay = [\"4 ms\", \"20 ms\", \"36 ms\"]\n";
-        let scenario = scenario(&dumbbell(aqm, NS2, UDP).replace(several, "").replace(INTEGER, clock));
+        let scenario = scenario(&dumbbell(aqm, NS2, UDP).replace(several, ""));
         let mut later = 0;
         let mut ahead = Simulation::new(scenario.clone(), 3, ());
         let mut stepped = Simulation::step_by_step(scenario, 3, ());
@@ -108,7 +109,7 @@ fn a_glance_at_a_run_that_works_ahead_is_of_one_time() {
                 // What is dropped at once leaves the queue as it is.
                 (t, queue, queue_area, arrivals - drops, marks, departures, departed_bytes, waited)
             };
-            assert_eq!(state(&glance), state(&same), "{aqm}, {clock}");
+            assert_eq!(state(&glance), state(&same), "{aqm}");
             assert!(glance.drops >= same.drops, "{aqm}");
         }
         assert_eq!(ahead.glance(), stepped.glance(), "{aqm}: at the end");
