@@ -1,8 +1,13 @@
 //! A first-in first-out queue whose capacity is a power of two: a position is computed by a mask, without a
 //! comparison.
 
+use prefetch_index::prefetch_index;
+
 /// Capacity of a ring that has grown once.
 const FIRST_PLACES: usize = 4;
+
+/// How far ahead of their use places are loaded into the cache, in bytes.
+const FETCHED_AHEAD: usize = 1024;
 
 /// A first-in first-out queue of small values. It doubles when it is full and never shrinks.
 ///
@@ -54,6 +59,13 @@ impl<T> Ring<T> {
     #[inline]
     const fn place(&self, count: usize) -> usize {
         count & self.places.len().wrapping_sub(1)
+    }
+
+    /// Loads the place that will be used some values after number `count` into the cache: a long ring does not stay there.
+    #[inline]
+    fn fetch(&self, count: usize) {
+        let ahead = const { FETCHED_AHEAD / size_of::<T>().next_power_of_two() };
+        prefetch_index(&self.places, self.place(count.wrapping_add(ahead)));
     }
 
     /// The value `i` positions behind the first.
@@ -126,6 +138,7 @@ impl<T: Copy> Ring<T> {
         if self.len() == self.places.len() {
             self.grow(value);
         }
+        self.fetch(self.tail);
         let place = self.place(self.tail);
         self.places[place] = value;
         self.tail = self.tail.wrapping_add(1);
@@ -141,6 +154,7 @@ impl<T: Copy> Ring<T> {
         if self.len() == self.places.len() {
             self.grow(T::default());
         }
+        self.fetch(self.tail);
         let place = self.place(self.tail);
         self.tail = self.tail.wrapping_add(1);
         &mut self.places[place]
@@ -148,8 +162,9 @@ impl<T: Copy> Ring<T> {
 
     /// Removes the value at the front, if there is one.
     #[inline]
-    pub const fn drop_front(&mut self) {
+    pub fn drop_front(&mut self) {
         if !self.is_empty() {
+            self.fetch(self.head);
             self.head = self.head.wrapping_add(1);
         }
     }

@@ -191,8 +191,13 @@ impl<P: Probe> Simulation<P> {
                 let packet = self.network.take(link as usize);
                 if self.network.arrived(&packet) {
                     self.deliver(clock, &packet);
-                } else if let Some(early) = self.network.forward(clock, &packet) {
-                    self.deliver_early(clock, early, &packet);
+                } else {
+                    // With thousands of flows, what belongs to one is not in the cache.
+                    self.endpoints.fetch(&packet);
+                    self.deliveries.fetch(&packet);
+                    if let Some(early) = self.network.forward(clock, &packet) {
+                        self.deliver_early(clock, early, &packet);
+                    }
                 }
             }
             Event::Ready(link) => self.network.transmit(clock, link as usize),

@@ -6,6 +6,7 @@ use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Shorts;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
+use crate::packet::{Kind, Packet};
 use crate::tcp::{Receiver, Sender};
 use crate::traffic::pages::readers;
 use crate::traffic::plan::{Bulk, bulk, starts};
@@ -14,8 +15,9 @@ use crate::traffic::source::{Setting, Source};
 use aqm::Bytes;
 use aqm::Uniform as _;
 use aqm::unit::{Span, Time};
+use prefetch_index::prefetch_index;
 use run::Watch;
-use scenario::model::{Kind, Profile, Tcp, Traffic};
+use scenario::model::{self, Profile, Tcp, Traffic};
 
 /// The part of a run's parameters that the endpoints need.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,22 @@ impl Endpoints {
         Some(endpoints)
     }
 
+    /// Loads the end of TCP that a packet will reach into the cache.
+    #[inline]
+    pub(crate) fn fetch(&self, packet: &Packet) {
+        let flow = packet.flow as usize;
+        match packet.kind {
+            Kind::Data => prefetch_index(&self.receivers, flow),
+            Kind::Ack => {
+                // A sender takes more than one cache line: the last begins before the next sender.
+                prefetch_index(&self.senders, flow);
+                prefetch_index(&self.senders, flow + 1);
+            }
+            Kind::Datagram | Kind::Reply => return,
+        }
+        prefetch_index(&self.flows, flow);
+    }
+
     fn add(
         &mut self,
         class: u16,
@@ -86,7 +104,7 @@ impl Endpoints {
         // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         match &entry.kind {
-            Kind::Ftp(tcp) => {
+            model::Kind::Ftp(tcp) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, Bulk { start, payload }) in bulk(entry, None, seed).enumerate() {
@@ -95,7 +113,7 @@ impl Endpoints {
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            Kind::Transfer(tcp, sizes) => {
+            model::Kind::Transfer(tcp, sizes) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, Bulk { start, payload }) in bulk(entry, Some(sizes), seed).enumerate() {
@@ -104,7 +122,7 @@ impl Endpoints {
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            Kind::Short(tcp, short) => {
+            model::Kind::Short(tcp, short) => {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 let index = self.shorts.len() as u32;
                 let mut arrivals = Arrivals::new(entry, short, seed);
@@ -112,7 +130,7 @@ impl Endpoints {
                 self.agenda.extend(firsts);
                 self.shorts.push(Shorts::new(class, profile, entry, arrivals, paths));
             }
-            Kind::Web(tcp, web) => {
+            model::Kind::Web(tcp, web) => {
                 let requests = self.add_profile(tcp, web.request, phases("tick"));
                 // The client's SYN opens both directions.
                 let server = Tcp { handshake: false, ..tcp.clone() };
@@ -125,7 +143,7 @@ impl Endpoints {
                 }
                 self.sites.push(Site::new(class, requests, objects, entry, web));
             }
-            Kind::Udp(udp, ecn) => {
+            model::Kind::Udp(udp, ecn) => {
                 for (i, start) in starts(entry, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
                     let Paths { forward, reverse } = paths(i);

@@ -3,6 +3,7 @@
 use crate::measure::delays::Delays;
 use crate::packet::{Kind, Packet};
 use aqm::unit::{Span, Time};
+use prefetch_index::prefetch_index;
 
 /// Delays of data packets and datagrams from sender to receiver, and of transfers from first to last.
 #[derive(Debug)]
@@ -52,6 +53,14 @@ impl Deliveries {
     pub(crate) fn new(classes: usize, warmup: Time) -> Self {
         let classes = (0..classes).map(|_| Delivery::new()).collect();
         Self { classes, last: [Vec::new(), Vec::new()], warmup }
+    }
+
+    /// Loads what [`Self::on_packet`] needs of a packet's flow into the cache.
+    #[inline]
+    pub(crate) fn fetch(&self, packet: &Packet) {
+        if packet.is_data() {
+            prefetch_index(&self.last[usize::from(packet.kind == Kind::Datagram)], packet.flow as usize);
+        }
     }
 
     /// A segment or datagram has reached its destination.

@@ -6,26 +6,37 @@ use std::collections::HashMap;
 
 /// Marks the end of a path among the hops.
 pub(crate) const END: u32 = u32::MAX;
-/// The same where a packet may be delivered before its time (see [`crate::network::ahead`]).
-const EARLY_END: u32 = u32::MAX - 1;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const AQM: u32 = 1 << 31;
-/// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
-const CHAINED: u32 = 1 << 30;
+/// Set in a hop after which the packet waits on the link's line for the time at which it is at the other end.
+const THEN_WAITS: u32 = 1 << 30;
+/// Set in a hop after which the packet is delivered before its time.
+const THEN_EARLY: u32 = 1 << 29;
 /// Set in a hop whose link loses packets at random.
-const LOSSY: u32 = 1 << 29;
+const LOSSY: u32 = 1 << 28;
 /// Set in a hop whose link has an algorithm and works ahead.
-const AHEAD: u32 = 1 << 28;
-const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD;
+const AHEAD: u32 = 1 << 27;
+const FLAGS: u32 = AQM | THEN_WAITS | THEN_EARLY | LOSSY | AHEAD;
 
-/// One hop of a path: a link with its properties, or the end.
+/// One hop of a path: a link, with its properties and what happens after it; or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
+
+/// What happens to a packet after a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Then {
+    /// It waits on the link's line for the time at which it is at the other end.
+    Waits,
+    /// It is delivered, before its time.
+    Early,
+    /// The next link takes it over, before its time.
+    GoesOn,
+}
 
 impl Hop {
     #[inline]
     pub(crate) const fn is_end(self) -> bool {
-        self.0 >= EARLY_END
+        self.0 == END
     }
 
     /// Whether it is a plain link that loses nothing at random. Not to be asked at the end.
@@ -34,21 +45,25 @@ impl Hop {
         self.0 & (AQM | LOSSY) == 0
     }
 
+    /// Whether it is a simple link on whose line the packet then waits. Not to be asked at the end.
+    #[inline]
+    pub(crate) const fn is_simple_and_waits(self) -> bool {
+        self.0 & (AQM | LOSSY | THEN_WAITS) == THEN_WAITS
+    }
+
     #[inline]
     pub(crate) const fn has_aqm(self) -> bool {
         self.0 & AQM != 0
     }
 
-    /// Whether it is the end of a path, and a packet may be delivered there before its time.
-    #[inline]
-    pub(crate) const fn is_early_end(self) -> bool {
-        self.0 == EARLY_END
-    }
-
     /// Not to be asked at the end of a path.
     #[inline]
-    pub(crate) const fn is_chained(self) -> bool {
-        self.0 & CHAINED != 0
+    pub(crate) const fn then(self) -> Then {
+        match self.0 & (THEN_WAITS | THEN_EARLY) {
+            0 => Then::GoesOn,
+            THEN_EARLY => Then::Early,
+            _ => Then::Waits,
+        }
     }
 
     #[inline]
@@ -149,23 +164,25 @@ impl<'a> Routes<'a> {
 
     /// All hops of all paths, for an engine that works ahead as planned.
     pub(crate) fn into_hops(self, plan: &Plan) -> Vec<Hop> {
-        let mut node = 0;
-        let mut hop = |number: u32| {
+        assert!(self.links.len() <= !FLAGS as usize, "a scenario has fewer links than this");
+        let hop = |(at, &number): (usize, &u32)| {
             if number == END {
-                return Hop(if plan.nodes[node] { EARLY_END } else { END });
+                return Hop(END);
             }
             let i = number as usize;
             let link = &self.links[i];
-            node = link.to;
+            let next = self.hops[at + 1];
+            let is_last = next == END;
             let flags = [
                 (AQM, link.aqm.is_some()),
-                (CHAINED, plan.takes_over[i]),
+                (THEN_EARLY, is_last && plan.nodes[link.to]),
+                (THEN_WAITS, if is_last { !plan.nodes[link.to] } else { !plan.takes_over[next as usize] }),
                 (LOSSY, link.loss.is_some()),
                 (AHEAD, plan.links[i]),
             ];
             Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
         };
-        self.hops.iter().map(|&number| hop(number)).collect()
+        self.hops.iter().enumerate().map(hop).collect()
     }
 }
 
@@ -214,6 +231,7 @@ mod tests {
         let takes_over = takes_over(&links, &[false; 4], &routes.feeders());
         let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over };
         let hops = routes.into_hops(&plan);
-        assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
+        assert!(hops[2].link() == 3 && hops[3].is_end());
+        assert_eq!([0, 1, 2].map(|i| hops[i].then()), [Then::Waits, Then::GoesOn, Then::Waits]);
     }
 }

@@ -12,7 +12,7 @@ use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
-use crate::network::route::{Hop, Routes};
+use crate::network::route::{Hop, Routes, Then};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
 use aqm::unit::{Rate, Span, Time};
@@ -185,7 +185,8 @@ impl<P: Probe> Network<P> {
 
     /// Whether the path from this hop on ends where packets are delivered before their time.
     pub(crate) fn ends_early(&self, hop: u32) -> bool {
-        self.hops[hop as usize..].iter().find(|hop| hop.is_end()).is_some_and(|hop| hop.is_early_end())
+        let path = self.hops[hop as usize..].iter().take_while(|hop| !hop.is_end());
+        path.last().is_some_and(|last| last.then() == Then::Early)
     }
 
     /// Whether a packet has reached its destination.
@@ -200,7 +201,7 @@ impl<P: Probe> Network<P> {
     }
 
     /// Takes the first packet off a link's line.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, i: usize) -> Packet {
         let link = &mut self.links[i];
         let Flight { packet, .. } =
@@ -221,7 +222,18 @@ impl<P: Probe> Network<P> {
             self.ledger.on_sent(packet);
         }
         let from = Origin { link: None, since: clock.at(at) };
-        if let Some(early) = self.enter(clock, at, from, packet.hop, packet) {
+        // What most hosts have: the packet is written where it waits, and nowhere else.
+        let hop = self.hops[packet.hop as usize];
+        if hop.is_simple_and_waits() {
+            let i = hop.link();
+            if P::CHECKS {
+                self.ledger.on_entry(i);
+            }
+            if let Some(passage) = self.accept(clock, i, at, packet) {
+                let next = Next { hop: packet.hop + 1, marked: false };
+                self.launch(clock, i, from.since, passage, next, packet);
+            }
+        } else if let Some(early) = self.enter(clock, at, from, packet.hop, packet) {
             self.early.push((early, *packet));
         }
     }
@@ -282,17 +294,21 @@ impl<P: Probe> Network<P> {
             } else {
                 passage = self.accept(clock, i, coming, packet)?;
             }
-            hop = self.hops[next as usize];
-            if hop.is_early_end() {
-                self.note_early(i, passage.arrival.0, packet);
-                let arrival = clock.key(passage.end(clock));
-                return Some(Early { arrival, marked });
+            match hop.then() {
+                Then::Early => {
+                    self.note_early(i, passage.arrival.0, packet);
+                    let arrival = clock.key(passage.end(clock));
+                    return Some(Early { arrival, marked });
+                }
+                Then::Waits => {
+                    self.launch(clock, i, since, passage, Next { hop: next, marked }, packet);
+                    return None;
+                }
+                Then::GoesOn => {
+                    coming = passage.end(clock);
+                    hop = self.hops[next as usize];
+                }
             }
-            if hop.is_end() || !hop.is_chained() {
-                self.launch(clock, i, since, passage, Next { hop: next, marked }, packet);
-                return None;
-            }
-            coming = passage.end(clock);
         }
     }
 
@@ -406,9 +422,8 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 /// one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
     let mut has_line = vec![false; links.len()];
-    for hop in hops.windows(2).filter(|hop| !hop[0].is_end()) {
-        let stops = if hop[1].is_end() { !hop[1].is_early_end() } else { !hop[1].is_chained() };
-        has_line[hop[0].link()] |= stops;
+    for hop in hops.iter().filter(|hop| !hop.is_end()) {
+        has_line[hop.link()] |= hop.then() == Then::Waits;
     }
     let mut slots = Vec::new();
     for (i, link) in links.iter_mut().enumerate().filter(|&(i, _)| has_line[i]) {

@@ -7,6 +7,7 @@ use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
 use crate::network::fate::Cause;
 use crate::network::link::{Link, Passage, Transmission};
+use crate::network::route::Then;
 use crate::network::service::{self, Observers};
 use crate::packet::Packet;
 use aqm::unit::{Span, Time};
@@ -130,18 +131,22 @@ impl<P: Probe> Network<P> {
         let Transmission { sent, arrival } = link.wire.send(clock, clock.at(start), u32::from(packet.size));
         link.aqm_queue().sent = clock.time(sent.0);
         let passage = Passage { start, arrival };
-        let hop = self.hops[packet.hop as usize];
-        if hop.is_early_end() {
-            self.note_early(i, arrival.0, &packet);
-            let early = Early { arrival: clock.key(passage.end(clock)), marked: false };
-            self.early.push((early, packet));
-        } else if hop.is_end() || !hop.is_chained() {
-            let next = Next { hop: packet.hop, marked: false };
-            self.launch(clock, i, clock.at(start), passage, next, &packet);
-        } else {
-            let from = Origin { link: Some(i), since: clock.at(start) };
-            if let Some(early) = self.enter(clock, passage.end(clock), from, packet.hop, &packet) {
+        // The packet has the number of the next hop.
+        match self.hops[packet.hop as usize - 1].then() {
+            Then::Early => {
+                self.note_early(i, arrival.0, &packet);
+                let early = Early { arrival: clock.key(passage.end(clock)), marked: false };
                 self.early.push((early, packet));
+            }
+            Then::Waits => {
+                let next = Next { hop: packet.hop, marked: false };
+                self.launch(clock, i, clock.at(start), passage, next, &packet);
+            }
+            Then::GoesOn => {
+                let from = Origin { link: Some(i), since: clock.at(start) };
+                if let Some(early) = self.enter(clock, passage.end(clock), from, packet.hop, &packet) {
+                    self.early.push((early, packet));
+                }
             }
         }
         sent
