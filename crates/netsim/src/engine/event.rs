@@ -9,8 +9,8 @@ use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
 use crate::engine::order::{Key, NEVER, Order, SLOT_BITS, Seniority, instant, key};
 use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
+use dary_heap::QuaternaryHeap;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 /// An event, with the index of its subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +93,8 @@ pub(crate) struct Events {
     pushed: Key,
     slots: Slots,
     what: Vec<Event>,
-    heap: BinaryHeap<Timer>,
+    /// Of four: with a hundred thousand timers, half as many of its levels are outside the cache.
+    heap: QuaternaryHeap<Timer>,
     /// The earliest key on the heap.
     timer: Key,
 }
@@ -111,7 +112,7 @@ impl Events {
             pushed: 0,
             slots,
             what,
-            heap: BinaryHeap::new(),
+            heap: QuaternaryHeap::new(),
             timer: NEVER,
         }
     }
