@@ -69,9 +69,8 @@ class Seconds:
             (column("p.mean").mean() if f"{link}p.mean" in frame.columns else polars.lit(None)).alias("p"),
             (column("drops").sum() / column("arrivals").sum()).alias("lost"),
         )
-        self.t, self.queue, self.p, self.lost = (
-            found.sort("t")[name].to_numpy() for name in ("t", "queue", "p", "lost")
-        )
+        found = found.sort("t")
+        self.t, self.queue, self.p, self.lost = (found[name].to_numpy() for name in ("t", "queue", "p", "lost"))
 
     def during(self, begin: float, end: float) -> np.ndarray:
         """Return the queue between two times (s)."""

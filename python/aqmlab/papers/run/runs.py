@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.papers.describe.check import Better, Check, Tolerance
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 At = Mapping[str, float | str]
 """A selection of points: values of some parameters, by dotted path, in s, bit/s, bytes and packets."""
+
+
+@lru_cache(maxsize=128)
+def _series(store: Store, name: str) -> polars.DataFrame:
+    """Read the series of a run: several claims in turn read those of the same runs."""
+    return store.series(name)
+
+
+def _mean(points: Sequence[float | None]) -> float | None:
+    """Return the mean, None if a point has no value."""
+    known = [value for value in points if value is not None and not math.isnan(value)]
+    return math.fsum(known) / len(known) if len(known) == len(points) else None
 
 
 class Runs:
@@ -43,6 +56,8 @@ class Runs:
         self.sweep = sweep
         self.hero = hero
         self._store = store
+        self._known_rows: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+        self._known_columns: dict[str, list[Any]] = {}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -126,13 +141,28 @@ class Runs:
         LookupError
             If there are none.
         """
+        return self.frame[self._rows(label, at)]
+
+    def _rows(self, label: str | None, at: At | None) -> list[int]:
+        """Return the numbers of the rows that `of` selects. Claims ask for the same ones again and again."""
         import polars
 
         wanted = {**({} if label is None else {"aqm": label}), **(at or {})}
-        found = self.frame.filter(*(polars.col(path) == value for path, value in wanted.items()))
-        if found.is_empty():
-            raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
-        return found
+        key = tuple(sorted(wanted.items()))
+        if key not in self._known_rows:
+            same = (polars.col(path) == value for path, value in wanted.items())
+            found = self.frame.select(polars.all_horizontal(polars.lit(True), *same).arg_true()).to_series()
+            self._known_rows[key] = list(range(len(self.frame))) if not wanted else found.to_list()
+        if rows := self._known_rows[key]:
+            return rows
+        raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
+
+    def _column(self, name: str) -> list[Any]:
+        """Return a column of `frame`, numbers of any kind as floating-point numbers."""
+        if name not in self._known_columns:
+            expression, *_ = reading(name)
+            self._known_columns[name] = self.frame.select(expression).to_series().to_list()
+        return self._known_columns[name]
 
     def per_seed(
         self,
@@ -168,18 +198,31 @@ class Runs:
         PerSeed
             One value for each seed; None if one of its runs has none.
         """
+        rows = self._rows(label, at)
+        if not isinstance(metric, str):
+            found = self._means(metric if fill is None else metric.fill_null(fill), rows)
+            return PerSeed.of(found).called(name or reading(metric)[3], unit or "")
+        _, read_unit, scale, read_name = reading(metric)
+        seeds, column = self._column("seed"), self._column(metric)
+        values: dict[int, list[float | None]] = {seed: [] for seed in sorted({seeds[row] for row in rows})}
+        for row in rows:
+            value = fill if column[row] is None else column[row]
+            values[seeds[row]].append(None if value is None else value * scale)
+        means = PerSeed.of({seed: _mean(points) for seed, points in values.items()})
+        return means.called(name or read_name, read_unit).to(read_unit if unit is None else unit)
+
+    def _means(self, expression: polars.Expr, rows: list[int]) -> dict[int, float | None]:
+        """Return the mean of an expression over rows for each seed; None if it is unknown in one of them."""
         import polars
 
-        expression, read_unit, scale, read_name = reading(metric)
-        if fill is not None:
-            expression = expression.fill_null(fill)
-        scaled = expression.cast(polars.Float64).fill_nan(None) * scale
-        mean = polars.when(scaled.is_not_null().all()).then(scaled.mean())
-        found = self.of(label, at).group_by("seed").agg(mean.alias("value")).sort("seed")
-        values = PerSeed.of(dict(found.select("seed", "value").iter_rows()))
-        if isinstance(metric, str):
-            return values.called(name or read_name, read_unit).to(read_unit if unit is None else unit)
-        return values.called(name or read_name, unit or "")
+        # A run has hundreds of columns. Those of a selector are not known.
+        frame = self.frame
+        if not expression.meta.has_multiple_outputs():
+            frame = frame.select(list(dict.fromkeys(["seed", *expression.meta.root_names()])))
+        value = expression.cast(polars.Float64).fill_nan(None)
+        mean = polars.when(value.is_not_null().all()).then(value.mean())
+        found = frame[rows].group_by("seed").agg(mean.alias("value")).sort("seed")
+        return dict(found.select("seed", "value").iter_rows())
 
     def from_series(
         self,
@@ -213,7 +256,8 @@ class Runs:
         """
         own = f"{self.study.scenario.resolved['observe']}."
         found: dict[int, float | None] = {}
-        for seed in self.of(label, at)["seed"].unique().sort():
+        seeds = self._column("seed")
+        for seed in sorted({seeds[row] for row in self._rows(label, at)}):
             frame = self.series(label, at, seed)
             found[seed] = read(frame.rename({column: column.removeprefix(own) for column in frame.columns}))
         return PerSeed.of(found, unit, name)
@@ -349,11 +393,12 @@ class Runs:
         groups = [x] if parameter else list(self.sweep.parameters)
         value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
         where = polars.col(x).first() if parameter else polars.col(x).mean()
-        grouped = rows.group_by(*groups, "seed").agg(value.mean().alias("y"), where.alias("at"))
+        # In the order of the runs: that of threads would change the last digits of a mean.
+        grouped = rows.group_by(*groups, "seed", maintain_order=True).agg(value.mean().alias("y"), where.alias("at"))
         if not groups:
             raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
         points: list[tuple[Any, Summary]] = []
-        for _, point in grouped.group_by(*groups):
+        for _, point in grouped.group_by(*groups, maintain_order=True):
             summary = Summary.of(point["y"].to_list())
             if summary.mean is not None:
                 points.append((point["at"][0] if parameter else point["at"].mean(), summary))
@@ -393,14 +438,14 @@ class Runs:
         LookupError
             If no run or more than one matches, or the experiment keeps no series.
         """
-        found = self.of(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
-        if len(found) != 1:
-            raise LookupError(
-                f"{self.study.scenario.title}: {len(found)} runs of {label} at {at}: give one point in at"
-            )
+        seed = self.study.seeds[0] if seed is None else seed
+        seeds = self._column("seed")
+        rows = [row for row in self._rows(label, at) if seeds[row] == seed]
+        if len(rows) != 1:
+            raise LookupError(f"{self.study.scenario.title}: {len(rows)} runs of {label} at {at}: give one point in at")
         if not self.study.series:
             raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True in it")
-        return self._store.series(self.study.series_name(bytes.fromhex(found["key"][0])))
+        return _series(self._store, self.study.series_name(bytes.fromhex(self._column("key")[rows[0]])))
 
     def over_time(
         self,
@@ -487,7 +532,8 @@ class Runs:
         list of list of float
             The distribution of each run, in the order of the seeds.
         """
-        keys = [bytes.fromhex(key) for key in self.of(label, at).sort("seed")["key"]]
+        found, seeds = self._column("key"), self._column("seed")
+        keys = [bytes.fromhex(found[row]) for row in sorted(self._rows(label, at), key=seeds.__getitem__)]
         return [self._distributions[key][kind][owner][name] for key in keys]
 
     @cached_property
