@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -220,6 +220,7 @@ def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "No constant was tuned. SYNs that are lost and time-outs decide what a short flow sends.")
 
 
+@cache
 def modelled_loss(rate: float) -> float:
     """Return the loss ratio of the model of short flows beside a hundred long ones."""
     trips = np.array([30, 110, 210, 310, 410]) / 1e3 + 0.0005
