@@ -188,8 +188,9 @@ def test_damaged_series_are_found_and_done_again(
     tiny: Scenario, tmp_path: Path, simulated: list[Task], place: float
 ) -> None:
     asked = study(tiny, {}, ["lred"], 1, series=True)
-    runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
-    before = runs.series("lred")
+    sweep = run_all([asked], tmp_path)[0]
+    before = Runs(asked, sweep, Store(tmp_path), "lred").series("lred")
+    runs = Runs(asked, sweep, Store(tmp_path), "lred")  # that has not read them yet
     (file,) = (tmp_path / "series").iterdir()
     data = bytearray(file.read_bytes())
     data[int(place * len(data))] ^= 0xFF
@@ -200,6 +201,20 @@ def test_damaged_series_are_found_and_done_again(
     run_all([asked], tmp_path)
     assert len(simulated) == 2
     assert_frame_equal(runs.series("lred"), before)
+
+
+def test_series_that_several_claims_read_are_read_once(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = study(tiny, {}, ["lred"], 2, series=True)
+    runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
+    read: list[str] = []
+    series = Store.series
+    monkeypatch.setattr(Store, "series", lambda store, name: (read.append(name), series(store, name))[1])
+    first = runs.from_series("lred", lambda frame: frame["queue.mean"].max())
+    again = runs.from_series("lred", lambda frame: frame["queue.mean"].max())
+    assert first.values == again.values
+    assert len(read) == len(first.values) == 2
 
 
 def test_a_run_that_is_wanted_with_and_without_series_is_done_once(
