@@ -93,7 +93,7 @@ pub(crate) struct Events {
     pushed: Key,
     slots: Slots,
     what: Vec<Event>,
-    /// Of four: with a hundred thousand timers, half as many of its levels are outside the cache.
+    /// Quaternary: of a hundred thousand timers, half as many levels are outside the cache as on a binary heap.
     heap: QuaternaryHeap<Timer>,
     /// The earliest key on the heap.
     timer: Key,
