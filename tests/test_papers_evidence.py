@@ -208,13 +208,22 @@ def test_series_that_several_claims_read_are_read_once(
 ) -> None:
     asked = study(tiny, {}, ["lred"], 2, series=True)
     runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
-    read: list[str] = []
-    series = Store.series
-    monkeypatch.setattr(Store, "series", lambda store, name: (read.append(name), series(store, name))[1])
+    read = polars.read_parquet
+    files: list[object] = []
+    monkeypatch.setattr(polars, "read_parquet", lambda file: (files.append(file), read(file))[1])
     first = runs.from_series("lred", lambda frame: frame["queue.mean"].max())
+    # A claim may change its frame in place.
+    runs.series("lred").insert_column(0, polars.Series("mine", [0]).new_from_index(0, len(runs.series("lred"))))
     again = runs.from_series("lred", lambda frame: frame["queue.mean"].max())
     assert first.values == again.values
-    assert len(read) == len(first.values) == 2
+    assert len(files) == len(first.values) == 2
+    assert "mine" not in runs.series("lred").columns
+    monkeypatch.setattr(aqmlab.sweeps.store, "KEPT_BYTES", 0)
+    other = Runs(asked, runs.sweep, Store(tmp_path), "lred")
+    assert [len(other.series("lred")), len(other.series("lred"))] == [len(runs.series("lred"))] * 2
+    assert len(files) == 4, "with no room, each is read again"
+    with pytest.raises(LookupError, match=r"no runs with .*'seed': 9"):
+        runs.series("lred", seed=9)
 
 
 def test_a_run_that_is_wanted_with_and_without_series_is_done_once(

@@ -441,7 +441,7 @@ impl<T: Frame> Queue<T> {
             }
             let number = waiting.arrival.number();
             let sent = Sent { frame: waiting.frame, number, lane, sojourn };
-            ring.pop_front();
+            ring.drop_front();
             if newly_marked {
                 let earlier = u64::from(self.is_earlier(number));
                 self.count(row, lane, |counts| {

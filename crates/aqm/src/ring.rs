@@ -61,7 +61,8 @@ impl<T> Ring<T> {
         count & self.places.len().wrapping_sub(1)
     }
 
-    /// Loads the place that will be used some values after number `count` into the cache: a long ring does not stay there.
+    /// Loads the place that will be used some values after number `count` into the cache: a long ring does not stay
+    /// there.
     #[inline]
     fn fetch(&self, count: usize) {
         let ahead = const { FETCHED_AHEAD / size_of::<T>().next_power_of_two() };
@@ -261,7 +262,9 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Push(u8),
+        Place(u8),
         Pop,
+        Drop,
         Remove(usize),
         Change(usize, u8),
         Insert(usize, u8),
@@ -270,8 +273,10 @@ mod tests {
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            8 => any::<u8>().prop_map(Step::Push),
-            5 => Just(Step::Pop),
+            4 => any::<u8>().prop_map(Step::Push),
+            4 => any::<u8>().prop_map(Step::Place),
+            3 => Just(Step::Pop),
+            2 => Just(Step::Drop),
             2 => (0usize..20).prop_map(Step::Remove),
             1 => (0usize..20, any::<u8>()).prop_map(|(i, value)| Step::Change(i, value)),
             2 => (0usize..20, any::<u8>()).prop_map(|(i, value)| Step::Insert(i, value)),
@@ -291,7 +296,15 @@ mod tests {
                         ring.push_back(value);
                         deque.push_back(value);
                     }
+                    Step::Place(value) => {
+                        *ring.push_place() = value;
+                        deque.push_back(value);
+                    }
                     Step::Pop => prop_assert_eq!(ring.pop_front(), deque.pop_front()),
+                    Step::Drop => {
+                        ring.drop_front();
+                        deque.pop_front();
+                    }
                     Step::Remove(i) => prop_assert_eq!(ring.remove(i), deque.remove(i)),
                     Step::Change(i, value) => {
                         let old = [ring.get_mut(i), deque.get_mut(i)];

@@ -192,7 +192,8 @@ impl<P: Probe> Simulation<P> {
                 if self.network.arrived(&packet) {
                     self.deliver(clock, &packet);
                 } else {
-                    // With thousands of flows, what belongs to one is not in the cache.
+                    // It may be delivered at once, or at its next arrival. With thousands of flows, what belongs to one is
+                    // not in the cache.
                     self.endpoints.fetch(&packet);
                     self.deliveries.fetch(&packet);
                     if let Some(early) = self.network.forward(clock, &packet) {

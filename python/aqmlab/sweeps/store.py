@@ -39,6 +39,9 @@ PART_RUNS = 5000
 SMALL_PARTS = 20
 """The largest number of small parts; more are joined."""
 
+KEPT_BYTES = 256 << 20
+"""The most bytes of series that are kept after they were read."""
+
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
 _PATIENCE = 60.0
@@ -55,6 +58,8 @@ class Store:
         self._series = folder / "series"
         self._journal = Journal(self._journals)
         self._seen: dict[str, list[Path]] = {}
+        self._kept: dict[str, polars.DataFrame] = {}
+        self._kept_bytes = 0
         self.damage: dict[str, int] = {}
         """The number of runs that could not be read, by their file; they must be done again."""
 
@@ -81,16 +86,20 @@ class Store:
         """Read the series of a run by name, in the form of `Result.series_of`.
 
         Raise OSError if they are missing, or if they are damaged or of another run. In the latter cases the file is put
-        aside, and the run must be done again.
+        aside, and the run must be done again. The frames that were read last are kept: the
+        claims of a paper read the same runs.
         """
         import polars
 
+        if name in self._kept:
+            self._kept[name] = self._kept.pop(name)  # the last one used comes last
+            return self._kept[name].clone()
         damaged: Path | None = None
         for path in self._series_files(name):
             if (data := _read(path)) is None:
                 continue
             if path.stem == f"{name}-{checksum(data, name)}":
-                return polars.read_parquet(io.BytesIO(data))
+                return self._keep(name, polars.read_parquet(io.BytesIO(data)))
             damaged = path
             _put_aside(path)
         if damaged is None:
@@ -98,6 +107,16 @@ class Store:
             raise FileNotFoundError(errno.ENOENT, "no such series; rerun the command to compute it", missing)
         message = "damaged and put aside; rerun the command to compute it again"
         raise OSError(errno.EIO, message, os.fspath(damaged))
+
+    def _keep(self, name: str, frame: polars.DataFrame) -> polars.DataFrame:
+        """Keep a frame, unless it is large, and drop those that were used longest ago; return a copy."""
+        size = int(frame.estimated_size())
+        if size <= KEPT_BYTES // 16:
+            self._kept[name] = frame
+            self._kept_bytes += size
+        while self._kept_bytes > KEPT_BYTES:
+            self._kept_bytes -= int(self._kept.pop(next(iter(self._kept))).estimated_size())
+        return frame.clone()
 
     def _series_files(self, name: str) -> list[Path]:
         """List the files of series of this name. The folder is listed again only for a name not seen before."""

@@ -80,7 +80,7 @@ impl Endpoints {
         match packet.kind {
             Kind::Data => prefetch_index(&self.receivers, flow),
             Kind::Ack => {
-                // A sender takes more than one cache line: the last begins before the next sender.
+                // A sender takes three cache lines: its first, and the one where the next sender begins.
                 prefetch_index(&self.senders, flow);
                 prefetch_index(&self.senders, flow + 1);
             }

@@ -8,15 +8,15 @@ use std::collections::HashMap;
 pub(crate) const END: u32 = u32::MAX;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const AQM: u32 = 1 << 31;
-/// Set in a hop after which the packet waits on the link's line for the time at which it is at the other end.
-const THEN_WAITS: u32 = 1 << 30;
-/// Set in a hop after which the packet is delivered before its time.
-const THEN_EARLY: u32 = 1 << 29;
+/// What happens after a hop: [`Then`].
+const THEN: u32 = 3 << 29;
+const THEN_WAITS: u32 = (Then::Waits as u32) << 29;
+const THEN_EARLY: u32 = (Then::Early as u32) << 29;
 /// Set in a hop whose link loses packets at random.
 const LOSSY: u32 = 1 << 28;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 27;
-const FLAGS: u32 = AQM | THEN_WAITS | THEN_EARLY | LOSSY | AHEAD;
+const FLAGS: u32 = AQM | THEN | LOSSY | AHEAD;
 
 /// One hop of a path: a link, with its properties and what happens after it; or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,12 +25,12 @@ pub(crate) struct Hop(u32);
 /// What happens to a packet after a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Then {
+    /// The next link takes it over, before its time.
+    GoesOn,
     /// It waits on the link's line for the time at which it is at the other end.
     Waits,
     /// It is delivered, before its time.
     Early,
-    /// The next link takes it over, before its time.
-    GoesOn,
 }
 
 impl Hop {
@@ -47,8 +47,8 @@ impl Hop {
 
     /// Whether it is a simple link on whose line the packet then waits. Not to be asked at the end.
     #[inline]
-    pub(crate) const fn is_simple_and_waits(self) -> bool {
-        self.0 & (AQM | LOSSY | THEN_WAITS) == THEN_WAITS
+    pub(crate) const fn is_simple_then_waits(self) -> bool {
+        self.0 & (AQM | LOSSY | THEN) == THEN_WAITS
     }
 
     #[inline]
@@ -59,10 +59,10 @@ impl Hop {
     /// Not to be asked at the end of a path.
     #[inline]
     pub(crate) const fn then(self) -> Then {
-        match self.0 & (THEN_WAITS | THEN_EARLY) {
-            0 => Then::GoesOn,
+        match self.0 & THEN {
+            THEN_WAITS => Then::Waits,
             THEN_EARLY => Then::Early,
-            _ => Then::Waits,
+            _ => Then::GoesOn,
         }
     }
 
@@ -171,16 +171,14 @@ impl<'a> Routes<'a> {
             }
             let i = number as usize;
             let link = &self.links[i];
-            let next = self.hops[at + 1];
-            let is_last = next == END;
-            let flags = [
-                (AQM, link.aqm.is_some()),
-                (THEN_EARLY, is_last && plan.nodes[link.to]),
-                (THEN_WAITS, if is_last { !plan.nodes[link.to] } else { !plan.takes_over[next as usize] }),
-                (LOSSY, link.loss.is_some()),
-                (AHEAD, plan.links[i]),
-            ];
-            Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
+            let then = match self.hops[at + 1] {
+                END if plan.nodes[link.to] => Then::Early,
+                next if next != END && plan.takes_over[next as usize] => Then::GoesOn,
+                _ => Then::Waits,
+            };
+            let flags = [(AQM, link.aqm.is_some()), (LOSSY, link.loss.is_some()), (AHEAD, plan.links[i])];
+            let hop = number | (then as u32) << THEN.trailing_zeros();
+            Hop(flags.iter().filter(|(_, set)| *set).fold(hop, |hop, (flag, _)| hop | flag))
         };
         self.hops.iter().enumerate().map(hop).collect()
     }
@@ -233,5 +231,26 @@ mod tests {
         let hops = routes.into_hops(&plan);
         assert!(hops[2].link() == 3 && hops[3].is_end());
         assert_eq!([0, 1, 2].map(|i| hops[i].then()), [Then::Waits, Then::GoesOn, Then::Waits]);
+    }
+
+    #[test]
+    fn a_hop_names_what_its_link_is_and_what_follows() {
+        let mut links = [link(0, 1), link(1, 2), link(2, 3)];
+        links[1].loss = Some(scenario::model::Loss::Bernoulli(0.5));
+        let mut routes = Routes::new(4, &links);
+        routes.path(0, 3);
+        routes.path(0, 2);
+        let plan = Plan {
+            links: vec![false, false, true],
+            nodes: vec![false, false, false, true],
+            takes_over: vec![false, true, true],
+        };
+        let hops = routes.into_hops(&plan);
+        assert_eq!([0, 1, 2].map(|i| hops[i].then()), [Then::GoesOn, Then::GoesOn, Then::Early]);
+        // The same link as the last of another path.
+        assert_eq!((hops[5].link(), hops[5].then()), (1, Then::Waits));
+        assert_eq!([0, 1, 2].map(|i| hops[i].is_simple()), [true, false, true]);
+        assert_eq!([1, 5].map(|i| (hops[i].is_lossy(), hops[i].is_simple_then_waits())), [(true, false); 2]);
+        assert_eq!([0, 1, 2].map(|i| hops[i].works_ahead()), [false, false, true]);
     }
 }

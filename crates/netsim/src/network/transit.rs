@@ -224,7 +224,7 @@ impl<P: Probe> Network<P> {
         let from = Origin { link: None, since: clock.at(at) };
         // What most hosts have: the packet is written where it waits, and nowhere else.
         let hop = self.hops[packet.hop as usize];
-        if hop.is_simple_and_waits() {
+        if hop.is_simple_then_waits() {
             let i = hop.link();
             if P::CHECKS {
                 self.ledger.on_entry(i);

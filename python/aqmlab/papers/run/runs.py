@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.papers.describe.check import Better, Check, Tolerance
 from aqmlab.papers.describe.paper import Curve
 from aqmlab.papers.describe.per_seed import PerSeed
 from aqmlab.papers.run.reading import place, reading
+from aqmlab.papers.run.table import Table
 from aqmlab.results.summary import Summary
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.store import Store
@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
 At = Mapping[str, float | str]
 """A selection of points: values of some parameters, by dotted path, in s, bit/s, bytes and packets."""
-
-
-@lru_cache(maxsize=128)
-def _series(store: Store, name: str) -> polars.DataFrame:
-    """Read the series of a run: several claims in turn read those of the same runs."""
-    return store.series(name)
-
-
-def _mean(points: Sequence[float | None]) -> float | None:
-    """Return the mean, None if a point has no value."""
-    known = [value for value in points if value is not None and not math.isnan(value)]
-    return math.fsum(known) / len(known) if len(known) == len(points) else None
 
 
 class Runs:
@@ -56,8 +44,7 @@ class Runs:
         self.sweep = sweep
         self.hero = hero
         self._store = store
-        self._known_rows: dict[tuple[tuple[str, Any], ...], list[int]] = {}
-        self._known_columns: dict[str, list[Any]] = {}
+        self._table = Table(sweep.frame)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -141,28 +128,14 @@ class Runs:
         LookupError
             If there are none.
         """
-        return self.frame[self._rows(label, at)]
+        return self.frame[list(self._rows(label, at))]
 
-    def _rows(self, label: str | None, at: At | None) -> list[int]:
-        """Return the numbers of the rows that `of` selects. Claims ask for the same ones again and again."""
-        import polars
-
+    def _rows(self, label: str | None, at: At | None) -> Sequence[int]:
+        """Return the numbers of the rows that `of` selects."""
         wanted = {**({} if label is None else {"aqm": label}), **(at or {})}
-        key = tuple(sorted(wanted.items()))
-        if key not in self._known_rows:
-            same = (polars.col(path) == value for path, value in wanted.items())
-            found = self.frame.select(polars.all_horizontal(polars.lit(True), *same).arg_true()).to_series()
-            self._known_rows[key] = list(range(len(self.frame))) if not wanted else found.to_list()
-        if rows := self._known_rows[key]:
+        if rows := self._table.rows(wanted):
             return rows
         raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
-
-    def _column(self, name: str) -> list[Any]:
-        """Return a column of `frame`, numbers of any kind as floating-point numbers."""
-        if name not in self._known_columns:
-            expression, *_ = reading(name)
-            self._known_columns[name] = self.frame.select(expression).to_series().to_list()
-        return self._known_columns[name]
 
     def per_seed(
         self,
@@ -200,29 +173,11 @@ class Runs:
         """
         rows = self._rows(label, at)
         if not isinstance(metric, str):
-            found = self._means(metric if fill is None else metric.fill_null(fill), rows)
+            found = self._table.means_of(metric if fill is None else metric.fill_null(fill), rows)
             return PerSeed.of(found).called(name or reading(metric)[3], unit or "")
         _, read_unit, scale, read_name = reading(metric)
-        seeds, column = self._column("seed"), self._column(metric)
-        values: dict[int, list[float | None]] = {seed: [] for seed in sorted({seeds[row] for row in rows})}
-        for row in rows:
-            value = fill if column[row] is None else column[row]
-            values[seeds[row]].append(None if value is None else value * scale)
-        means = PerSeed.of({seed: _mean(points) for seed, points in values.items()})
-        return means.called(name or read_name, read_unit).to(read_unit if unit is None else unit)
-
-    def _means(self, expression: polars.Expr, rows: list[int]) -> dict[int, float | None]:
-        """Return the mean of an expression over rows for each seed; None if it is unknown in one of them."""
-        import polars
-
-        # A run has hundreds of columns. Those of a selector are not known.
-        frame = self.frame
-        if not expression.meta.has_multiple_outputs():
-            frame = frame.select(list(dict.fromkeys(["seed", *expression.meta.root_names()])))
-        value = expression.cast(polars.Float64).fill_nan(None)
-        mean = polars.when(value.is_not_null().all()).then(value.mean())
-        found = frame[rows].group_by("seed").agg(mean.alias("value")).sort("seed")
-        return dict(found.select("seed", "value").iter_rows())
+        values = PerSeed.of(self._table.means(metric, rows, fill, scale)).called(name or read_name, read_unit)
+        return values.to(read_unit if unit is None else unit)
 
     def from_series(
         self,
@@ -256,8 +211,7 @@ class Runs:
         """
         own = f"{self.study.scenario.resolved['observe']}."
         found: dict[int, float | None] = {}
-        seeds = self._column("seed")
-        for seed in sorted({seeds[row] for row in self._rows(label, at)}):
+        for seed in self._table.seeds(self._rows(label, at)):
             frame = self.series(label, at, seed)
             found[seed] = read(frame.rename({column: column.removeprefix(own) for column in frame.columns}))
         return PerSeed.of(found, unit, name)
@@ -438,14 +392,12 @@ class Runs:
         LookupError
             If no run or more than one matches, or the experiment keeps no series.
         """
-        seed = self.study.seeds[0] if seed is None else seed
-        seeds = self._column("seed")
-        rows = [row for row in self._rows(label, at) if seeds[row] == seed]
+        rows = self._rows(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
         if len(rows) != 1:
             raise LookupError(f"{self.study.scenario.title}: {len(rows)} runs of {label} at {at}: give one point in at")
         if not self.study.series:
             raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True in it")
-        return _series(self._store, self.study.series_name(bytes.fromhex(self._column("key")[rows[0]])))
+        return self._store.series(self.study.series_name(bytes.fromhex(self._table.column("key")[rows[0]])))
 
     def over_time(
         self,
@@ -532,7 +484,7 @@ class Runs:
         list of list of float
             The distribution of each run, in the order of the seeds.
         """
-        found, seeds = self._column("key"), self._column("seed")
+        found, seeds = self._table.column("key"), self._table.column("seed")
         keys = [bytes.fromhex(found[row]) for row in sorted(self._rows(label, at), key=seeds.__getitem__)]
         return [self._distributions[key][kind][owner][name] for key in keys]
 
