@@ -37,8 +37,8 @@ def test_a_column_by_name_has_the_means_of_its_expression(
 
 
 def test_what_is_not_a_fraction_and_what_is_not_finite_has_means() -> None:
-    frame = polars.DataFrame({"seed": [1, 1, 2, 2], "yes": [True, False, True, True], "x": [1.0, 2.0, math.inf, -math.inf]})
-    table = Table(frame)
+    x = [1.0, 2.0, math.inf, -math.inf]
+    table = Table(polars.DataFrame({"seed": [1, 1, 2, 2], "yes": [True, False, True, True], "x": x}))
     assert table.means("yes", range(4)) == {1: 0.5, 2: 1.0}
     assert table.means("seed", range(4)) == {1: 1.0, 2: 2.0}
     assert table.means("x", range(3)) == {1: 1.5, 2: math.inf}
