@@ -194,8 +194,9 @@ pub trait Aqm: Sized {
         None
     }
 
-    /// Notifies the algorithm that a packet of its queue has been dropped because the buffer is full.
-    fn on_overflow(&mut self) {}
+    /// Notifies the algorithm that a packet that waited in its queue has been dropped because the buffer, which several
+    /// queues share, is full. An arrival that is refused comes to [`Aqm::on_enqueue`] with `full` instead.
+    fn on_overflow(&mut self, _now: Time) {}
 
     /// Notifies the algorithm that the link is idle from `now` on.
     #[inline]

@@ -259,8 +259,8 @@ macro_rules! aqms {
             }
 
             /// See [`Aqm::on_overflow`].
-            pub fn on_overflow(&mut self) {
-                match self { $(Self::$type(aqm) => aqm.on_overflow(),)* Self::Foreign(aqm) => aqm.on_overflow() }
+            pub fn on_overflow(&mut self, now: Time) {
+                match self { $(Self::$type(aqm) => aqm.on_overflow(now),)* Self::Foreign(aqm) => aqm.on_overflow(now) }
             }
 
             /// See [`Aqm::on_idle`].

@@ -61,7 +61,7 @@ pub trait Instance: Send + Sync + Debug {
         sojourn: Span,
         rng: &mut dyn Uniform,
     ) -> Verdict;
-    fn on_overflow(&mut self);
+    fn on_overflow(&mut self, now: Time);
     fn on_idle(&mut self, now: Time);
     fn on_period(&mut self, now: Time, queue: &Backlog);
     fn signals(&self, visit: &mut dyn FnMut(usize, f64));
@@ -360,8 +360,8 @@ impl Running {
         signal(packet, self.instance().on_dequeue(now, packet, queue, sojourn, rng))
     }
 
-    pub fn on_overflow(&mut self) {
-        self.instance().on_overflow();
+    pub fn on_overflow(&mut self, now: Time) {
+        self.instance().on_overflow(now);
     }
 
     #[inline]

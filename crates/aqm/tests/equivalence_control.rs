@@ -23,13 +23,14 @@ const RFC8033: Options = Options {
     beta: 1.25,
     max_burst_us: 150_000,
     mean_pktsize: 500.0,
-    dq_threshold: Some(16_384),
+    dq_threshold: None,
     derand: false,
     cap_drop: true,
     on_off: false,
     bytemode: false,
     ecn: false,
     decay: 0.98,
+    low: 0.0,
     high: f64::INFINITY,
 };
 
@@ -59,9 +60,12 @@ fn pie_equals_rfc_8033_with_its_options_and_without() {
 }
 
 #[test]
-fn pies_presets_are_rfc_8033_with_its_numbers_and_those_of_ns3() {
+fn pies_presets_are_the_appendices_of_rfc_8033_and_ns3() {
     assert_lively(&compare("pie", &[], Some("rfc8033"), Pie::new(RFC8033)), false);
-    let ns3 = Options { dq_threshold: None, max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
+    let b =
+        Options { dq_threshold: Some(16_384), derand: true, on_off: true, ecn: true, low: 0.0075, ..RFC8033 };
+    assert_lively(&compare("pie", &[], Some("rfc8033-b"), Pie::new(b)), true);
+    let ns3 = Options { max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
     assert_lively(&compare("pie", &[], Some("ns3"), Pie::new(ns3)), false);
 }
 

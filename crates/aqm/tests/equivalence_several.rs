@@ -124,9 +124,9 @@ fn text(text: &str) -> Value {
 }
 
 /// The settings of the fair queueing under test: without ECN, and with a known hash.
-fn fair(aqm: &str, quantum: i64, queues: u64, drop_batch: usize) -> [(&'static str, Value); 5] {
+fn fair(aqm: Value, quantum: i64, queues: u64, drop_batch: usize) -> [(&'static str, Value); 5] {
     [
-        ("aqm", text(aqm)),
+        ("aqm", aqm),
         ("perturbation", Value::Integer(0)),
         ("flows", Value::Integer(queues as i64)),
         ("quantum", text(&format!("{quantum} B"))),
@@ -138,7 +138,7 @@ fn fair(aqm: &str, quantum: i64, queues: u64, drop_batch: usize) -> [(&'static s
 fn plain_queues_take_turns_as_in_rfc_8290() {
     for (quantum, queues, drop_batch) in [(1514, 1024, 64), (500, 16, 1), (90, 7, 3), (20_000, 1024, 64)] {
         let reference = Fair::new(quantum, 90, queues, drop_batch, None);
-        let tally = compare("fq", &fair("droptail", quantum, queues, drop_batch), 90, 1, reference);
+        let tally = compare("fq", &fair(text("droptail"), quantum, queues, drop_batch), 90, 1, reference);
         assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
     }
 }
@@ -147,7 +147,7 @@ fn plain_queues_take_turns_as_in_rfc_8290() {
 fn with_codel_on_each_queue_it_is_fq_codel() {
     for (limit, queues) in [(150, 1024), (1000, 5)] {
         let reference = Fair::new(1514, limit, queues, 64, Some(500));
-        let tally = compare("fq", &fair("codel", 1514, queues, 64), limit as u32, 1, reference);
+        let tally = compare("fq", &fair(text("codel"), 1514, queues, 64), limit as u32, 1, reference);
         assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
     }
 }
@@ -157,7 +157,9 @@ fn in_linux_codel_sees_all_queues_and_learns_of_overflows() {
     for (limit, queues) in [(150, 1024), (1000, 5)] {
         let mut reference = Fair::new(1514, limit, queues, 64, Some(500));
         reference.linux = true;
-        let settings = [&fair("codel", 1514, queues, 64)[..], &[("form", text("fq_codel"))]].concat();
+        let codel = ["name", "form"].into_iter().zip(["codel", "linux"]);
+        let codel = Value::Table(codel.map(|(key, value)| (key.to_owned(), text(value))).collect());
+        let settings = [&fair(codel, 1514, queues, 64)[..], &[("form", text("fq_codel"))]].concat();
         let tally = compare("fq", &settings, limit as u32, 1, reference);
         assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
     }

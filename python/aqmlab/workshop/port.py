@@ -17,7 +17,7 @@ _SIGNATURES = {
     "        queue: &Backlog,\n        rng: &mut R,\n    ) -> Verdict",
     "on_dequeue": "fn on_dequeue<R: Uniform>(\n        &mut self,\n        now: Time,\n        packet: &Packet,\n"
     "        queue: &Backlog,\n        sojourn: Span,\n        rng: &mut R,\n    ) -> Verdict",
-    "on_overflow": "fn on_overflow(&mut self)",
+    "on_overflow": "fn on_overflow(&mut self, now: Time)",
     "on_idle": "fn on_idle(&mut self, now: Time)",
     "on_period": "fn on_period(&mut self, now: Time, queue: &Backlog)",
 }

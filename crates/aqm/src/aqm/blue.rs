@@ -160,6 +160,10 @@ impl Aqm for Blue {
         Verdict::signal(self.ecn && packet.ect)
     }
 
+    fn on_overflow(&mut self, now: Time) {
+        self.p_m.raise(now);
+    }
+
     #[inline]
     fn on_idle(&mut self, now: Time) {
         self.p_m.lower(now);

@@ -151,10 +151,7 @@ impl Aqm for Cobalt {
     #[inline]
     fn on_enqueue<R: Uniform>(&mut self, now: Time, _: &Packet, queue: &Backlog, _: &mut R) -> Verdict {
         if queue.full {
-            self.blue.raise(now);
-            self.dropping = true;
-            self.drop_next = now;
-            self.count = self.count.max(1);
+            self.on_overflow(now);
         }
         Verdict::Pass
     }
@@ -186,6 +183,13 @@ impl Aqm for Cobalt {
             self.drop_next = now;
         }
         verdict
+    }
+
+    fn on_overflow(&mut self, now: Time) {
+        self.blue.raise(now);
+        self.dropping = true;
+        self.drop_next = now;
+        self.count = self.count.max(1);
     }
 
     #[inline]

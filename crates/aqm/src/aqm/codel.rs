@@ -30,7 +30,8 @@
 //! count = 2 that gives 1/2, not 0.71: the second gap is half an interval, the third is 0.56 of one, and later gaps
 //! are close to the exact ones.
 //!
-//! With ECN, a mark counts as a drop. `ce_threshold`, which is Linux's, also marks packets with a longer sojourn time.
+//! Inside `fq`, Linux also counts the packets that the queue loses to a full buffer. With ECN, a mark counts as a drop.
+//! `ce_threshold`, which is Linux's, also marks packets with a longer sojourn time.
 //!
 //! Decides at: dequeue. Timer: none. Randomness: none. State: count, lastcount, drop_next, when dropping may begin,
 //! whether it has.
@@ -296,8 +297,10 @@ impl Aqm for Codel {
         if verdict == Verdict::Pass && late { Verdict::Mark } else { verdict }
     }
 
-    fn on_overflow(&mut self) {
-        self.count = self.count.saturating_add(1);
+    fn on_overflow(&mut self, _: Time) {
+        if self.form == Form::Linux {
+            self.count = self.count.saturating_add(1);
+        }
     }
 
     #[inline]

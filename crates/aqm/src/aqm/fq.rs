@@ -11,7 +11,8 @@
 //! ```
 //!
 //! So a flow that sends less than a `quantum` per round never waits for the others. A full buffer makes room at the
-//! head of the queue with the most bytes: it drops half of them, at most `drop_batch` packets (section 4.1).
+//! head of the queue with the most bytes: it drops half of its packets, at most `drop_batch` (section 4.1), and notifies
+//! the queue's algorithm of each. Without `new_first`, a queue joins the end of the old list, as in the round of 1995.
 //!
 //! Decides at: as the algorithm on the queues; overflow, by dropping packets that wait. Timer: that of the algorithm
 //! on the queues. Randomness: that of the algorithm on the queues, and one draw at the first arrival unless
@@ -19,13 +20,14 @@
 //!
 //! # Departures from the source
 //! The algorithm on the queues can be any that works on one queue, not CoDel alone; each instance acts as if it had
-//! the whole link and buffer, and is not asked to make room. As in Linux, the arrival counts when the longest queue
+//! the whole link and buffer: its own thresholds in packets or bytes apply to each queue. It is not asked to make room. As in
+//! Linux, the arrival counts when the longest queue
 //! is determined, but it is never dropped together with others: if it is the longest queue's only packet, it is
 //! dropped alone, and its queue joins no list. The quantum is one of the port's packets, as the RFC's 1514 bytes are
 //! one Ethernet packet. Linux's fq_codel and fq_pie have a limit of 10 240 packets; here the limit is the link's
 //! buffer.
 //!
-//! The forms "fq_codel" and "fq_pie" omit Linux's memory limits. When no packet waits, all lists are cleared, as
+//! The forms "fq_codel" and "fq_pie" omit Linux's memory limits, which count a kernel's buffers, not packets' bytes. When no packet waits, all lists are cleared, as
 //! happens when a device asks Linux's empty queue for a packet; under a class of HTB that never happens, and queues
 //! stay on their lists until others are served. Linux uses a different hash, so different flows share a queue.
 //!
@@ -58,10 +60,11 @@ crate::params! {
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
         /// Most packets dropped at once when the buffer is full; 0 drops the arrival instead.
         drop_batch: u32 = 64, "packets", Range::new(0.0, 1e6), ["DropBatchSize", "drop_batch_size"];
+        /// Serve queues that are new to the round before the others.
+        new_first: bool = true, "";
         /// The source whose rules apply. `rfc8290`: a new queue that has emptied moves to the old list. `fq_pie`,
-        /// Linux's: it does so only if the old list is not empty. `fq_codel`, Linux's: the same; and at departures the
-        /// algorithm sees the backlog of all queues, and is notified of the packets that its queue loses to a full
-        /// buffer.
+        /// Linux's: it does so only if the old list is not empty. `fq_codel`, Linux's: the same; at departures the
+        /// algorithm sees the backlog of all queues; and a full buffer drops half of a queue's bytes, not packets.
         form: Form = Form::Rfc, "";
     }
 }
@@ -156,6 +159,7 @@ pub struct Fq {
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
+    new_first: bool,
     /// The first entry stands for all queues that have not yet had a packet; each other queue has an entry of its own,
     /// so that periodic work costs no more than the number of flows.
     aqms: Vec<AnyAqm>,
@@ -247,7 +251,10 @@ impl Discipline for Fq {
             "FQ-CoDel as in Linux 7.2: the same with its CoDel, which looks at what waits in all queues together",
         ),
         ("pie", "FQ-PIE as in Linux 7.2: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
-        ("droptail", "deficit round robin of plain queues, except that queues new to the round come first"),
+        (
+            "droptail",
+            "deficit round robin of plain queues, as of 1995: a full buffer drops one packet of the longest",
+        ),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -261,6 +268,7 @@ impl Discipline for Fq {
             quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
+            new_first: params.new_first,
             has_p: params.aqm.signals().first().is_some_and(|signal| signal.name == "p"),
             aqms,
             owners,
@@ -288,7 +296,12 @@ impl Discipline for Fq {
                 let linux = AnyParams::of("pie")?.preset("linux")?;
                 Some(Params { drop_batch: 0, form: Form::LinuxPie, ..with(Box::new(linux)) })
             }
-            "droptail" => Some(Params { aqm: inside("droptail", &[]), ..Params::default() }),
+            "droptail" => Some(Params {
+                aqm: inside("droptail", &[]),
+                drop_batch: 1,
+                new_first: false,
+                ..Params::default()
+            }),
             _ => None,
         }
     }
@@ -313,8 +326,11 @@ impl Discipline for Fq {
         let place = &mut self.places[lane];
         let joins = !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark);
         if joins && place.on == On::Neither {
-            (place.on, place.credit) = (On::New, self.quantum);
-            self.new.push(&mut self.places, lane as u32);
+            place.credit = self.quantum;
+            let (on, list) =
+                if self.new_first { (On::New, &mut self.new) } else { (On::Old, &mut self.old) };
+            place.on = on;
+            list.push(&mut self.places, lane as u32);
             self.listed += 1;
         }
         (lane, verdict)
@@ -322,7 +338,7 @@ impl Discipline for Fq {
 
     fn make_room<R: Uniform>(
         &mut self,
-        _: Time,
+        now: Time,
         packet: &Packet,
         buffer: &Backlog,
         lanes: &[Lane],
@@ -339,15 +355,18 @@ impl Discipline for Fq {
                 // Queues on no list are empty.
                 let listed = self.listed().chain([own]);
                 let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
-                Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
+                if self.form == Form::LinuxCodel {
+                    Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
+                } else {
+                    let half = (lanes[lane].packets + u32::from(lane == own)) / 2;
+                    Batch { lane, packets: half.min(self.drop_batch), bytes: u64::MAX }
+                }
             }
         };
         let size = u64::from(lanes[lane].head?.size);
         self.batch =
             (packets > 1 && bytes > size).then(|| Batch { lane, packets: packets - 1, bytes: bytes - size });
-        if self.form == Form::LinuxCodel {
-            self.aqm(lane).on_overflow();
-        }
+        self.aqm(lane).on_overflow(now);
         Some((lane, 0))
     }
 

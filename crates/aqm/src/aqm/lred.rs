@@ -198,6 +198,10 @@ impl Aqm for Lred {
         Verdict::signal(self.ecn && packet.ect)
     }
 
+    fn on_overflow(&mut self, _: Time) {
+        self.now.drops += 1;
+    }
+
     fn period(&self) -> Option<Span> {
         Some(self.period)
     }
@@ -209,7 +213,8 @@ impl Aqm for Lred {
         let drops: u64 = self.past.iter().map(|tally| tally.drops).sum();
         if arrivals > 0 {
             self.mix = self.past.iter().map(|tally| tally.weight).sum::<f64>() / arrivals as f64;
-            let latest = drops as f64 / arrivals as f64;
+            // In `fq`, packets of earlier windows may be lost.
+            let latest = (drops as f64 / arrivals as f64).min(1.0);
             self.measure(self.weight * self.loss_ratio + (1.0 - self.weight) * latest);
         }
     }

@@ -18,8 +18,11 @@
 //! # Departures from the source
 //! The burst allowance is renewed at updates; section 4.4 renews it at arrivals, a difference of one period at most. A
 //! mark resets the sum of probabilities of `derandomise`, as a drop does; otherwise every packet beyond the sum's
-//! upper bound would be marked. No random number is drawn for a packet that overflows the buffer. The preset of ns-3
-//! omits ns-3's burst states.
+//! upper bound would be marked. No random number is drawn for a packet that overflows the buffer. Appendix B adds p to
+//! that sum during a burst allowance too; here, as in RFC 8034 and Linux, the allowance comes first. With `on_off` and
+//! `departures`, appendix B falls asleep while the departure rate is not yet known, since the delay then counts as 0, and
+//! below 16 KiB per `t_update` never drops early; here it stays awake until there is a measurement (section 5.3 speaks
+//! of latency samples). The preset of ns-3 omits ns-3's burst states.
 //!
 //! The form "linux" uses floating-point numbers, not units of 2^-56; p stays at 256 where Linux falls back to 1. Its
 //! first update comes one period after the start, in Linux after 500 ms, and its period is not rounded up to clock
@@ -30,6 +33,7 @@
 //! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain re-implementations of the first three.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::ParamError;
 use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
 pub use params::{Delay, Form, Params};
 
@@ -46,6 +50,8 @@ pub fn from_tc(sixteenths: u32) -> Frequency {
 /// packet.
 const SUM_LOW: f64 = 0.85;
 const SUM_HIGH: f64 = 8.5;
+/// The largest gain in Hz at the default target, and at longer ones.
+const MOST_GAIN: f64 = 10.0;
 /// How long a calm must last before RFC 8034 forgets a burst.
 const BURST_RESET: Span = Span::s(1);
 
@@ -100,8 +106,7 @@ pub struct Pie {
     params: Params,
     rate: Rate,
     mean: f64,
-    /// A third of the buffer, in bytes.
-    third: f64,
+    limit: Limit,
     /// The highest p.
     max: f64,
     p: f64,
@@ -131,6 +136,14 @@ impl Pie {
         self.departures.measuring = Some((now, 0));
     }
 
+    /// Whether a third of the buffer is full with this many packets and bytes.
+    fn is_third(&self, packets: u32, bytes: u64) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => 3 * u64::from(packets) >= u64::from(limit),
+            Limit::Bytes(limit) | Limit::BytesBefore(limit) => 3 * bytes >= limit,
+        }
+    }
+
     /// Whether this delay is below half the target.
     fn is_short(&self, delay: Span) -> bool {
         delay.secs() < 0.5 * self.params.target.secs()
@@ -139,7 +152,7 @@ impl Pie {
     /// Whether a third of the buffer has filled since the last burst was forgotten; false only with RFC 8034.
     fn is_burst(&mut self, queue: &Backlog) -> bool {
         if self.params.form == Form::Docsis && self.burst == Burst::None {
-            if (queue.bytes as f64) < self.third {
+            if !self.is_third(queue.packets, queue.bytes) {
                 return false;
             }
             self.burst = Burst::Under { calm: 0 };
@@ -195,6 +208,11 @@ impl Pie {
         }
     }
 
+    /// Whether the delay has been measured: that by `departures` counts as 0 until then.
+    fn is_measured(&self) -> bool {
+        self.params.delay != Delay::Departures || self.departures.time > 0.0
+    }
+
     /// p after a period that ends with this delay and this many bytes waiting.
     fn next(&self, delay: Span, waiting: u64) -> f64 {
         if self.params.form == Form::Docsis && self.allowance > Span::ZERO {
@@ -240,7 +258,12 @@ impl Aqm for Pie {
         Signal { name: "delay", unit: "s", doc: "Queueing delay at the last update." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("rfc8033", "RFC 8033 with its cap on steps, and none of its other options"),
+        ("rfc8033", "RFC 8033, appendix A, with the cap on steps of section 5.5: the defaults"),
+        (
+            "rfc8033-b",
+            "RFC 8033, appendix B: all options of section 5, and p decays below half the target",
+        ),
+        ("datacentre", "RFC 8033, section 8, for data centres: target 15 us, gains times 1000 (section 4.2)"),
         ("linux", "sch_pie of Linux 7.2; in its tc, alpha 2 beta 20 limit 1000"),
         (
             "ns3",
@@ -257,10 +280,7 @@ impl Aqm for Pie {
             params: params.clone(),
             rate: port.rate,
             mean: mean.0 as f64,
-            third: match port.limit {
-                Limit::Bytes(limit) | Limit::BytesBefore(limit) => limit as f64,
-                Limit::Packets(limit) => f64::from(limit) * port.packet.0 as f64,
-            } / 3.0,
+            limit: port.limit,
             max: params.max(mean.0 as f64),
             p: 0.0,
             sum: 0.0,
@@ -284,11 +304,25 @@ impl Aqm for Pie {
         let rfc8033 = Params::default();
         match name {
             "rfc8033" => Some(rfc8033),
+            "rfc8033-b" => Some(Params {
+                delay: Delay::Departures,
+                low: Span::us(7500),
+                derandomise: true,
+                on_off: true,
+                ecn: true,
+                ..rfc8033
+            }),
+            "datacentre" => Some(Params {
+                target: Span::us(15),
+                t_update: Span::us(15),
+                alpha: Frequency(125.0),
+                beta: Frequency(1250.0),
+                max_burst: Span::us(150),
+                ..rfc8033
+            }),
             "linux" => Some(Params {
                 alpha: from_tc(2),
                 beta: from_tc(20),
-                delay: Delay::Timestamps,
-                dq_weight: Some(0.125),
                 decay: 1.0 - 1.0 / 64.0,
                 high: Some(Span::ms(250)),
                 derandomise: true,
@@ -299,7 +333,6 @@ impl Aqm for Pie {
             }),
             "ns3" => Some(Params {
                 max_burst: Span::ms(15),
-                delay: Delay::Timestamps,
                 dq_weight: Some(0.5),
                 mean_packet: Some(Bytes(1000)),
                 ..rfc8033
@@ -322,6 +355,18 @@ impl Aqm for Pie {
         }
     }
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        // 20, as tc writes sixteenths, is meant as 1.25 Hz; only much shorter targets need such gains.
+        let most = MOST_GAIN * (Params::default().target.secs() / params.target.secs().max(1e-9)).max(1.0);
+        for (name, gain) in [("alpha", params.alpha), ("beta", params.beta)] {
+            if gain.0 > most {
+                let what = format!("at most {most} Hz with this target; tc's numbers are sixteenths of a Hz");
+                return Err(ParamError::invalid(name, gain, what));
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn on_enqueue<R: Uniform>(
         &mut self,
@@ -331,7 +376,8 @@ impl Aqm for Pie {
         rng: &mut R,
     ) -> Verdict {
         if !self.active {
-            if queue.bytes as f64 >= self.third {
+            // The arrival is already in the queue of appendix B.
+            if self.is_third(queue.packets + 1, queue.bytes + u64::from(packet.size)) {
                 self.activate(now);
             }
             return Verdict::Pass;
@@ -373,6 +419,10 @@ impl Aqm for Pie {
         Verdict::Pass
     }
 
+    fn on_overflow(&mut self, _: Time) {
+        self.sum = 0.0;
+    }
+
     #[inline]
     fn on_idle(&mut self, _: Time) {
         self.sojourn = Span::ZERO;
@@ -391,7 +441,7 @@ impl Aqm for Pie {
         let calm = self.p == 0.0 && self.is_short(delay) && self.is_short(self.delay);
         self.age_burst(calm);
         self.delay = delay;
-        if self.params.on_off && calm {
+        if self.params.on_off && calm && self.is_measured() {
             self.active = false;
             self.departures.measuring = None;
         }
@@ -404,7 +454,7 @@ impl Aqm for Pie {
                 params: _,
                 rate: _,
                 mean: _,
-                third: _,
+                limit: _,
                 max: _,
                 p,
                 sum,

@@ -8,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 
 #[derive(Default)]
 struct CoDel {
+    /// 1 / sqrt(count) in units of 2^-16, in Linux's form.
+    rec_inv_sqrt: u16,
     first_above_time: f64,
     drop_next: f64,
     count: u32,
@@ -66,9 +68,11 @@ impl Scheme for Fair {
             // Of equally long queues, the one with the lowest number.
             let fattest = |(name, flow): &(&u64, &mut Flow)| (flow.bytes(), u64::MAX - **name);
             let (_, flow) = self.flows.iter_mut().max_by_key(fattest).unwrap();
-            let threshold = flow.bytes() / 2;
+            let threshold = if self.linux { flow.bytes() / 2 } else { i64::MAX };
+            let most =
+                if self.linux { self.drop_batch } else { self.drop_batch.min(flow.packets.len() / 2).max(1) };
             let mut len = 0;
-            for i in 0..self.drop_batch {
+            for i in 0..most {
                 // The arrival is dropped only if it is the first to be.
                 if i > 0 && (len >= threshold || flow.packets[0].number == number) {
                     break;
@@ -110,7 +114,7 @@ impl Scheme for Fair {
                 continue;
             }
             let packet = match self.mtu {
-                Some(mtu) => codel_dequeue(flow, now, mtu - others, &mut self.dropped),
+                Some(mtu) => codel_dequeue(flow, now, mtu - others, self.linux, &mut self.dropped),
                 None => flow.packets.pop_front(),
             };
             let Some(packet) = packet else {
@@ -139,12 +143,24 @@ impl Scheme for Fair {
     }
 }
 
-fn control_law(t: f64, count: u32) -> f64 {
-    t + INTERVAL / f64::from(count).sqrt()
+fn control_law(t: f64, codel: &CoDel, linux: bool) -> f64 {
+    if linux {
+        t + (INTERVAL * 1e9 * f64::from(codel.rec_inv_sqrt) / 65536.0).floor() / 1e9
+    } else {
+        t + INTERVAL / f64::from(codel.count).sqrt()
+    }
+}
+
+/// One step of Newton's method, in the widths of codel_impl.h.
+fn newton_step(codel: &mut CoDel) {
+    let invsqrt = u64::from(codel.rec_inv_sqrt) << 16;
+    let mut val = (3 << 32) - u64::from(codel.count) * ((invsqrt * invsqrt) >> 32);
+    val >>= 2;
+    codel.rec_inv_sqrt = ((val * invsqrt) >> 31 >> 16) as u16;
 }
 
 /// The next packet, and whether it may be dropped.
-fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Arrival>, bool) {
+fn dodequeue(flow: &mut Flow, now: f64, mtu: i64, linux: bool) -> (Option<Arrival>, bool) {
     let Some(packet) = flow.packets.pop_front() else {
         flow.codel.first_above_time = 0.0;
         return (None, false);
@@ -156,13 +172,20 @@ fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Arrival>, bool) {
         // In whole nanoseconds: packets of equal size leave at exactly this distance.
         flow.codel.first_above_time = ((now + INTERVAL) * 1e9).round() / 1e9;
     } else {
-        ok = now >= flow.codel.first_above_time;
+        let first_above_time = flow.codel.first_above_time;
+        ok = if linux { now > first_above_time } else { now >= first_above_time };
     }
     (Some(packet), ok)
 }
 
-fn codel_dequeue(flow: &mut Flow, now: f64, mtu: i64, dropped: &mut Vec<u64>) -> Option<Arrival> {
-    let (mut packet, mut ok) = dodequeue(flow, now, mtu);
+fn codel_dequeue(
+    flow: &mut Flow,
+    now: f64,
+    mtu: i64,
+    linux: bool,
+    dropped: &mut Vec<u64>,
+) -> Option<Arrival> {
+    let (mut packet, mut ok) = dodequeue(flow, now, mtu, linux);
     if flow.codel.dropping {
         if !ok {
             flow.codel.dropping = false;
@@ -170,24 +193,28 @@ fn codel_dequeue(flow: &mut Flow, now: f64, mtu: i64, dropped: &mut Vec<u64>) ->
         while now >= flow.codel.drop_next && flow.codel.dropping {
             dropped.push(packet.unwrap().number);
             flow.codel.count += 1;
-            (packet, ok) = dodequeue(flow, now, mtu);
+            newton_step(&mut flow.codel);
+            (packet, ok) = dodequeue(flow, now, mtu, linux);
             if ok {
-                flow.codel.drop_next = control_law(flow.codel.drop_next, flow.codel.count);
+                flow.codel.drop_next = control_law(flow.codel.drop_next, &flow.codel, linux);
             } else {
                 flow.codel.dropping = false;
             }
         }
     } else if ok {
         dropped.push(packet.unwrap().number);
-        (packet, _) = dodequeue(flow, now, mtu);
+        (packet, _) = dodequeue(flow, now, mtu, linux);
         let codel = &mut flow.codel;
         codel.dropping = true;
         let delta = codel.count - codel.lastcount;
-        codel.count = 1;
         if delta > 1 && now - codel.drop_next < 16.0 * INTERVAL {
             codel.count = delta;
+            newton_step(codel);
+        } else {
+            codel.count = 1;
+            codel.rec_inv_sqrt = u16::MAX;
         }
-        codel.drop_next = control_law(now, codel.count);
+        codel.drop_next = control_law(now, codel, linux);
         codel.lastcount = codel.count;
     }
     packet

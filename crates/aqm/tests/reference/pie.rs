@@ -21,12 +21,14 @@ pub(crate) struct Options {
     pub(crate) bytemode: bool,
     pub(crate) ecn: bool,
     pub(crate) decay: f64,
+    /// The delay below which p decays; at 0, only a delay of 0 does.
+    pub(crate) low: f64,
     /// The delay above which another 0.02 is added.
     pub(crate) high: f64,
 }
 
-/// A third of 200 packets of 500 bytes.
-const THIRD: f64 = 100_000.0 / 3.0;
+/// A third of 200 packets.
+const THIRD: f64 = 200.0 / 3.0;
 
 /// Rounds to whole nanoseconds, as a clock does.
 fn clock(t: f64) -> f64 {
@@ -77,7 +79,7 @@ impl Pie {
         }
         let mut p = self.drop_prob;
         if self.o.bytemode {
-            p = p * f64::from(packet.size) / self.o.mean_pktsize;
+            p *= f64::min(f64::from(packet.size) / self.o.mean_pktsize, 1.0);
         }
         self.accu_prob += p;
         if self.o.derand && self.accu_prob < 0.85 {
@@ -100,7 +102,8 @@ impl Reference for Pie {
             verdict = drop_or_mark(self.o.ecn && packet.ect && self.drop_prob < 0.1);
             self.accu_prob = 0.0;
         }
-        if !self.active && queue.bytes as f64 >= THIRD {
+        // queue_ holds the arrival by now.
+        if !self.active && f64::from(queue.packets + 1) >= THIRD {
             self.active = true;
             self.qdelay_old = 0.0;
             self.drop_prob = 0.0;
@@ -183,15 +186,19 @@ impl Reference for Pie {
             p += 0.02;
         }
         self.drop_prob += p;
-        if current_qdelay == 0.0 && self.qdelay_old == 0.0 {
+        let none = |delay: f64| delay == 0.0 || delay < self.o.low;
+        if none(current_qdelay) && none(self.qdelay_old) {
             self.drop_prob *= self.o.decay;
         }
         self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.burst_allowance_us = (self.burst_allowance_us - self.o.t_update_us).max(0);
+        let threshold = self.o.dq_threshold.unwrap_or(0);
         let half = self.o.qdelay_ref / 2.0;
         if self.drop_prob == 0.0 && current_qdelay < half && self.qdelay_old < half {
             self.burst_allowance_us = self.o.max_burst_us;
-            if self.o.on_off {
+            // Without a sample of the delay, congestion has not been seen to end (section 5.3).
+            let sampled = threshold == 0 || self.avg_dq_time > 0.0;
+            if self.o.on_off && sampled {
                 self.active = false;
                 self.in_measurement = false;
             }
@@ -239,7 +246,7 @@ impl Docsis {
             self.accu_prob = 0.0;
         }
         if self.burst_state == 0 {
-            if (queue.bytes as f64) < THIRD {
+            if f64::from(queue.packets) < THIRD {
                 return false;
             }
             self.burst_state = 1;

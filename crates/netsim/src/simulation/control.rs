@@ -323,7 +323,7 @@ impl Instance for Steered {
         Verdict::Pass
     }
 
-    fn on_overflow(&mut self) {}
+    fn on_overflow(&mut self, _: Time) {}
 
     fn on_idle(&mut self, _: Time) {}
 

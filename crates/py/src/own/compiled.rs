@@ -222,8 +222,8 @@ impl Instance for Running {
         self.verdict(self.code.on_dequeue, (now, packet, queue, sojourn), rng)
     }
 
-    fn on_overflow(&mut self) {
-        self.notify(self.code.on_overflow, self.now, &Backlog::default());
+    fn on_overflow(&mut self, now: Time) {
+        self.notify(self.code.on_overflow, now, &Backlog::default());
     }
 
     fn on_idle(&mut self, now: Time) {

@@ -184,11 +184,11 @@ impl Instance for Running {
         self.verdict("on_dequeue", self.methods.on_dequeue.as_ref(), event, rng)
     }
 
-    fn on_overflow(&mut self) {
+    fn on_overflow(&mut self, now: Time) {
         let Some(method) = &self.methods.on_overflow else { return };
         Python::attach(|py| {
             if let Err(error) = method.call0(py) {
-                self.fail(py, "on_overflow", self.queue.get().time(), error);
+                self.fail(py, "on_overflow", now, error);
             }
         });
     }

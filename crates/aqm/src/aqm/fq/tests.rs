@@ -171,7 +171,8 @@ fn the_hash_is_drawn_once_unless_given() {
 
 #[test]
 fn a_full_buffer_makes_room_at_the_head_of_the_longest_queue() {
-    let mut host = Host::new(plain(1000), Limit::Packets(12));
+    let linux = Params { form: Form::LinuxCodel, ..plain(1000) };
+    let mut host = Host::new(linux, Limit::Packets(12));
     // In bytes b is longest, in packets a.
     host.all('a', 100, 7);
     host.all('b', 400, 5);
@@ -338,4 +339,51 @@ fn each_queue_is_notified_once_when_it_is_empty() {
     assert_eq!(idle(&host), 2);
     host.sends(99);
     assert_eq!(idle(&host), 0);
+}
+
+#[test]
+fn an_algorithm_inside_learns_of_the_packets_that_its_queue_loses() {
+    for (name, full) in [("blue", true), ("cobalt", true), ("lred", true), ("codel", false)] {
+        let mut host = Host::new(Params { aqm: inside(name, &[]), ..plain(1000) }, Limit::Packets(20));
+        host.all('a', 500, 100);
+        let blue = host.signal(0) > 0.0;
+        host.now = Time::ZERO + Span::s(1);
+        host.queue.on_period(host.now);
+        host.all('a', 500, 1);
+        assert_eq!(blue || host.signal(0) > 0.0, full, "{name}");
+    }
+}
+
+#[test]
+fn a_flood_through_blue_is_dropped_early() {
+    let mut host = Host::new(Params { aqm: inside("blue", &[]), ..plain(1000) }, Limit::Packets(50));
+    for ms in 0..60_000 {
+        host.now = Time::ZERO + Span::ms(ms);
+        host.all('a', 500, 2);
+        host.sends(1);
+    }
+    let counts = host.queue.counts()[0];
+    assert!(counts.drops_early > 10 * counts.drops_overflow, "{counts:?}");
+}
+
+#[test]
+fn without_precedence_a_new_flow_waits_its_turn() {
+    let mut host = Host::new(Params { new_first: false, ..plain(1000) }, ROOM);
+    host.all('a', 500, 8);
+    host.all('b', 500, 8);
+    assert_eq!(host.sends(5), "aabba");
+    host.all('s', 100, 2);
+    assert_eq!(host.sends(5), "abbss");
+}
+
+#[test]
+fn a_full_buffer_drops_half_of_the_packets_or_in_linux_half_of_the_bytes() {
+    let lost = |form| {
+        let mut host = Host::new(Params { form, ..plain(1000) }, Limit::Packets(10));
+        host.all('a', 1000, 2);
+        host.all('a', 100, 8);
+        host.arrives('b', 10);
+        host.dropped
+    };
+    assert_eq!((lost(Form::Rfc), lost(Form::LinuxCodel)), ("aaaaa".to_owned(), "aa".to_owned()));
 }

@@ -55,14 +55,15 @@ crate::params! {
         /// Period of the update of p.
         t_update: Span = Span::ms(15), "s", Range::new(1e-6, 100.0), ["tupdate", "Tupdate"];
         /// Gain on the difference of delay and target. Linux's `tc` counts in sixteenths of a Hz: its 2 is 0.125 Hz.
-        alpha: Frequency = Frequency(0.125), "Hz", Range::new(0.0, 10.0), ["A"];
+        alpha: Frequency = Frequency(0.125), "Hz", Range::new(0.0, 1e5), ["A"];
         /// Gain on the change of the delay in a period. Linux's `tc` counts in sixteenths of a Hz: its 20 is 1.25 Hz.
-        beta: Frequency = Frequency(1.25), "Hz", Range::new(0.0, 10.0), ["B"];
+        beta: Frequency = Frequency(1.25), "Hz", Range::new(0.0, 1e5), ["B"];
         /// Burst allowance: how long a burst causes no drops.
         max_burst: Span = Span::ms(150), "s", Range::new(0.0, 1e3), ["MaxBurstAllowance"];
-        /// How the delay is measured: `departures`, the backlog over the measured departure rate; `timestamps`, the
-        /// sojourn time of the last packet; `rate`, the backlog over the link's rate.
-        delay: Delay = Delay::Departures, "";
+        /// How the delay is measured: `timestamps`, the sojourn time of the last packet; `departures`, the backlog over
+        /// the measured departure rate, which is unknown until `dq_threshold` has waited and left, and says nothing
+        /// about one of several queues; `rate`, the backlog over the link's rate.
+        delay: Delay = Delay::Timestamps, "";
         /// Bytes that must wait before the departure rate is measured, and that must leave for a measurement. With a
         /// smaller buffer the rate is never measured, the delay counts as 0, and nothing is dropped early.
         dq_threshold: Bytes = Bytes(16_384), "bytes", Range::new(1.0, 1e9), ["DequeueThreshold"];
@@ -85,8 +86,8 @@ crate::params! {
         /// Whose rules apply to bursts, small packets and high p: `rfc8033`; `linux`, sch_pie.c of Linux 7.2;
         /// `docsis`, RFC 8034.
         form: Form = Form::Rfc8033, "";
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely; `docsis`
-        /// always does so, `linux` only for smaller packets.
+        /// Scale p by a packet's size over `mean_packet`, at most 1, so that small packets are dropped more rarely;
+        /// `docsis` always does so, and scales upwards too.
         by_size: bool = false, "", Range::ANY, ["bytemode"];
         /// The mean packet for `by_size`, and for the rule that two packets may always wait; if omitted, the port's
         /// packet.
@@ -137,8 +138,7 @@ impl Params {
     pub fn of_size(&self, p: f64, size: f64, mean: f64) -> f64 {
         match self.form {
             Form::Docsis => (p * size / mean).min(SUM_LOW),
-            Form::Linux if self.by_size && size <= mean => p * size / mean,
-            Form::Rfc8033 if self.by_size => p * size / mean,
+            Form::Linux | Form::Rfc8033 if self.by_size => p * (size / mean).min(1.0),
             Form::Linux | Form::Rfc8033 => p,
         }
     }

@@ -103,7 +103,12 @@ fn the_allowance_runs_out_and_is_renewed_when_congestion_is_over() {
 
 #[test]
 fn the_rate_of_departures_is_measured_by_the_threshold_and_smoothed() {
-    let params = Params { dq_threshold: Bytes(1000), dq_weight: Some(0.25), ..Params::default() };
+    let params = Params {
+        delay: Delay::Departures,
+        dq_threshold: Bytes(1000),
+        dq_weight: Some(0.25),
+        ..Params::default()
+    };
     let mut pie = Pie::new(&params, &PORT);
     let mut leave = |ms, packets| {
         pie.on_dequeue(Time::ZERO + Span::ms(ms), &PACKET, &waiting(packets), Span::ZERO, &mut Draw(0.5))
@@ -154,6 +159,9 @@ fn small_packets_are_spared_by_size() {
     let mut pie = Pie { p: 0.5, delay: Span::ms(20), ..settled(params) };
     let mut verdict = |u| pie.on_enqueue(Time::ZERO, &Packet::new(50, false), &waiting(9), &mut Draw(u));
     assert_eq!((verdict(0.049), verdict(0.051)), (Verdict::Drop, Verdict::Pass));
+    // Large ones are not dropped more often than by p.
+    let mut verdict = |u| pie.on_enqueue(Time::ZERO, &Packet::new(1500, false), &waiting(9), &mut Draw(u));
+    assert_eq!((verdict(0.499), verdict(0.501)), (Verdict::Drop, Verdict::Pass));
 }
 
 #[test]
@@ -162,9 +170,10 @@ fn it_sleeps_until_a_third_of_the_buffer_has_filled_and_again_when_calm() {
     let mut pie = settled(params);
     update(&mut pie, 100);
     assert_eq!(pie.p, 0.0);
-    arrive(&mut pie, 66, 0.0);
+    arrive(&mut pie, 65, 0.0);
     assert!(!pie.active);
-    arrive(&mut pie, 67, 0.0);
+    // The 67th of 200.
+    arrive(&mut pie, 66, 0.0);
     assert!(pie.active);
     update(&mut pie, 100);
     assert!(pie.active && pie.p > 0.0);
@@ -175,13 +184,54 @@ fn it_sleeps_until_a_third_of_the_buffer_has_filled_and_again_when_calm() {
 }
 
 #[test]
+fn it_stays_awake_until_it_knows_the_departure_rate() {
+    let mut pie = Pie::new(&Pie::preset("rfc8033-b").unwrap(), &PORT);
+    arrive(&mut pie, 100, 0.0);
+    assert!(pie.active);
+    // Two updates in which no 16 KiB have left, as at 2 Mbit/s.
+    for _ in 0..2 {
+        pie.on_period(Time::ZERO, &waiting(100));
+        assert!(pie.active && pie.allowance == pie.params.max_burst);
+    }
+    for ms in [40, 80] {
+        for _ in 0..40 {
+            pie.on_dequeue(Time::ZERO + Span::ms(ms), &PACKET, &waiting(100), Span::ZERO, &mut Draw(0.5));
+        }
+        pie.on_period(Time::ZERO, &waiting(100));
+    }
+    assert!(pie.active && pie.p > 0.0);
+    for _ in 0..2 {
+        pie.p = 0.0;
+        pie.on_period(Time::ZERO, &waiting(0));
+    }
+    assert!(!pie.active);
+}
+
+#[test]
+fn a_third_of_a_buffer_is_counted_in_its_unit() {
+    let third = |limit, packets, bytes| {
+        let port = crate::Port { limit, ..PORT };
+        Pie::new(&Params::default(), &port).is_third(packets, bytes)
+    };
+    assert!(third(Limit::Packets(300), 100, 10_000));
+    assert!(!third(Limit::Packets(300), 99, 148_500));
+    assert!(third(Limit::Bytes(30_000), 7, 10_000));
+    assert!(!third(Limit::Bytes(30_000), 100, 9999));
+}
+
+#[test]
 fn tc_counts_sixteenths_of_a_hertz_and_bare_numbers_are_refused() {
     use crate::params::{Params as _, Value};
     let linux = Pie::preset("linux").unwrap();
     assert_eq!((linux.alpha, linux.beta), (Frequency(0.125), Frequency(1.25)));
     let mut params = Params::default();
-    for value in [Value::Integer(2), Value::Float(2.0), Value::Text("20 Hz".into())] {
+    for value in [Value::Integer(2), Value::Float(2.0)] {
         assert!(params.set("beta", &value).is_err(), "{value}");
+    }
+    params.set("beta", &Value::Text("20 Hz".into())).unwrap();
+    assert!(Pie::check(&params).unwrap_err().to_string().contains("sixteenths"));
+    for (preset, _) in Pie::PRESETS {
+        assert!(Pie::check(&Pie::preset(preset).unwrap()).is_ok(), "{preset}");
     }
 }
 
