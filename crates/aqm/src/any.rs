@@ -2,7 +2,7 @@
 
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
 use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
-use crate::discipline::Lane;
+use crate::discipline::{Eviction, Label, Lane};
 use crate::params::{Field, Kind, Range, Value};
 use crate::unit::{Span, Time};
 
@@ -87,10 +87,40 @@ impl AnyDiscipline {
 
     /// See [`Discipline::evict`](crate::Discipline::evict).
     #[inline(always)]
-    pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+    pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
         match self {
             Self::One(_) => None,
             Self::Several(several) => several.evict(now, lanes),
+        }
+    }
+
+    /// See [`Discipline::reads_labels`](crate::Discipline::reads_labels).
+    #[must_use]
+    pub fn reads_labels(&self) -> bool {
+        matches!(self, Self::Several(several) if several.reads_labels())
+    }
+
+    /// See [`Discipline::on_label`](crate::Discipline::on_label).
+    pub(crate) fn on_label(&mut self, label: Label) {
+        if let Self::Several(several) = self {
+            several.on_label(label);
+        }
+    }
+
+    /// See [`Discipline::paused_until`](crate::Discipline::paused_until).
+    #[inline(always)]
+    pub(crate) fn paused_until(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(several) => several.paused_until(now),
+        }
+    }
+
+    /// See [`Discipline::counters`](crate::Discipline::counters) and [`Aqm::counters`](crate::Aqm::counters).
+    pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+        match self {
+            Self::One(aqm) => aqm.counters(visit),
+            Self::Several(several) => several.counters(visit),
         }
     }
 
@@ -148,10 +178,13 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_period`](crate::Discipline::on_period).
-    pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
+    /// See [`Discipline::on_period`](crate::Discipline::on_period) and [`Aqm::on_head`](crate::Aqm::on_head).
+    pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane], age: Span) {
         match self {
-            Self::One(aqm) => aqm.on_period(now, buffer),
+            Self::One(aqm) => {
+                aqm.on_head(age);
+                aqm.on_period(now, buffer);
+            }
             Self::Several(several) => several.on_period(now, buffer, lanes),
         }
     }

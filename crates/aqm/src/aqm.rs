@@ -1,7 +1,7 @@
 //! The list of all algorithms.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::foreign;
 use crate::params::{ParamError, Params, Spec, Value};
 use crate::unit::{Span, Time};
@@ -38,6 +38,8 @@ aqms! {
         jobs::Jobs,
         dualpi2::DualPi2,
         redtail::Redtail,
+        sfq::Sfq,
+        cake::Cake,
     }
     variants {
         gred = "red" with "floyd2000",

@@ -49,7 +49,8 @@ pub struct Backlog {
     pub packets: u32,
     /// The sum of their sizes.
     pub bytes: u64,
-    /// Whether the arriving packet does not fit: the queue then drops it, whatever the verdict.
+    /// Whether the arriving packet does not fit: the queue then drops it, whatever the verdict; with
+    /// [`Verdict::DropBoth`], as an early drop and together with the other.
     pub full: bool,
 }
 
@@ -107,6 +108,8 @@ pub struct Port {
     pub limit: Limit,
     /// The size of the traffic's usual data packet, for algorithms that count in packets.
     pub packet: Bytes,
+    /// Bytes of the link's own header in each packet as the queue sees it.
+    pub header: Bytes,
 }
 
 /// A state of an algorithm that a series can record.
@@ -207,6 +210,10 @@ pub trait Aqm: Sized {
         None
     }
 
+    /// Hands over how long the first waiting packet has waited, zero if none waits; called just before
+    /// [`Aqm::on_period`].
+    fn on_head(&mut self, _age: Span) {}
+
     /// Performs the periodic update.
     fn on_period(&mut self, _now: Time, _queue: &Backlog) {}
 
@@ -215,6 +222,10 @@ pub trait Aqm: Sized {
     fn rests(&self, _queue: &Backlog) -> bool {
         false
     }
+
+    /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
+    /// [`Queue`](crate::Queue), under the source's names.
+    fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 
     /// Calls `visit` with the index and the present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));

@@ -27,6 +27,13 @@ pub struct Head {
 }
 
 impl Lane {
+    /// How long its first packet has waited; zero if there is none.
+    #[inline]
+    #[must_use]
+    pub fn age(&self, now: Time) -> Span {
+        self.head.map_or(Span::ZERO, |head| now.since(head.arrived))
+    }
+
     /// Its backlog, as an algorithm on this lane alone sees it; `full` applies to the buffer.
     #[inline]
     #[must_use]
@@ -35,11 +42,47 @@ impl Lane {
     }
 }
 
+/// What only some algorithms read of a packet: those for which [`Discipline::reads_labels`] is true.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Label {
+    /// Represents the host that sent it.
+    pub source: u32,
+    /// Represents the host to which it goes.
+    pub destination: u32,
+    /// Its differentiated services code point (RFC 2474), 0 to 63.
+    pub dscp: u8,
+    /// What it says, if it is a TCP acknowledgement without data.
+    pub ack: Option<Ack>,
+}
+
+/// A TCP acknowledgement without data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ack {
+    /// The first number that it does not acknowledge.
+    pub next: u32,
+    /// Its SACK blocks, each from the first number in it to the first beyond; those with equal numbers are empty.
+    pub blocks: [(u32, u32); 3],
+    /// Whether it echoes congestion.
+    pub ece: bool,
+}
+
+/// A waiting packet that is dropped in favour of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Eviction {
+    /// Its lane.
+    pub lane: usize,
+    /// Its position there, 0 for the first to leave.
+    pub place: u32,
+    /// Whether it is dropped for want of room; otherwise it counts as an early drop.
+    pub full: bool,
+}
+
 /// An algorithm that keeps several queues, called lanes, in one buffer in front of one link: it decides which lane a
 /// packet joins, which lane is served next, and which packets are dropped or marked. [`Queue`](crate::Queue) acts.
 ///
 /// The host calls as for [`Aqm`](crate::Aqm); items of the same name have the same meaning. `buffer` is the backlog of
-/// all lanes; `lanes` has one entry per lane. The link is never idle while a packet waits.
+/// all lanes; `lanes` has one entry per lane. The link is never idle while a packet waits, unless the algorithm pauses it
+/// ([`Discipline::paused_until`]).
 pub trait Discipline: Sized {
     /// See [`Aqm::Params`](crate::Aqm::Params).
     type Params: Params;
@@ -75,6 +118,14 @@ pub trait Discipline: Sized {
     /// The number of lanes, which is constant and at least one.
     fn lanes(&self) -> usize;
 
+    /// Whether [`Discipline::on_label`] has to be called before each [`Discipline::on_enqueue`].
+    fn reads_labels(&self) -> bool {
+        false
+    }
+
+    /// Hands over the label of the packet that arrives next.
+    fn on_label(&mut self, _label: Label) {}
+
     /// Decides on an arriving packet and chooses its lane, also if it is dropped.
     fn on_enqueue<R: Uniform>(
         &mut self,
@@ -99,13 +150,20 @@ pub trait Discipline: Sized {
         None
     }
 
-    /// Returns a waiting packet, by lane and position, to be dropped early. Called after every arrival, once it has
-    /// joined its lane or has been dropped, until it returns `None`. The packet may be the arrival.
-    fn evict(&mut self, _now: Time, _lanes: &[Lane]) -> Option<(usize, u32)> {
+    /// Returns a waiting packet to be dropped. Called after every arrival, once it has joined its lane or has been dropped,
+    /// until it returns `None`. The packet may be the arrival.
+    fn evict(&mut self, _now: Time, _lanes: &[Lane]) -> Option<Eviction> {
         None
     }
 
-    /// The lane whose first packet is sent next; it must not be empty. Called only while a packet waits.
+    /// The time before which nothing is sent although packets wait, if it has not come yet. The host then asks again at
+    /// that time and after each arrival.
+    fn paused_until(&self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    /// The lane whose first packet is sent next; it must not be empty. Called only while a packet waits and the link is not
+    /// paused.
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize;
 
     /// Decides on a packet from `lane` that has waited for `sojourn` and is about to be sent; `buffer` and `lanes` no
@@ -136,6 +194,10 @@ pub trait Discipline: Sized {
 
     /// See [`Aqm::on_period`](crate::Aqm::on_period).
     fn on_period(&mut self, _now: Time, _buffer: &Backlog, _lanes: &[Lane]) {}
+
+    /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
+    /// [`Queue`](crate::Queue), under the source's names.
+    fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 
     /// See [`Aqm::signals`](crate::Aqm::signals).
     fn signals(&self, visit: impl FnMut(usize, f64));

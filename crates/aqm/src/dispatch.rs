@@ -281,6 +281,11 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.period(),)* Self::Foreign(aqm) => aqm.period() }
             }
 
+            /// See [`Aqm::on_head`]; a foreign algorithm does not read it.
+            pub fn on_head(&mut self, age: Span) {
+                match self { $(Self::$type(aqm) => aqm.on_head(age),)* Self::Foreign(_) => {} }
+            }
+
             /// See [`Aqm::on_period`].
             pub fn on_period(&mut self, now: Time, queue: &Backlog) {
                 match self { $(Self::$type(aqm) => aqm.on_period(now, queue),)* Self::Foreign(aqm) => aqm.on_period(now, queue) }
@@ -290,6 +295,11 @@ macro_rules! aqms {
             #[must_use]
             pub fn rests(&self, queue: &Backlog) -> bool {
                 match self { $(Self::$type(aqm) => aqm.rests(queue),)* Self::Foreign(aqm) => aqm.rests(queue) }
+            }
+
+            /// See [`Aqm::counters`].
+            pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type(aqm) => aqm.counters(visit),)* Self::Foreign(_) => {} }
             }
 
             /// See [`Aqm::signals`].
@@ -343,8 +353,28 @@ macro_rules! aqms {
             }
 
             /// See [`Discipline::evict`].
-            pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+            pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
                 match self { $(Self::$type_n(several) => several.evict(now, lanes)),* }
+            }
+
+            /// See [`Discipline::reads_labels`].
+            pub(crate) fn reads_labels(&self) -> bool {
+                match self { $(Self::$type_n(several) => several.reads_labels()),* }
+            }
+
+            /// See [`Discipline::on_label`].
+            pub(crate) fn on_label(&mut self, label: Label) {
+                match self { $(Self::$type_n(several) => several.on_label(label)),* }
+            }
+
+            /// See [`Discipline::paused_until`].
+            pub(crate) fn paused_until(&self, now: Time) -> Option<Time> {
+                match self { $(Self::$type_n(several) => several.paused_until(now)),* }
+            }
+
+            /// See [`Discipline::counters`].
+            pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type_n(several) => several.counters(visit)),* }
             }
 
             /// See [`Discipline::serve`].

@@ -10,6 +10,7 @@ pub(crate) const PORT: Port = Port {
     delay: Span::us(2500),
     limit: Limit::Packets(200),
     packet: Bytes(500),
+    header: Bytes(0),
 };
 
 /// A full-sized packet of an ECN-capable transport.

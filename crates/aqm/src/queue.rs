@@ -6,7 +6,7 @@ pub use counts::Counts;
 
 use crate::any::AnyDiscipline;
 use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
-use crate::discipline::{Head, Lane};
+use crate::discipline::{Ack, Eviction, Head, Label, Lane};
 use crate::ring::Ring;
 use crate::unit::{Limit, Span, Time};
 
@@ -16,6 +16,10 @@ pub trait Frame: Copy {
     fn packet(&self) -> Packet;
     /// Sets CE.
     fn mark(&mut self);
+    /// What it says, if it is a TCP acknowledgement without data.
+    fn ack(&self) -> Option<Ack> {
+        None
+    }
     /// The row of [`Queue::counts`] to which it belongs.
     fn row(&self) -> usize;
 }
@@ -102,6 +106,23 @@ pub struct Queue<T> {
     classes: Vec<u8>,
     counts: Vec<Counts>,
     lane_counts: Vec<Counts>,
+    labels: Option<Box<Labels>>,
+}
+
+/// What the labels of packets are made from.
+#[derive(Clone, Default, Debug)]
+pub struct Labels {
+    /// Source and destination, by [`Packet::pair`].
+    pub hosts: Vec<[u32; 2]>,
+    /// DSCPs, by row.
+    pub dscps: Vec<u8>,
+}
+
+impl Labels {
+    fn of(&self, row: usize, packet: &Packet, frame: &impl Frame) -> Label {
+        let [source, destination] = self.hosts.get(packet.pair as usize).copied().unwrap_or_default();
+        Label { source, destination, dscp: self.dscps.get(row).copied().unwrap_or(0), ack: frame.ack() }
+    }
 }
 
 impl<T: Frame> Queue<T> {
@@ -123,7 +144,13 @@ impl<T: Frame> Queue<T> {
             classes: classes.to_vec(),
             counts: vec![Counts::default(); classes.len()],
             lane_counts: vec![Counts::default(); several],
+            labels: None,
         }
+    }
+
+    /// Sets what the labels of packets are made from; only of use if the algorithm reads them.
+    pub fn set_labels(&mut self, labels: Labels) {
+        self.labels = Some(Box::new(labels)).filter(|_| self.algorithm.reads_labels());
     }
 
     /// The backlog; `full` is whether another packet of `size` bytes would not fit.
@@ -224,10 +251,14 @@ impl<T: Frame> Queue<T> {
         if backlog.full {
             backlog = self.make_room(now, &packet, rng, &mut dropped);
         }
+        if let Some(labels) = &self.labels {
+            self.algorithm.on_label(labels.of(row, &packet, &frame));
+        }
         let (lane, verdict) = self.algorithm.on_enqueue(now, &packet, &backlog, &self.lanes, rng);
         let outcome = match verdict {
+            Verdict::DropBoth(_) => Outcome::DroppedEarly,
             _ if backlog.full => Outcome::Overflowed,
-            Verdict::Drop | Verdict::DropBoth(_) => Outcome::DroppedEarly,
+            Verdict::Drop => Outcome::DroppedEarly,
             Verdict::Mark => Outcome::Marked,
             Verdict::Pass => Outcome::Queued,
         };
@@ -281,12 +312,15 @@ impl<T: Frame> Queue<T> {
         mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) -> Outcome {
         loop {
-            let Some((lane, place)) = self.algorithm.evict(now, &self.lanes) else { return outcome };
-            let sent = self.drop_at(now, lane, place, false);
+            let Some(Eviction { lane, place, full }) = self.algorithm.evict(now, &self.lanes) else {
+                return outcome;
+            };
+            let sent = self.drop_at(now, lane, place, full);
+            let reason = if full { Outcome::Overflowed } else { Outcome::DroppedEarly };
             if sent.number == number {
-                outcome = Outcome::DroppedEarly;
+                outcome = reason;
             } else {
-                dropped(&sent, Outcome::DroppedEarly);
+                dropped(&sent, reason);
             }
         }
     }
@@ -394,6 +428,12 @@ impl<T: Frame> Queue<T> {
         self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.arrival.number(), &waiting.frame))
     }
 
+    /// The time at which the link may send again, if packets wait and the algorithm pauses it.
+    #[must_use]
+    pub fn paused_until(&self, now: Time) -> Option<Time> {
+        if self.packets == 0 { None } else { self.algorithm.paused_until(now) }
+    }
+
     /// The next frame for the link; `None` if the link becomes idle.
     #[inline]
     pub fn dequeue<R: Uniform>(&mut self, now: Time, rng: &mut R) -> Option<Sent<T>> {
@@ -409,6 +449,9 @@ impl<T: Frame> Queue<T> {
         mut dropped: impl FnMut(&Sent<T>),
     ) -> Option<Sent<T>> {
         while self.packets > 0 {
+            if self.algorithm.paused_until(now).is_some() {
+                return None;
+            }
             let lane = self.algorithm.serve(now, &self.lanes);
             let ring = &mut self.waiting[lane];
             if let Some(view) = self.lanes.get_mut(lane) {
@@ -479,7 +522,8 @@ impl<T: Frame> Queue<T> {
     /// Performs the algorithm's periodic update.
     pub fn on_period(&mut self, now: Time) {
         let backlog = self.backlog(0);
-        self.algorithm.on_period(now, &backlog, &self.lanes);
+        let age = self.waiting[0].front().map_or(Span::ZERO, |first| now.since(first.arrived));
+        self.algorithm.on_period(now, &backlog, &self.lanes, age);
     }
 
     /// Whether [`Queue::on_period`] changes nothing until the next arrival; see [`Aqm::rests`](crate::Aqm::rests).

@@ -123,8 +123,10 @@ fn cobalt_equals_ns3_and_linux() {
             ];
             let cobalt = Cobalt::new(target, interval, ecn);
             // Four packets of 500 bytes at 10 Mbit/s.
-            let linux = Cobalt { mtu_time: 400e3, ..cobalt.clone() };
-            assert_lively(&compare("cobalt", &settings, Some("linux"), linux), ecn);
+            let plain = Cobalt { mtu_time: 400e3, blue_threshold: 0.4e9, ..cobalt.clone() };
+            assert_lively(&compare("cobalt", &settings, None, plain), ecn);
+            let tally = compare("cobalt", &settings, Some("linux"), Cobalt::of_linux(target, interval, ecn));
+            assert_lively(&tally, ecn);
             for (threshold, ce) in [(0.4, None), (0.03, Some(0.004))] {
                 let mut settings = settings.to_vec();
                 settings.push(("blue_threshold", text(&format!("{threshold} s"))));
@@ -134,7 +136,7 @@ fn cobalt_equals_ns3_and_linux() {
                     ce_threshold: ce.unwrap_or(f64::INFINITY) * 1e9,
                     ..cobalt.clone()
                 };
-                let tally = compare("cobalt", &settings, None, ns3);
+                let tally = compare("cobalt", &settings, Some("ns3"), ns3);
                 assert_lively(&tally, ecn);
                 assert!(tally.drops > 300, "{tally:?}");
             }

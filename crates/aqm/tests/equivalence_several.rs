@@ -171,7 +171,7 @@ fn dualpi2_equals_rfc_9332() {
         for limit in [100, 2000] {
             let mut reference = DualPi2::new(limit as usize);
             reference.drawn = decision == "random";
-            reference.tshift = (scheduler == "ts-fifo").then_some(0.030);
+            reference.tshift = (scheduler == "ts-fifo").then_some(0.050);
             let settings = [("decision", text(decision)), ("scheduler", text(scheduler))];
             let tally = compare("dualpi2", &settings, limit, 1, reference);
             assert!(tally.marks > 9000 && tally.dropped > 9000 && tally.overtaken > 3000, "{tally:?}");

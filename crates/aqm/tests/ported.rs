@@ -69,6 +69,7 @@ impl Player {
             delay: Span::ns(delay),
             limit: Limit::Packets(limit as u32),
             packet: Bytes(packet),
+            header: Bytes(0),
         };
         let own = params.signals();
         let place = |name: &str| own.iter().position(|signal| signal.name == name);

@@ -45,7 +45,13 @@ impl Model {
         let aqm = observed.aqm.clone().unwrap_or(droptail);
         let delays = delays(scenario);
         let delay = Span::from_secs(delays[scenario.observed]);
-        let port = Port { rate: observed.rate, delay, limit: observed.buffer, packet: observed.packet };
+        let port = Port {
+            rate: observed.rate,
+            delay,
+            limit: observed.buffer,
+            packet: observed.packet,
+            header: observed.overhead,
+        };
         let rule = Rule::new(&aqm, &port)?;
         if observed.recorded
             && observed.changes.iter().any(|change| change.rate.packets(observed.packet) < 1.0)

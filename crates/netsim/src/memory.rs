@@ -168,7 +168,13 @@ const fn slot() -> usize {
 
 /// The number of lanes that share the buffer of a link.
 fn lanes(link: &Link) -> u64 {
-    let port = Port { rate: link.rate, delay: Span::ZERO, limit: link.buffer, packet: link.packet };
+    let port = Port {
+        rate: link.rate,
+        delay: Span::ZERO,
+        limit: link.buffer,
+        packet: link.packet,
+        header: link.overhead,
+    };
     link.aqm.as_ref().map_or(1, |aqm| aqm.build(&port).lanes() as u64)
 }
 

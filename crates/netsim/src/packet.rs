@@ -283,6 +283,13 @@ impl Frame for Packet {
     fn row(&self) -> usize {
         self.class()
     }
+
+    fn ack(&self) -> Option<aqm::Ack> {
+        (self.kind == Kind::Ack).then(|| {
+            let Ack { next, blocks, ece, .. } = self.acknowledgement();
+            aqm::Ack { next, blocks, ece }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,13 @@ fn periods_that_change_nothing_take_no_work() {
         let text = format!("duration = \"1e6 s\"\naqm = \"{aqm}\"\n{LINK}kind = \"cbr\"\nstop = \"10 ms\"\n");
         let scenario = scenario(&text);
         let link = &scenario.links[scenario.observed];
-        let port = Port { rate: link.rate, delay: Span::ZERO, limit: link.buffer, packet: link.packet };
+        let port = Port {
+            rate: link.rate,
+            delay: Span::ZERO,
+            limit: link.buffer,
+            packet: link.packet,
+            header: link.overhead,
+        };
         let period = link.aqm.as_ref().unwrap().build(&port).period().unwrap();
         let (watch, asked) = until(u64::MAX);
         let mut run = Simulation::watched(scenario, 1, (), watch).unwrap();

@@ -274,8 +274,19 @@ mod tests {
     #[test]
     fn a_kind_of_traffic_lists_its_own_parameters() {
         let catalogue = catalogue();
-        let common =
-            ["name", "kind", "count", "from", "to", "packet_size", "class", "start", "stop", "active"];
+        let common = [
+            "name",
+            "kind",
+            "count",
+            "from",
+            "to",
+            "packet_size",
+            "class",
+            "dscp",
+            "start",
+            "stop",
+            "active",
+        ];
         let own = |kind: &str| {
             let kinds = catalogue["traffic"].as_array().unwrap();
             let entry = kinds.iter().find(|entry| entry["name"] == kind).unwrap();

@@ -2,6 +2,7 @@
 
 mod buffer;
 pub(crate) mod distribution;
+mod dscp;
 pub(crate) mod estimate;
 mod header;
 mod link;
@@ -14,6 +15,7 @@ use aqm::unit::Span;
 use aqm::{choice, params};
 pub use buffer::Buffer;
 pub use distribution::{Distribution, Drawn};
+pub use dscp::Dscp;
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, Gilbert, Link, Loss};

@@ -142,6 +142,10 @@ _RED = {
 _BELOW_HTB = {"ages": False}
 """A class of HTB asks no empty queue for a packet, from which RED would learn that the link rests."""
 
+_DIFFSERV = ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
+_FLOWMODES = ("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate")
+_FRAMINGS = ("raw", "conservative", "ethernet", "docsis", "pppoe-ptm", "bridged-ptm", "pppoe-vcmux", "pppoe-llcsnap")
+
 KINDS: Mapping[str, Kind] = {
     "pfifo": Kind({"name": "droptail"}, packets, _DEVICE),
     "bfifo": Kind({"name": "droptail"}, octets, f"{_TXQUEUELEN * 1514} B"),
@@ -228,6 +232,50 @@ KINDS: Mapping[str, Kind] = {
         _DEVICE,
         _RED | {"min": ("min_th", int), "max": ("max_th", int)},
         _ecn(),
+    ),
+    "sfq": Kind(
+        {"name": "sfq", "preset": "linux"},
+        packets,
+        "127 packets",
+        {
+            "depth": ("depth", int),
+            "flows": ("flows", int),
+            "divisor": ("divisor", int),
+            "quantum": ("quantum", octets),
+            "redflowlimit": ("red_limit", octets),
+            "min": ("red_min", octets),
+            "max": ("red_max", octets),
+            "avpkt": ("avpkt", octets),
+            "burst": ("burst", int),
+            "probability": ("probability", float),
+        },
+        {**_ecn(), "headdrop": {"headdrop": True}, "harddrop": {"harddrop": True}},
+    ),
+    "cake": Kind(
+        {"name": "cake", "preset": "linux"},
+        packets,
+        # Memory alone limits it.
+        "1000000 packets",
+        {
+            "bandwidth": ("bandwidth", rate),
+            "rtt": ("rtt", time),
+            "memlimit": ("memlimit", octets),
+            "overhead": ("overhead", int),
+            "mpu": ("mpu", int),
+        },
+        {
+            "unlimited": {},
+            "ingress": {"ingress": True},
+            "egress": {},
+            "autorate-ingress": {"autorate_ingress": True},
+            "ack-filter": {"ack_filter": "on"},
+            "ack-filter-aggressive": {"ack_filter": "aggressive"},
+            "no-ack-filter": {},
+            **{word: {"diffserv": word} for word in _DIFFSERV},
+            **{word: {"flowmode": word} for word in _FLOWMODES},
+            **{word: {"atm": word} for word in ("noatm", "atm", "ptm")},
+            **{word: {"framing": word} for word in _FRAMINGS},
+        },
     ),
     "dualpi2": Kind(
         {"name": "dualpi2", "preset": "linux"},

@@ -20,8 +20,7 @@
 //!
 //! # Departures from the source
 //! Those of `red`, which is gentle by default; the paper's RED is not. Several candidates are drawn one after the
-//! other and may be the same packet; only the first match is dropped, where the paper drops all. A packet that
-//! overflows the buffer is not compared. A match is a drop, with ECN too, and does not change RED's count. Linux draws
+//! other and may be the same packet; only the first match is dropped, where the paper drops all. A match is a drop, with ECN too, and does not change RED's count. Linux draws
 //! from an array in which matches leave holes: after three holes it takes the head, which is therefore drawn a little
 //! more often than here.
 //!
@@ -127,7 +126,6 @@ impl Aqm for Choke {
         while self.waiting.gone(queue.packets).is_some() {}
         self.red.estimate(now, queue);
         if self.red.avg > self.red.min_th
-            && !queue.full
             && let Some(place) = self.draw(packet.flow, rng)
         {
             self.waiting.remove(place);

@@ -18,22 +18,39 @@
 //! Decides at: dequeue. Timer: none. Randomness: one draw per departure while p is above 0. State: count, drop_next,
 //! whether it is dropping; p, and the time of its last move.
 //!
+//! The form "linux" computes 1/sqrt(count) in 32 bits by Newton's method, starting from 0, so that the first excursion of a
+//! queue is struck at its next packet. Its target is at least 1.5 MTUs of 1514 bytes, its interval at least twice that and
+//! as much above `interval`; four MTUs may always wait; and the last packet of a queue is never dropped.
+//!
 //! # Departures from the source
-//! Linux and ns-3 compute 1/sqrt(count) by Newton's method, to about 16 bits; here it is exact. Linux drops the very
-//! first packet above the target at once, because its 1/sqrt starts at 0; here, as in ns-3, that packet has an
-//! interval. Linux applies the rule for an idle link whenever it asks an empty queue for a packet; here it applies
-//! once per idle period. Linux always marks ECN-capable packets; here and in ns-3, only with `ecn`. Linux never drops
-//! the last packet of a queue; ns-3 and aqmlab do.
+//! ns-3 computes 1/sqrt(count) by Newton's method, to about 16 bits; here it is exact. ns-3 has no lower bound of the
+//! sojourn time on slow links (`least`), without which a link of 1 Mbit/s is idle for a third of the time; the preset "ns3"
+//! has none. In Linux the rule for an idle link applies when a queue is found empty while others wait; a queue that is alone
+//! keeps p and count through idle time. Here, as in ns-3, it applies once per idle period; `cake` has Linux's rule.
+//! Linux's ingress mode is that of `cake`.
 //!
 //! # Sources
 //! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",
-//! LANMAN 2019; ns-3, cobalt-queue-disc.cc; Linux, sch_cake.c. Tested against a transcription of both.
+//! LANMAN 2019; ns-3, cobalt-queue-disc.cc; Linux 7.2, sch_cake.c. Tested against a transcription of each.
+
+pub(super) mod linux;
 
 use crate::aqm::blue::Steps;
 use crate::aqm::codel::control_law;
+use linux::Times;
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Span, Time};
+
+crate::choice! {
+    /// The source whose rules apply where sources differ.
+    pub enum Form {
+        /// The paper's and ns-3's.
+        Ns3 = "ns3",
+        /// Linux's.
+        Linux = "linux",
+    }
+}
 
 crate::params! {
     /// COBALT's parameters.
@@ -50,12 +67,15 @@ crate::params! {
         /// Linux.
         blue_threshold: Option<Span> = Some(Span::ms(400)), "s", Range::new(0.0, 1e4), ["BlueThreshold"];
         /// A sojourn time is above `target` only if it also exceeds the transmission time of this many of the port's
-        /// packets (Linux: 4).
-        least: u32 = 0, "packets", Range::new(0.0, 1e6);
+        /// packets (Linux: 4; ns-3: 0).
+        least: u32 = 4, "packets", Range::new(0.0, 1e6);
         /// Mark packets of ECN-capable transports where CoDel would drop them.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
         /// With `ecn`, mark ECN-capable packets with a sojourn time above this (ns-3); if omitted, none.
         ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
+        /// The source whose rules apply: `ns3`; `linux`, sch_cake.c, in which only `target`, `interval` and `ecn` have an
+        /// effect.
+        form: Form = Form::Ns3, "";
     }
 }
 
@@ -74,6 +94,15 @@ pub struct Cobalt {
     drop_next: Time,
     dropping: bool,
     sojourn: Span,
+    /// Linux's rules, which replace the fields above.
+    kernel: Option<Kernel>,
+}
+
+/// Linux's state and times.
+#[derive(Clone, Copy, Debug)]
+struct Kernel {
+    state: linux::Cobalt,
+    times: Times,
 }
 
 impl Cobalt {
@@ -122,7 +151,7 @@ impl Aqm for Cobalt {
         Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "sch_cake's: p rises at overflows only, and four packets may always wait")];
+        &[("linux", "sch_cake of Linux 7.2: its rules, with ECN"), ("ns3", "ns-3's defaults: no floor on slow links")];
 
     fn new(params: &Params, port: &Port) -> Self {
         let packet = port.rate.transmission(port.packet.0.min(65_535) as u32).nanos();
@@ -138,12 +167,17 @@ impl Aqm for Cobalt {
             drop_next: Time::ZERO,
             dropping: false,
             sojourn: Span::ZERO,
+            kernel: (params.form == Form::Linux).then(|| Kernel {
+                state: linux::Cobalt::default(),
+                times: Times::new(params.target, params.interval, Some(port.rate)),
+            }),
         }
     }
 
     fn preset(name: &str) -> Option<Params> {
         match name {
-            "linux" => Some(Params { blue_threshold: None, least: 4, ..Params::default() }),
+            "linux" => Some(Params { form: Form::Linux, ecn: true, ..Params::default() }),
+            "ns3" => Some(Params { least: 0, ..Params::default() }),
             _ => None,
         }
     }
@@ -161,12 +195,15 @@ impl Aqm for Cobalt {
         &mut self,
         now: Time,
         packet: &Packet,
-        _: &Backlog,
+        queue: &Backlog,
         sojourn: Span,
         rng: &mut R,
     ) -> Verdict {
         self.sojourn = sojourn;
         let markable = self.ecn && packet.ect;
+        if let Some(Kernel { state, times }) = &mut self.kernel {
+            return state.decide(now, sojourn, markable, Span::ZERO, queue.packets == 0, times, rng);
+        }
         let (mut verdict, late) = self.codel(now, sojourn, markable);
         if verdict == Verdict::Pass && markable && self.ce_threshold.is_some_and(|limit| sojourn > limit) {
             verdict = Verdict::Mark;
@@ -186,6 +223,9 @@ impl Aqm for Cobalt {
     }
 
     fn on_overflow(&mut self, now: Time) {
+        if let Some(Kernel { state, times }) = &mut self.kernel {
+            return state.overflows(now, times);
+        }
         self.blue.raise(now);
         self.dropping = true;
         self.drop_next = now;
@@ -194,6 +234,9 @@ impl Aqm for Cobalt {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
+        if let Some(Kernel { state, times }) = &mut self.kernel {
+            return state.is_found_empty(now, times);
+        }
         if self.blue.p > 0.0 {
             self.blue.lower(now);
         }
@@ -205,8 +248,12 @@ impl Aqm for Cobalt {
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
-        visit(0, self.blue.p);
-        visit(1, f64::from(self.count));
+        let (p, count) = match &self.kernel {
+            Some(kernel) => (kernel.state.blue(), kernel.state.count()),
+            None => (self.blue.p, self.count),
+        };
+        visit(0, p);
+        visit(1, f64::from(count));
         visit(2, self.sojourn.secs());
     }
 }
@@ -272,7 +319,9 @@ mod tests {
 
     #[test]
     fn a_very_long_wait_moves_blue_in_ns3_only() {
-        for (params, p) in [(Params::default(), 1.0 / 256.0), (Cobalt::preset("linux").unwrap(), 0.0)] {
+        for (params, p) in
+            [(Params::default(), 1.0 / 256.0), (Params { blue_threshold: None, ..Params::default() }, 0.0)]
+        {
             let mut cobalt = Cobalt::new(&params, &PORT);
             leaves(&mut cobalt, 10_000, 400, 0.5);
             assert_eq!(cobalt.blue.p, 0.0);

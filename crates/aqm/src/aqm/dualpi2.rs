@@ -28,12 +28,13 @@
 //! th_len counts the packets behind the packet that leaves, as the pseudocode does. p_CL is at most 1; otherwise the
 //! sum of "recur" would grow without end. Linux drops and marks nothing while less than two packets wait
 //! (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range`
-//! 0) above the threshold where the step here includes it, and can classify by other fields. Without `ecn` the ECN
+//! 0) above the threshold where the step here includes it, and can classify by other fields; its drops at arrivals, its
+//! step in packets and its memory limit are omitted. Figure 3 of the RFC refuses every packet when one of full size would
+//! not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1). Without `ecn` the ECN
 //! field is ignored: all packets are classic, and the discipline is PI2 that drops at dequeue.
 //!
 //! # Sources
-//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin; the
-//! RFC's earlier drafts for the size of the time shift. Tested against a transcription of the RFC's pseudocode,
+//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin. Tested against a transcription of the RFC's pseudocode,
 //! packet by packet.
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ crate::choice! {
     pub enum Scheduler {
         /// Weighted round robin in which the classic queue has `classic_protection` percent of the bytes (Linux).
         Weighted = "wrr",
-        /// First in, first out, as if l4s packets had come earlier by `t_shift` (RFC 9332, 4.1).
+        /// First in, first out, as if l4s packets had come earlier by `t_shift` (RFC 9332, A.2).
         Shifted = "ts-fifo",
     }
 }
@@ -94,12 +95,13 @@ crate::params! {
         /// a draw (Linux).
         decision: Decision = Decision::Recur, "";
         /// Which queue the link serves if both hold packets: `wrr`, by weighted round robin (Linux); `ts-fifo`, by a
-        /// time-shifted FIFO (RFC 9332, 4.1).
+        /// time-shifted FIFO (RFC 9332, A.2).
         scheduler: Scheduler = Scheduler::Weighted, "";
         /// The classic queue's share of the link in weighted round robin.
         classic_protection: f64 = 10.0, "percent", Range::new(0.0, 100.0), ["c_protection"];
-        /// Head start of an l4s packet in the time-shifted queue; auto is twice `target`.
-        t_shift: Option<Span> = None, "s", Range::new(0.0, 1e3), ["tshift"];
+        /// Head start of an l4s packet in the time-shifted queue: RFC 9332, A.2, has 50 ms for the public Internet, and
+        /// about four times `target` for smaller networks.
+        t_shift: Span = Span::ms(50), "s", Range::new(0.0, 1e3), ["tshift"];
         /// Nothing is dropped or marked while fewer bytes than this wait; auto is two of the port's packets.
         min_backlog: Option<Bytes> = Some(Bytes(0)), "bytes", Range::new(0.0, 1e9);
         /// Drop packets that could be marked when marks have no further effect. Otherwise p' is at most 1/`k`, and the
@@ -107,6 +109,9 @@ crate::params! {
         drop_on_overload: bool = true, "", Range::ANY, ["drop_overload"];
         /// Use the ECN field: mark packets, and classify l4s packets.
         ecn: bool = true, "";
+        /// Give packets with ECT(1) or CE a queue of their own; otherwise ECT(1) counts as not ECN-capable (RFC 9331,
+        /// 5.1), and ECT(0) alone may be marked.
+        l4s: bool = true, "";
     }
 }
 
@@ -137,6 +142,7 @@ pub struct DualPi2 {
     min_backlog: u64,
     drop_on_overload: bool,
     ecn: bool,
+    l4s: bool,
     /// The sum of the probabilities of each queue.
     counts: [f64; 2],
     /// The probability of the last l4s packet.
@@ -188,7 +194,8 @@ impl DualPi2 {
         let overload = self.drop_on_overload && p_cl >= 1.0;
         if lane == CLASSIC {
             return if self.happens(lane, p_c, rng) {
-                Verdict::signal(self.ecn && packet.ect && !overload)
+                let markable = packet.ect && (self.l4s || !packet.l4s);
+                Verdict::signal(self.ecn && markable && !overload)
             } else {
                 Verdict::Pass
             };
@@ -259,10 +266,11 @@ impl Discipline for DualPi2 {
             weights: [share, share - 100.0],
             credit,
             credit_at_start: credit,
-            shift: params.t_shift.unwrap_or(params.target * 2),
+            shift: params.t_shift,
             min_backlog: params.min_backlog.map_or(2 * port.packet.0, |bytes| bytes.0),
             drop_on_overload: params.drop_on_overload,
             ecn: params.ecn,
+            l4s: params.l4s,
             counts: [0.0; 2],
             p_l: 0.0,
             delays: [Span::ZERO; 2],
@@ -300,7 +308,7 @@ impl Discipline for DualPi2 {
         _: &[Lane],
         _: &mut R,
     ) -> (usize, Verdict) {
-        (if self.ecn && packet.l4s { L4S } else { CLASSIC }, Verdict::Pass)
+        (if self.ecn && self.l4s && packet.l4s { L4S } else { CLASSIC }, Verdict::Pass)
     }
 
     #[inline]
@@ -351,8 +359,7 @@ impl Discipline for DualPi2 {
     }
 
     fn on_period(&mut self, now: Time, _: &Backlog, lanes: &[Lane]) {
-        let delay = |lane: usize| lanes[lane].head.map_or(Span::ZERO, |head| now.since(head.arrived));
-        self.delays = [delay(L4S), delay(CLASSIC)];
+        self.delays = [lanes[L4S].age(now), lanes[CLASSIC].age(now)];
         self.pi.update(self.delays[L4S].max(self.delays[CLASSIC]));
     }
 

@@ -448,7 +448,9 @@ impl Discipline for Fq {
         let (never, others) = self.aqms.split_first_mut().expect("there is always the first");
         never.on_period(now, &Lane::default().backlog(buffer.full));
         for (aqm, &owner) in others.iter_mut().zip(&self.owners[1..]) {
-            aqm.on_period(now, &lanes[owner as usize].backlog(buffer.full));
+            let lane = &lanes[owner as usize];
+            aqm.on_head(lane.age(now));
+            aqm.on_period(now, &lane.backlog(buffer.full));
         }
     }
 

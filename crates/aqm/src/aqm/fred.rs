@@ -126,7 +126,7 @@ impl Fred {
             return Verdict::Pass;
         }
         if crowded {
-            self.p_b = 1.0;
+            self.p_b = if self.many_flows { 0.0 } else { 1.0 };
             self.count = 0;
             return if self.many_flows { Verdict::Pass } else { Verdict::Drop };
         }

@@ -44,7 +44,7 @@
 //! runs.
 
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{Discipline, Eviction, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
 use load::Load;
@@ -344,7 +344,7 @@ impl Discipline for Jobs {
         Some((class, place))
     }
 
-    fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+    fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
         let mut shedding = if let Some(shedding) = self.shedding.take() {
             shedding
         } else {
@@ -365,7 +365,7 @@ impl Discipline for Jobs {
         let (place, lost) = self.victim(class, lanes);
         self.lose(class, lost);
         self.shedding = Some(shedding);
-        Some((class, place?))
+        Some(Eviction { lane: class, place: place?, full: false })
     }
 
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {

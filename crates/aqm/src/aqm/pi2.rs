@@ -12,13 +12,13 @@
 //! is the same at every load, for which PIE needs a table of factors; and flows of both kinds share the link evenly if
 //! k is the ratio of their windows at p = p_s = p'.
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per arrival. State: p', d(k-1), the last packet's
-//! delay; all are 0 at the start.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per arrival. State: p', d(k-1), both 0 at
+//! the start.
 //!
 //! # Departures from the source
 //! The authors' code draws twice against p'; one draw against p'^2 has the same probability. It measures the delay by
-//! the departure rate; here the delay is the sojourn time of the last packet that left, and 0 if no packet waits
-//! behind it, as in the code's successors. Its controller works on k p', with gains k times as large, and clips it to
+//! the departure rate; here the delay is the time that the first packet has waited at the update, as in RFC 9332 (figure
+//! 6) and Linux's dualpi2, so that it grows while the link stalls. Its controller works on k p', with gains k times as large, and clips it to
 //! 1, which is `max_p` = 1/k^2 here. It also lets p' of an idle queue decay, a heuristic of PIE that the paper does
 //! not have; this is omitted. Without `ecn`, a scalable packet is treated like any other.
 //!
@@ -119,7 +119,7 @@ pub struct Pi2 {
     k: f64,
     min_backlog: u64,
     ecn: bool,
-    /// The sojourn time of the last packet that left.
+    /// How long the first packet had waited at the last update.
     delay: Span,
 }
 
@@ -132,7 +132,7 @@ impl Aqm for Pi2 {
             doc: "Drop probability p'^2 of a classic packet since the last update.",
         },
         Signal { name: "p_s", unit: "", doc: "Mark probability of a scalable packet since the last update." },
-        Signal { name: "delay", unit: "s", doc: "Queueing delay of the last packet to leave." },
+        Signal { name: "delay", unit: "s", doc: "Time that the first packet had waited at the last update." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
         "dualpi2",
@@ -173,22 +173,8 @@ impl Aqm for Pi2 {
         if rng.happens(p) { Verdict::signal(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    #[inline]
-    fn on_dequeue<R: Uniform>(
-        &mut self,
-        _: Time,
-        _: &Packet,
-        queue: &Backlog,
-        sojourn: Span,
-        _: &mut R,
-    ) -> Verdict {
-        self.delay = if queue.packets == 0 { Span::ZERO } else { sojourn };
-        Verdict::Pass
-    }
-
-    #[inline]
-    fn on_idle(&mut self, _: Time) {
-        self.delay = Span::ZERO;
+    fn on_head(&mut self, age: Span) {
+        self.delay = age;
     }
 
     fn period(&self) -> Option<Span> {
@@ -200,7 +186,7 @@ impl Aqm for Pi2 {
     }
 
     fn rests(&self, _: &Backlog) -> bool {
-        self.pi.rests(self.delay)
+        self.delay == Span::ZERO && self.pi.rests(Span::ZERO)
     }
 
     fn is_final(&self) -> bool {
@@ -218,14 +204,30 @@ impl Aqm for Pi2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aqm::AnyParams;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
+    use crate::queue::{Frame, Queue};
+
+    /// A packet in a queue.
+    #[derive(Clone, Copy)]
+    struct One;
+
+    impl Frame for One {
+        fn packet(&self) -> Packet {
+            PACKET
+        }
+        fn mark(&mut self) {}
+        fn row(&self) -> usize {
+            0
+        }
+    }
 
     const L4S: Packet = Packet { l4s: true, ..PACKET };
     const UDP: Packet = Packet { ect: false, ..PACKET };
 
     /// A packet leaves after this many ms, and an update follows.
     fn update(pi2: &mut Pi2, ms: u64) {
-        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ms(ms), &mut Draw(0.5));
+        pi2.on_head(Span::ms(ms));
         pi2.on_period(Time::ZERO, &waiting(9));
     }
 
@@ -310,14 +312,21 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_of_a_queue_that_runs_empty_is_zero() {
-        let mut pi2 = Pi2::new(&Params::default(), &PORT);
-        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(1), Span::ms(9), &mut Draw(0.5));
-        assert_eq!(pi2.delay, Span::ms(9));
-        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(0), Span::ms(9), &mut Draw(0.5));
-        assert_eq!(pi2.delay, Span::ZERO);
-        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(1), Span::ms(9), &mut Draw(0.5));
-        pi2.on_idle(Time::ZERO);
-        assert_eq!(pi2.delay, Span::ZERO);
+    fn a_stalled_link_raises_p() {
+        let params = AnyParams::Pi2(Params::default());
+        let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
+        for _ in 0..9 {
+            queue.enqueue(Time::ZERO, One, &mut Draw(0.5));
+        }
+        let mut p = vec![];
+        for ms in [32, 64, 96] {
+            // Nothing leaves.
+            queue.on_period(Time::ZERO + Span::ms(ms));
+            queue.algorithm().signals(|i, value| if i == 0 { p.push(value.sqrt()) });
+        }
+        let steps = [[0.012, 0.032], [0.044, 0.032], [0.076, 0.032]].map(|[over, more]| 0.3125 * over + 3.125 * more);
+        assert_close(p[0], steps[0]);
+        assert_close(p[1], steps[0] + steps[1]);
+        assert_close(p[2], steps[0] + steps[1] + steps[2]);
     }
 }

@@ -34,8 +34,8 @@
 //! of the idle time.
 //!
 //! # Departures from the source
-//! Three rules are from ns-2, not from the paper of 1993. The first packet that finds avg above min_th is never
-//! dropped, only counted; nor is a packet that finds at most one packet (in byte mode, at most one byte) waiting; in
+//! Three rules are from ns-2, not from the paper of 1993. The first packet that finds avg above min_th is not
+//! dropped, only counted (`spare_first`); nor is a packet that finds at most one packet (in byte mode, at most one byte) waiting; in
 //! byte mode the count is rounded down to whole packets. With "wait" in byte mode, the last rule spares, even at p_b =
 //! 1, packets that arrive within a mean packet of the last drop.
 //!
@@ -44,14 +44,14 @@
 //! buffer, and that packet itself is dropped: before October 1997, ns-2 dropped a random one instead, which is not
 //! offered.
 //!
-//! The presets use the values and switches of an implementation, not its arithmetic, except for Linux's (`form`). At
-//! p_b = 1, ns-3 and INET also drop the first packet above min_th, and INET ages the average by fractions of packets.
+//! The presets use the values and switches of an implementation, not its arithmetic, except for Linux's (`form`). INET
+//! ages the average by fractions of packets.
 //! Cisco documents no spacing; its preset uses that of 1993.
 //!
 //! The form "linux" uses Linux's fixed-point numbers, so that its average loses less than a byte at each arrival. It
 //! strikes every packet at or above max_th, spares no packet, and decides before it checks the buffer. Its table for
 //! idle time is tc's, which takes natural logarithms for powers of two, and counts in ticks of 64 ns, which the kernel
-//! reads as microseconds: an idle average falls about twenty times as slowly as the paper's. `nodrop` is omitted.
+//! reads as microseconds: an idle average falls about twenty times as slowly as the paper's.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
@@ -69,7 +69,7 @@ use linux::{Action, Kernel};
 pub use params::{Effective, Form, Params, Rules};
 pub use spacing::Spacing;
 
-mod linux;
+pub(super) mod linux;
 mod params;
 mod presets;
 mod spacing;
@@ -98,6 +98,10 @@ pub struct Red {
     c: f64,
     /// The p_b from which on nothing is marked: 0 without ECN, infinite without hard drops.
     mark_p: f64,
+    /// What happens, below it, to packets that cannot be marked.
+    unmarkable: Verdict,
+    /// Whether the first packet above min_th is spared at p_b = 1.
+    spares_first: bool,
     pub(super) curve: Curve,
     pub(super) max_p: f64,
     /// The p_b at which the gentle part starts.
@@ -214,14 +218,24 @@ impl Red {
         self.idle_since = self.idle_since.filter(|_| queue.full).map(|_| now);
     }
 
+    /// The verdict on a struck packet, where packets are marked or are not.
+    #[inline]
+    const fn signal(&self, packet: &Packet, marks: bool) -> Verdict {
+        match (marks, packet.ect) {
+            (true, true) => Verdict::Mark,
+            (true, false) => self.unmarkable,
+            (false, _) => Verdict::Drop,
+        }
+    }
+
     #[cold]
     fn decide_in_linux<R: Uniform>(&mut self, packet: &Packet, rng: &mut R) -> Verdict {
         self.p_b = self.p_b(self.avg);
         let action = self.kernel.as_mut().expect("asked for").action(rng);
         match action {
             Action::Pass => Verdict::Pass,
-            Action::Strike => Verdict::signal(packet.ect && self.mark_p > 0.0),
-            Action::Beyond => Verdict::signal(packet.ect && self.mark_p > 1.0),
+            Action::Strike => self.signal(packet, self.mark_p > 0.0),
+            Action::Beyond => self.signal(packet, self.mark_p > 1.0),
         }
     }
 
@@ -244,7 +258,7 @@ impl Red {
             self.since_drop = 0;
             return Verdict::Pass;
         }
-        if !was_above {
+        if !was_above && (self.spares_first || self.p_b < 1.0) {
             self.since_drop = size;
             return Verdict::Pass;
         }
@@ -252,7 +266,7 @@ impl Red {
             return Verdict::Pass;
         }
         self.since_drop = 0;
-        Verdict::signal(packet.ect && self.p_b < self.mark_p)
+        self.signal(packet, self.p_b < self.mark_p)
     }
 }
 
@@ -283,6 +297,8 @@ impl Aqm for Red {
             mean,
             c,
             mark_p: if params.ecn { mark_p } else { 0.0 },
+            unmarkable: if params.nodrop { Verdict::Pass } else { Verdict::Drop },
+            spares_first: params.spare_first && params.hard_drop,
             curve: Curve::Linear,
             max_p,
             gentle_p: max_p,

@@ -434,6 +434,7 @@ impl Discipline for Redtail {
             if timer == PREDICTION {
                 self.split.predict(now, lanes[SHORT].bytes);
             } else {
+                self.aqms[timer].on_head(lanes[timer].age(now));
                 self.aqms[timer].on_period(now, &lanes[timer].backlog(buffer.full));
             }
         }

@@ -25,7 +25,16 @@ fn presets() -> Vec<(&'static str, Red)> {
         ("ns2-2001-12", since_2001.clone()),
         ("ns2.35", since_2001.in_bytes()),
         // 1.5 Mbit/s are 375 packets of 500 bytes.
-        ("ns3", Red { gentle: true, wait: true, ptc: 375.0, ..Red::new(5.0, 15.0, 1.0 / 50.0, 0.002) }),
+        (
+            "ns3",
+            Red {
+                gentle: true,
+                wait: true,
+                ptc: 375.0,
+                spare_first: false,
+                ..Red::new(5.0, 15.0, 1.0 / 50.0, 0.002)
+            },
+        ),
         ("inet", Red { hard_drop: false, ptc: 150.0, ..Red::new(5.0, 50.0, 0.02, 0.002) }),
         ("cisco", Red::new(20.0, 40.0, 0.1, 0.5_f64.powi(9))),
         ("impact", Red::new(30.0, 90.0, 0.1, 0.002)),

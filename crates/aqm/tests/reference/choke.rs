@@ -14,10 +14,12 @@ pub(crate) struct Choke {
 }
 
 impl Reference for Choke {
+    const DRAWS_ALWAYS: bool = true;
+
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.red.average(now, queue);
         let avg = self.red.v_ave;
-        if avg > self.red.th_min && !queue.full && !self.fifo.is_empty() {
+        if avg > self.red.th_min && !self.fifo.is_empty() {
             let mut m = self.m;
             if self.k > 0 {
                 let width = (self.red.th_max - self.red.th_min) / self.k as f64;

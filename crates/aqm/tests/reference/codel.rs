@@ -230,9 +230,35 @@ pub(crate) struct Cobalt {
     pub(crate) blue_timer: f64,
     pub(crate) p_drop: f64,
     pub(crate) dropping: bool,
+    /// `rec_inv_sqrt` of sch_cake.c, whose rules then apply: 32 bits, and no drop of a queue's last packet.
+    pub(crate) rec_inv_sqrt: Option<u32>,
 }
 
 impl Cobalt {
+    /// That of sch_cake.c on a link of 10 Mbit/s.
+    pub(crate) fn of_linux(target: f64, interval: f64, ecn: bool) -> Self {
+        let mtu_time = 1514.0 * 800.0;
+        let scaled = f64::max(ticks(target), mtu_time * 1.5);
+        let interval = f64::max(ticks(interval) + scaled - ticks(target), 2.0 * scaled);
+        Self { target: scaled, interval, mtu_time, rec_inv_sqrt: Some(0), ..Self::new(0.0, 0.0, ecn) }
+    }
+
+    /// `cobalt_invsqrt`, with the cache computed anew at each call.
+    fn invsqrt(&mut self) {
+        let newton = |root: u32, count: i64| {
+            let invsqrt = u64::from(root);
+            let invsqrt2 = (invsqrt * invsqrt) >> 32;
+            let val = ((3 << 32) - count as u64 * invsqrt2) >> 2;
+            ((val * invsqrt) >> 31) as u32
+        };
+        let Some(root) = self.rec_inv_sqrt else { return };
+        self.rec_inv_sqrt = Some(if self.count >= 16 {
+            newton(root, self.count)
+        } else {
+            (1..=self.count).fold(u32::MAX, |root, count| (0..4).fold(root, |root, _| newton(root, count)))
+        });
+    }
+
     pub(crate) fn new(target: f64, interval: f64, ecn: bool) -> Self {
         Self {
             target: ticks(target),
@@ -248,10 +274,14 @@ impl Cobalt {
             blue_timer: 0.0,
             p_drop: 0.0,
             dropping: false,
+            rec_inv_sqrt: None,
         }
     }
 
     fn control(&self, t: f64) -> f64 {
+        if let Some(root) = self.rec_inv_sqrt {
+            return t + ((self.interval as u64 * u64::from(root)) >> 32) as f64;
+        }
         let root = if self.count == 0 { 1.0 } else { (self.count as f64).sqrt() };
         t + (self.interval / root).round()
     }
@@ -271,6 +301,7 @@ impl Cobalt {
         self.dropping = false;
         if self.count != 0 && now - self.drop_next >= 0.0 {
             self.count -= 1;
+            self.invsqrt();
             self.drop_next = self.control(self.drop_next);
         }
     }
@@ -296,11 +327,13 @@ impl Cobalt {
             ecn_marked = self.ecn && ect;
             drop = !ecn_marked;
             self.count += 1;
+            self.invsqrt();
             self.drop_next = self.control(self.drop_next);
             schedule = now - self.drop_next;
         } else {
             while next_due {
                 self.count -= 1;
+                self.invsqrt();
                 self.drop_next = self.control(self.drop_next);
                 schedule = now - self.drop_next;
                 next_due = self.count != 0 && schedule >= 0.0;
@@ -312,7 +345,8 @@ impl Cobalt {
         if sojourn > self.blue_threshold {
             self.blue_up(now);
         }
-        if self.p_drop != 0.0 {
+        // Linux draws only for what is not dropped yet.
+        if self.p_drop != 0.0 && !(drop && self.rec_inv_sqrt.is_some()) {
             drop |= u() < self.p_drop;
         }
         if self.count == 0 {
@@ -348,11 +382,13 @@ impl Reference for Cobalt {
         &mut self,
         now: f64,
         packet: Packet,
-        _: &Backlog,
+        queue: &Backlog,
         sojourn: f64,
         u: &mut dyn FnMut() -> f64,
     ) -> Verdict {
-        self.should_drop(ticks(now), ticks(sojourn), packet.ect, u)
+        let verdict = self.should_drop(ticks(now), ticks(sojourn), packet.ect, u);
+        let spared = verdict == Verdict::Drop && queue.packets == 0 && self.rec_inv_sqrt.is_some();
+        if spared { Verdict::Pass } else { verdict }
     }
 
     fn idle(&mut self, now: f64) {

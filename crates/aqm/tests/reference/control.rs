@@ -30,20 +30,9 @@ impl Reference for Pi2 {
         if u.sqrt() < self.prob / self.k { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(
-        &mut self,
-        _: f64,
-        _: Packet,
-        queue: &Backlog,
-        sojourn: f64,
-        _: &mut dyn FnMut() -> f64,
-    ) -> Verdict {
-        self.qdelay = if queue.bytes > 0 { sojourn } else { 0.0 };
-        Verdict::Pass
-    }
-
-    fn idle(&mut self, _: f64) {
-        self.qdelay = 0.0;
+    /// The module measures the rate of departures; RFC 9332 and Linux's dualpi2, the age of the head.
+    fn head(&mut self, age: f64) {
+        self.qdelay = age;
     }
 
     fn timer(&mut self, _: f64, _: &Backlog) {

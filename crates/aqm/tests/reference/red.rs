@@ -33,6 +33,8 @@ pub(crate) struct Red {
     pub(crate) mark_p: f64,
     /// ns-3's UseHardDrop, for the whole of p.
     pub(crate) hard_drop: bool,
+    /// Whether the first packet above th_min is spared even at p = 1, as in ns-2.
+    pub(crate) spare_first: bool,
     /// ns-3's NLRED, with a gentle part that starts where the curve ends.
     pub(crate) nonlinear: bool,
     /// ns-2's feng_adaptive_, with its alpha and beta, and bounds.
@@ -69,6 +71,7 @@ impl Red {
             setbit: false,
             mark_p: 1.0,
             hard_drop: true,
+            spare_first: true,
             nonlinear: false,
             feng: None,
             ptc: PTC,
@@ -197,10 +200,10 @@ impl Red {
         let mut verdict = Verdict::Pass;
         if self.v_ave >= self.th_min && qlen > 1 {
             self.v_prob1 = self.calculate_p();
-            if !self.old {
+            let spares = self.spare_first && self.hard_drop || self.v_prob1 < 1.0;
+            if !std::mem::replace(&mut self.old, true) && spares {
                 self.count = 1;
                 self.count_bytes = u64::from(packet.size);
-                self.old = true;
             } else if u() < self.modify_p(packet.size) {
                 self.count = 0;
                 self.count_bytes = 0;

@@ -132,7 +132,7 @@ impl Reference for Linux {
         if !self.choke {
             return self.decide(packet, u);
         }
-        if self.qavg > self.min << self.wlog && !queue.full && !self.fifo.is_empty() {
+        if self.qavg > self.min << self.wlog && !self.fifo.is_empty() {
             let i = (u() * self.fifo.len() as f64).floor() as usize;
             if self.fifo[i] == packet.flow {
                 self.fifo.remove(i);

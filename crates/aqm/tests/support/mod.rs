@@ -8,6 +8,7 @@ pub(crate) const PORT: Port = Port {
     delay: Span::us(2500),
     limit: Limit::Packets(200),
     packet: Bytes(500),
+    header: Bytes(0),
 };
 
 /// SplitMix64: a seeded source small enough to be obviously right.

@@ -5,8 +5,13 @@ use aqm::params::Value;
 use aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
 use aqm::{Bytes, Rate};
 
-const PORT: Port =
-    Port { rate: Rate::mbit_per_s(10), delay: Span::ms(3), limit: Limit::Packets(200), packet: Bytes(500) };
+const PORT: Port = Port {
+    rate: Rate::mbit_per_s(10),
+    delay: Span::ms(3),
+    limit: Limit::Packets(200),
+    packet: Bytes(500),
+    header: Bytes(0),
+};
 
 /// The same number over and over, or for 0 numbers of a congruential generator.
 struct Draw(f64, u64);

@@ -167,7 +167,7 @@ mod tests {
     use crate::engine::rng::Stream;
     use aqm::Bytes;
     use scenario::Distribution;
-    use scenario::model::{Kind, Tcp};
+    use scenario::model::{Dscp, Kind, Tcp};
 
     fn site(connections: u32, objects: u32, size: Distribution<Bytes>) -> Site {
         let web = Web {
@@ -184,6 +184,7 @@ mod tests {
             count: 1,
             packet_size: Bytes(500),
             class: 1,
+            dscp: Dscp::Be,
             begin: Span::ZERO,
             start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(100)),

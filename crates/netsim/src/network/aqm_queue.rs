@@ -83,7 +83,8 @@ impl AqmQueue {
         delay: Span,
         observed: bool,
     ) -> Self {
-        let port = Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet };
+        let port =
+            Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet, header: link.overhead };
         let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);

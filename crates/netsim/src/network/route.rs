@@ -157,6 +157,16 @@ impl<'a> Routes<'a> {
         feeders.into_iter().map(|feeder| feeder.filter(|&link| link != UNKNOWN)).collect()
     }
 
+    /// The nodes that the path of each hop joins, by the hop's number.
+    pub(crate) fn hosts(&self) -> Vec<[u32; 2]> {
+        let mut hosts = vec![[0; 2]; self.hops.len()];
+        for (&(from, to), &start) in &self.known {
+            let own = self.links_from(start).len() + 1;
+            hosts[start as usize..][..own].fill([from as u32, to as u32]);
+        }
+        hosts
+    }
+
     /// The number of the first hop of each path, by the nodes that it joins.
     pub(crate) fn starts(&self) -> HashMap<(usize, usize), u32> {
         self.known.clone()
@@ -216,6 +226,15 @@ mod tests {
         let (long, short, again) = (routes.path(0, 2), routes.path(0, 3), routes.path(0, 2));
         assert_eq!((long, short, again), (0, 3, 0));
         assert_eq!(routes.hops, [0, 1, END, 3, END]);
+    }
+
+    #[test]
+    fn each_hop_has_the_hosts_of_its_path() {
+        let links = [link(0, 1), link(1, 2), link(2, 0)];
+        let mut routes = Routes::new(3, &links);
+        routes.path(0, 2);
+        routes.path(2, 0);
+        assert_eq!(routes.hosts(), [[0, 2], [0, 2], [0, 2], [2, 0], [2, 0]]);
     }
 
     #[test]

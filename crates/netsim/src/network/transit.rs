@@ -14,6 +14,7 @@ use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
 use crate::network::route::{Hop, Routes, Then};
 use crate::packet::Packet;
+use aqm::Labels;
 use aqm::queue::Frame as _;
 use aqm::unit::{Rate, Span, Time};
 use run::Watch;
@@ -76,6 +77,10 @@ impl<P: Probe> Network<P> {
                 number += 1;
                 let observed = i == scenario.observed;
                 let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
+                if aqm_queue.queue.algorithm().reads_labels() {
+                    let dscps = scenario.traffic.iter().map(|traffic| traffic.dscp.code()).collect();
+                    aqm_queue.queue.set_labels(Labels { hosts: routes.hosts(), dscps });
+                }
                 if may_work_ahead && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final()) {
                     aqm_queue.ahead = Some(due(scenario, aqm_queue.queue.period()));
                 }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use aqm::Bytes;
     use scenario::Distribution;
-    use scenario::model::{Kind, Tcp};
+    use scenario::model::{Dscp, Kind, Tcp};
 
     fn arrivals(extent: Extent, seed: u64) -> Arrivals {
         let law = Short { interarrival: Distribution::Exponential(Span::ms(100)), extent };
@@ -84,6 +84,7 @@ mod tests {
             count: 1,
             packet_size: Bytes(500),
             class: 1,
+            dscp: Dscp::Be,
             begin: Span::ZERO,
             start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(1)),

@@ -283,8 +283,13 @@ pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, re
         reader.refuse("", None, message);
     }
     for link in &scenario.links {
-        let port =
-            Port { rate: link.rate, delay: link.delay.least(), limit: link.buffer, packet: link.packet };
+        let port = Port {
+            rate: link.rate,
+            delay: link.delay.least(),
+            limit: link.buffer,
+            packet: link.packet,
+            header: link.overhead,
+        };
         let Some(period) = link.aqm.as_ref().and_then(|aqm| aqm.build(&port).period()) else { continue };
         let ticks = duration.secs() / period.secs();
         if ticks > MOST_WORK {

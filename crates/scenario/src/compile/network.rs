@@ -368,6 +368,7 @@ fn traffic(
         count: table.count,
         packet_size: packet_size(entry),
         class: table.class as u8,
+        dscp: table.dscp,
         begin,
         start: table.start,
         stop,

@@ -1,6 +1,7 @@
 //! Traffic: the flows of an entry, their applications, and the datagrams of sources.
 
 use super::distribution::Distribution;
+use super::dscp::Dscp;
 use super::header::UDP_HEADER;
 use super::tcp::Tcp;
 use aqm::choice;
@@ -22,6 +23,8 @@ pub struct Traffic {
     pub packet_size: Bytes,
     /// The class of service of all its packets.
     pub class: u8,
+    /// The differentiated services code point of all its packets.
+    pub dscp: Dscp,
     /// The time from which it is active; starts count from here.
     pub begin: Span,
     /// When each flow starts, after `begin`.

@@ -2,7 +2,7 @@
 
 use super::trace;
 use crate::keys::below;
-use crate::model::{Arrival, Distribution, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Web};
+use crate::model::{Arrival, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Web};
 use crate::reader::Reader;
 use crate::source::tree::Table;
 use aqm::CLASSES;
@@ -78,6 +78,9 @@ params! {
         /// Class of service of its packets in both directions, for queue disciplines that distinguish classes; 1 is
         /// the first.
         class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
+        /// Differentiated services code point of its packets in both directions, by name: `BE`, `LE`, `CS1` to `CS7`,
+        /// `AF11` to `AF43`, `VA`, `EF`; for `cake`.
+        dscp: Dscp = Dscp::Be, "";
         /// When each flow starts: a time, or a distribution such as `uniform(0 s, 1 s)` or `exponential(1 s)`, whose
         /// argument is the mean; counted from the start of `active` if that is set.
         start: Distribution<Span> = Distribution::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);

@@ -211,8 +211,8 @@ fn the_classic_queue_has_its_share_of_a_weighted_round() {
 #[test]
 fn a_time_shifted_queue_serves_l4s_packets_unless_the_other_waits_much_longer() {
     let mut one = dualpi2(Params { scheduler: Scheduler::Shifted, ..Params::default() });
-    assert_eq!(one.serve(NOW, &lanes((1, 5), (1, 35))), L4S);
-    assert_eq!(one.serve(NOW, &lanes((1, 5), (1, 36))), CLASSIC);
+    assert_eq!(one.serve(NOW, &lanes((1, 5), (1, 55))), L4S);
+    assert_eq!(one.serve(NOW, &lanes((1, 5), (1, 56))), CLASSIC);
     assert_eq!(one.serve(NOW, &lanes((0, 0), (1, 1))), CLASSIC);
 }
 

@@ -28,7 +28,7 @@ fn packet(class: u8) -> Packet {
 fn arrive(jobs: &mut Jobs, ms: u64, class: u8, lanes: &mut [Lane]) -> Vec<usize> {
     jobs.on_enqueue(at(ms), &packet(class), &Backlog::default(), lanes, &mut Draw(0.5));
     let mut dropped = vec![];
-    while let Some((class, place)) = jobs.evict(at(ms), lanes) {
+    while let Some(Eviction { lane: class, place, .. }) = jobs.evict(at(ms), lanes) {
         assert_eq!(place, lanes[class].packets - 1);
         lanes[class] = Lane { head: lanes[class].head, ..lane(lanes[class].packets - 1, 0) };
         dropped.push(class);

@@ -12,7 +12,7 @@ const TICKS: f64 = 1e9 / 64.0;
 
 /// The action that an average calls for (`red_action`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Action {
+pub(in crate::aqm) enum Action {
     Pass,
     /// A random strike between the thresholds.
     Strike,
@@ -22,7 +22,7 @@ pub(super) enum Action {
 
 /// Parameters and variables, in bytes or, with the queue in packets, in packets.
 #[derive(Clone, Debug)]
-pub(super) struct Kernel {
+pub(in crate::aqm) struct Kernel {
     /// The weight is 2^-wlog; averages and thresholds have this many fractional bits.
     wlog: u32,
     min: u64,
@@ -42,7 +42,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    pub(super) fn new(params: &Params, effective: &Effective) -> Self {
+    pub(in crate::aqm) fn new(params: &Params, effective: &Effective) -> Self {
         let Effective { min_th, max_th, max_p, w_q, mean, c } = *effective;
         let unit = if params.bytes { mean.0 as f64 } else { 1.0 };
         let wlog = (-libm::log2(w_q)).round().clamp(1.0, 31.0) as u32;
@@ -68,7 +68,7 @@ impl Kernel {
     }
 
     /// In bytes or packets.
-    pub(super) fn avg(&self) -> f64 {
+    pub(in crate::aqm) fn avg(&self) -> f64 {
         self.avg as f64 / f64::from(1_u32 << self.wlog)
     }
 
@@ -81,7 +81,7 @@ impl Kernel {
     }
 
     /// Updates the average by the queue that an arrival finds, or ages it if the link was idle before.
-    pub(super) fn estimate(&mut self, now: Time, waiting: u64, idle_since: Option<Time>) {
+    pub(in crate::aqm) fn estimate(&mut self, now: Time, waiting: u64, idle_since: Option<Time>) {
         self.avg = match idle_since {
             Some(start) => self.aged(now.since(start)),
             None => self.avg + waiting - (self.avg >> self.wlog),
@@ -101,7 +101,7 @@ impl Kernel {
     }
 
     /// The action at the present average; one random number is drawn per gap between strikes.
-    pub(super) fn action<R: Uniform>(&mut self, rng: &mut R) -> Action {
+    pub(in crate::aqm) fn action<R: Uniform>(&mut self, rng: &mut R) -> Action {
         let above = |threshold| self.avg > threshold || self.avg == threshold && !self.on_threshold_is_below;
         if !above(self.min) || above(self.max) {
             let beyond = above(self.max);

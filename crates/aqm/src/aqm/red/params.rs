@@ -8,8 +8,10 @@ use crate::unit::{Bytes, Frequency, Rate, Span};
 crate::choice! {
     /// Whose rules set the thresholds and the weight if they are omitted.
     pub enum Rules {
-        /// Thresholds from `target_delay`, the weight from the link's rate and delay (Adaptive RED's paper).
+        /// Thresholds from `target_delay`, the weight from the link's rate and delay (ns-2).
         Ns2 = "ns2",
+        /// The same thresholds, the weight from the link's rate (Adaptive RED's paper).
+        Ared = "ared2001",
         /// Thresholds from the buffer, the weight from the thresholds (Linux's tc).
         Linux = "linux",
     }
@@ -52,7 +54,8 @@ crate::params! {
         burst: Option<u32> = None, "packets", Range::new(1.0, 1e9);
         /// The rules for omitted values. `ns2`: `min_th` is half of the packets that the link sends in `target_delay`, but
         /// at least 5; `max_th` is 3 `min_th`; `w_q` is 1 - exp(-1 / (10 rtt C)), with C in packets/s and
-        /// rtt = 3 (delay + 1/C), at least 100 ms. `linux`: `max_th` is a quarter of the buffer, `min_th` a third of
+        /// rtt = 3 (delay + 1/C), at least 100 ms. `ared2001`: the same thresholds, and `w_q` is 1 - exp(-1/C), so that
+        /// the average follows in a second. `linux`: `max_th` is a quarter of the buffer, `min_th` a third of
         /// `max_th`, `burst` (2 `min_th` + `max_th`) / 3.
         rules: Rules = Rules::Ns2, "";
         /// From `max_th` to 2 `max_th`, let p_b rise from `max_p` to 1 instead of jumping.
@@ -81,6 +84,11 @@ crate::params! {
         /// Apply `mark_p`. Otherwise `ecn` marks at every p_b, so that, without `gentle` and with `w_q` = 1, the step
         /// at `max_th` is that of DCTCP.
         hard_drop: bool = true, "", Range::ANY, ["UseHardDrop", "harddrop"];
+        /// With `ecn`, queue packets that cannot be marked instead of dropping them where others are marked (Linux).
+        nodrop: bool = false, "";
+        /// Never drop the first packet that finds the average above `min_th` (ns-2). Otherwise, and without `hard_drop`,
+        /// it is spared only while p_b < 1 (ns-3, INET), as the step of DCTCP requires.
+        spare_first: bool = true, "";
         /// The arithmetic: `ns2`, in floating-point numbers; `linux`, as in Linux's red.h: w_q is a power of two, one
         /// random number per gap spaces the drops, tc's table ages an idle average, and `gentle` and the keys of
         /// spacing and size have no effect.
@@ -173,12 +181,13 @@ impl Effective {
             params.plog.map(|plog| ((max_th - min_th) * mean.0 as f64 * power_of_half(plog)).clamp(0.0, 1.0))
         });
         let burst = params.burst.or_else(|| match params.rules {
-            Rules::Ns2 => None,
+            Rules::Ns2 | Rules::Ared => None,
             Rules::Linux => Some(((2.0 * min_th + max_th) / 3.0) as u32),
         });
         let w_q = params.w_q.unwrap_or_else(|| match burst {
             // If tc finds no weight, the largest one that tc uses.
             Some(burst) => weight_for_burst(min_th, burst).unwrap_or(0.5),
+            None if params.rules == Rules::Ared => -libm::expm1(-1.0 / c),
             None => weight(c, port.delay),
         });
         Self { min_th, max_th, max_p: max_p.unwrap_or(0.1), w_q, mean, c }
@@ -194,7 +203,7 @@ fn thresholds(params: &Params, port: &Port, mean: Bytes, c: f64) -> (f64, f64) {
         (Some(min_th), Some(max_th), _) => (min_th, max_th),
         (Some(min_th), None, _) => (min_th, 3.0 * min_th),
         (None, Some(max_th), _) => (max_th / 3.0, max_th),
-        (None, None, Rules::Ns2) => {
+        (None, None, Rules::Ns2 | Rules::Ared) => {
             let min_th = (0.5 * params.target_delay.secs() * c).max(5.0);
             (min_th, 3.0 * min_th)
         }
@@ -258,6 +267,10 @@ mod tests {
     fn automatic_values_are_those_of_ns2() {
         let auto = Effective::new(&Params::default(), &PORT);
         assert_close(auto.min_th, 6.25);
+        let (_, paper) = after(&[("rules", text("ared2001"))]);
+        assert_close(paper.min_th, 6.25);
+        // In packets: 1 - exp(-1/2500).
+        assert_close(paper.w_q, 0.000_399_920_010_665_6);
         assert_close(auto.max_th, 18.75);
         assert_close(auto.max_p, 0.1);
         assert_close(auto.w_q, 1.0 - (-4e-4_f64).exp());

@@ -70,6 +70,7 @@ pub(super) fn preset(name: &str) -> Option<Params> {
             spacing: Spacing::Wait,
             mean_packet: Some(Bytes(500)),
             pkrate: Some(Frequency(375.0)),
+            spare_first: false,
             ..thresholds(5.0, 15.0, 0.02, 0.002)
         },
         "linux" => Params {
@@ -82,9 +83,12 @@ pub(super) fn preset(name: &str) -> Option<Params> {
             form: Form::Linux,
             ..Params::default()
         },
-        "inet" => {
-            Params { pkrate: Some(Frequency(150.0)), hard_drop: false, ..thresholds(5.0, 50.0, 0.02, 0.002) }
-        }
+        "inet" => Params {
+            pkrate: Some(Frequency(150.0)),
+            hard_drop: false,
+            spare_first: false,
+            ..thresholds(5.0, 50.0, 0.02, 0.002)
+        },
         "cisco" => thresholds(20.0, 40.0, 0.1, 1.0 / 512.0),
         "impact" => thresholds(30.0, 90.0, 0.1, 0.002),
         "impact-gred" => thresholds(30.0, 130.0, 1.0, 0.002),

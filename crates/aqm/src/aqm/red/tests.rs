@@ -138,20 +138,24 @@ fn without_hard_drops_a_step_marks_as_dctcps() {
     for (hard_drop, above) in [(true, Verdict::Drop), (false, Verdict::Mark)] {
         let mut red = Red::new(&Params { hard_drop, ..step.clone() }, &PORT);
         let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.999));
-        // The first packet above min_th is spared.
+        // With hard drops, the first packet above min_th is spared, as in ns-2.
+        let first = if hard_drop { Verdict::Pass } else { above };
         assert_eq!(
             [19, 20, 20, 25, 19].map(&mut verdict),
-            [Verdict::Pass, Verdict::Pass, above, above, Verdict::Pass]
+            [Verdict::Pass, first, above, above, Verdict::Pass]
         );
     }
     let soft = Params { hard_drop: false, ..step };
     let mut red = Red::new(&soft, &PORT);
     let udp = Packet { ect: false, ..PACKET };
     let mut verdict = || red.on_enqueue(Time::ZERO, &udp, &waiting(25), &mut Draw(0.999));
-    assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+    assert_eq!([verdict(), verdict()], [Verdict::Drop; 2]);
+    let mut red = Red::new(&Params { nodrop: true, ..soft.clone() }, &PORT);
+    assert_eq!(red.on_enqueue(Time::ZERO, &udp, &waiting(25), &mut Draw(0.0)), Verdict::Pass);
+    assert_eq!(red.on_enqueue(Time::ZERO, &PACKET, &waiting(25), &mut Draw(0.0)), Verdict::Mark);
     let mut red = Red::new(&Params { ecn: false, ..soft }, &PORT);
     let mut verdict = || red.on_enqueue(Time::ZERO, &PACKET, &waiting(25), &mut Draw(0.999));
-    assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+    assert_eq!([verdict(), verdict()], [Verdict::Drop; 2]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Network, Next, Origin};
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer};
-use crate::engine::order::{NEVER, Order, Seniority};
+use crate::engine::order::{Key, NEVER, Order, Seniority};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
 use crate::network::fate::Cause;
@@ -59,7 +59,6 @@ impl<P: Probe> Network<P> {
         } else if aqm_queue.busy {
             observers.note_length(now, aqm_queue);
         } else {
-            aqm_queue.end_idleness(now);
             self.transmit(clock, i);
         }
     }
@@ -104,18 +103,32 @@ impl<P: Probe> Network<P> {
         ahead::stride(&self.links, bin.into_iter().chain(self.probe.bin()))
     }
 
-    /// A link is free: it sends its next packet, if it has one.
+    /// A link is free: it sends its next packet, if it has one and its algorithm does not pause it.
     #[inline]
     pub(crate) fn transmit<C: Order>(&mut self, clock: C, i: usize) {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
-        let slot = link.aqm_queue().ready_slot;
+        let aqm_queue = link.aqm_queue();
+        let slot = aqm_queue.ready_slot;
+        if !aqm_queue.busy {
+            aqm_queue.end_idleness(now);
+        }
         let Some(packet) = service::begin(link, now, &mut observers, |packet| packet) else {
-            return self.events.set(slot, NEVER);
+            let paused = self.links[i].aqm_queue().queue.paused_until(now);
+            let key = paused.map_or(NEVER, |until| self.wake_key(clock, until.since(now)));
+            return self.events.set(slot, key);
         };
         let start = self.events.moment(clock);
         let (sent, seniority) = self.transmit_from(clock, i, start, packet);
         self.events.set(slot, clock.free_key(start, seniority, sent));
+    }
+
+    /// The key of an event of the transmitter after this time.
+    #[cold]
+    fn wake_key<C: Order>(&self, clock: C, after: Span) -> Key {
+        let lapse = clock.lapse(after);
+        let at = clock.after(self.events.instant(), lapse);
+        clock.free_key(self.events.moment(clock), clock.seniority(lapse), at)
     }
 
     /// The transmission of a packet begins; returns its end, and how long it takes.
