@@ -118,7 +118,8 @@ pub trait Discipline: Sized {
     /// The number of lanes, which is constant and at least one.
     fn lanes(&self) -> usize;
 
-    /// Whether [`Discipline::on_label`] has to be called before each [`Discipline::on_enqueue`].
+    /// Whether [`Discipline::on_label`] has to be called before each [`Discipline::make_room`] or
+    /// [`Discipline::on_enqueue`].
     fn reads_labels(&self) -> bool {
         false
     }

@@ -248,11 +248,11 @@ impl<T: Frame> Queue<T> {
         let row = frame.row();
         let packet = Packet { class: self.classes[row], ..frame.packet() };
         let mut backlog = self.backlog(packet.size);
-        if backlog.full {
-            backlog = self.make_room(now, &packet, rng, &mut dropped);
-        }
         if let Some(labels) = &self.labels {
             self.algorithm.on_label(labels.of(row, &packet, &frame));
+        }
+        if backlog.full {
+            backlog = self.make_room(now, &packet, rng, &mut dropped);
         }
         let (lane, verdict) = self.algorithm.on_enqueue(now, &packet, &backlog, &self.lanes, rng);
         let outcome = match verdict {

@@ -224,11 +224,15 @@ impl Uniform for Unlucky {
 /// alpha b_star (in the rate form by less, since a queue that stays empty receives no more than c; c in ns-2's
 /// 1000-byte packets is too small for a busy link of smaller ones, hence its longer gaps); and LRED has had no loss.
 /// AVQ's virtual queue is never longer than a few packets, since these arrive at less than its initial capacity.
-/// RAQM's p is multiplied by the queue, unless its mode looks at the rate only: that mode is excepted.
+/// RAQM's p is multiplied by the queue, unless its mode looks at the rate only: that mode is excepted; so is CAKE's shaper
+/// while it looks for the rate, which makes packets wait.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
-    for (what, params) in variations().into_iter().filter(|(what, _)| !what.contains("queue-independent")) {
+    for (what, params) in variations() {
+        if what.contains("queue-independent") || what.contains("autorate_ingress=true") {
+            continue;
+        }
         let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {
@@ -439,9 +443,18 @@ impl Model {
         }
     }
 
+    /// Waits until the algorithm lets the link send; whether it had paused it.
+    fn resume(&mut self) -> bool {
+        let paused = self.queue.paused_until(self.host.now);
+        if let Some(until) = paused {
+            self.host.advance(&mut self.queue, until - self.host.now);
+        }
+        paused.is_some()
+    }
+
     /// Drains the queue, and asserts that every accepted packet leaves, in order in each lane, except late drops.
     fn drain(mut self) -> Vec<Fate> {
-        while self.depart() {}
+        while self.depart() || self.resume() {}
         self.verify();
         assert_eq!(self.queue.backlog(0).bytes, 0);
         let (mut left, mut last) = (vec![], vec![None; self.queue.lanes().len().max(1)]);
@@ -527,10 +540,10 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 }
 
 /// The others, and two without a choice: JoBS drops early only late packets, which a mark would not help; and JoBS
-/// with ECN marks, or leaves drops to the buffer.
+/// with ECN marks, or leaves drops to the buffer. CAKE marks always, and SFQ has RED's ECN.
 #[test]
 fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail"]);
+    assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail", "sfq", "cake"]);
 }

@@ -249,7 +249,7 @@ KINDS: Mapping[str, Kind] = {
             "burst": ("burst", int),
             "probability": ("probability", float),
         },
-        {**_ecn(), "headdrop": {"headdrop": True}, "harddrop": {"harddrop": True}},
+        {**_ecn("red_ecn"), "headdrop": {"headdrop": True}, "harddrop": {"red_hard_drop": True}},
     ),
     "cake": Kind(
         {"name": "cake", "preset": "linux"},

@@ -38,7 +38,8 @@
 //!
 //! # Departures from the source
 //! Times are whole nanoseconds; in Linux and ns-3, units of 1024 ns. The MTU, if omitted, is the port's packet.
-//! `ce_threshold` marks in the form "ns3" only with `ecn`, as ns-3 does.
+//! `ce_threshold` marks in the form "ns3" only with `ecn`, as ns-3 does; its `UseL4s`, which in addition exempts packets with
+//! ECT(1) from CoDel, is omitted. A packet with CE counts as ECT(1).
 //!
 //! # Sources
 //! Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018; Linux, codel_impl.h; ns-3, codel-queue-disc.cc; ns-2.35,
@@ -62,6 +63,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Which packets a threshold marks.
+    pub enum MarkedEarly {
+        /// All that are ECN-capable.
+        All = "all",
+        /// Those with ECT(1).
+        L4s = "l4s",
+    }
+}
+
 crate::params! {
     /// CoDel's parameters.
     pub struct Params {
@@ -76,6 +87,9 @@ crate::params! {
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
         /// Mark ECN-capable packets with a sojourn time above this, with or without `ecn`; if omitted, none.
         ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
+        /// Which packets `ce_threshold` marks: `all` that are ECN-capable; `l4s`, those with ECT(1) alone (Linux's
+        /// ce_threshold_selector).
+        ce_threshold_for: MarkedEarly = MarkedEarly::All, "";
         /// The source whose rules apply where sources differ.
         form: Form = Form::Rfc, "";
     }
@@ -132,6 +146,8 @@ pub struct Codel {
     largest: u64,
     ecn: bool,
     ce_threshold: Option<Span>,
+    /// Whether the threshold is for packets with ECT(1) alone.
+    l4s_only: bool,
     form: Form,
     /// When dropping may begin, while the sojourn time is above target.
     first_above: Option<Time>,
@@ -255,6 +271,7 @@ impl Aqm for Codel {
             largest: 256,
             ecn: params.ecn,
             ce_threshold: params.ce_threshold.filter(|_| params.ecn || params.form != Form::Ns3),
+            l4s_only: params.ce_threshold_for == MarkedEarly::L4s,
             form: params.form,
             first_above: None,
             dropping: false,
@@ -293,7 +310,8 @@ impl Aqm for Codel {
     ) -> Verdict {
         let ok = self.ok_to_drop(now, packet, queue, sojourn);
         let verdict = self.decide(now, ok, self.ecn && packet.ect);
-        let late = packet.ect && self.ce_threshold.is_some_and(|threshold| sojourn > threshold);
+        let marked_early = packet.ect && (packet.l4s || !self.l4s_only);
+        let late = marked_early && self.ce_threshold.is_some_and(|threshold| sojourn > threshold);
         if verdict == Verdict::Pass && late { Verdict::Mark } else { verdict }
     }
 
@@ -435,5 +453,18 @@ mod tests {
             let verdict = codel.on_dequeue(at(0), &udp, &waiting(0), Span::ms(2), &mut Draw(0.5));
             assert_eq!(verdict, Verdict::Pass);
         }
+    }
+
+    #[test]
+    fn a_threshold_may_be_for_l4s_alone() {
+        let params = Params {
+            ce_threshold: Some(Span::ms(1)),
+            ce_threshold_for: MarkedEarly::L4s,
+            ..Params::default()
+        };
+        let mut codel = Codel::new(&params, &PORT);
+        let mut verdict = |packet| codel.on_dequeue(at(0), &packet, &waiting(9), Span::ms(2), &mut Draw(0.5));
+        assert_eq!(verdict(Packet { l4s: true, ..PACKET }), Verdict::Mark);
+        assert_eq!(verdict(PACKET), Verdict::Pass);
     }
 }

@@ -41,7 +41,7 @@ mod tests;
 
 use crate::aqm::{AnyAqm, AnyParams};
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{Discipline, Label, Lane};
 use crate::hash::mix;
 use crate::params::{Range, Value};
 use crate::unit::{Bytes, Span, Time};
@@ -53,6 +53,8 @@ crate::params! {
         aqm: Box<AnyParams> = inside("codel", &[]), "";
         /// Number of queues; flows with the same hash share one.
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
+        /// What is hashed to a queue: `flow`; `pair`, of addresses; `source` or `destination` alone.
+        by: By = By::Flow, "";
         /// Bytes that a queue may send per round; auto is the port's packet. RFC 8290 uses an Ethernet packet, 1514
         /// bytes.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
@@ -74,6 +76,20 @@ fn inside(name: &str, set: &[(&str, Value)]) -> Box<AnyParams> {
     let mut params = AnyParams::of(name).expect("an algorithm of the list");
     set.iter().for_each(|(key, value)| params.set(key, value).expect("an allowed value"));
     Box::new(params)
+}
+
+crate::choice! {
+    /// What has a queue of its own.
+    pub enum By {
+        /// A connection in one direction.
+        Flow = "flow",
+        /// Two addresses.
+        Pair = "pair",
+        /// The host that sends.
+        Source = "source",
+        /// The host that receives.
+        Destination = "destination",
+    }
 }
 
 crate::choice! {
@@ -156,6 +172,8 @@ struct Batch {
 #[derive(Clone, Debug)]
 pub struct Fq {
     form: Form,
+    by: By,
+    label: Label,
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
@@ -180,7 +198,13 @@ pub struct Fq {
 impl Fq {
     fn lane<R: Uniform>(&mut self, packet: &Packet, rng: &mut R) -> usize {
         let salt = *self.perturbation.get_or_insert_with(|| (rng.uniform() * 9e15) as u64);
-        (mix(packet.flow, salt) % self.places.len() as u64) as usize
+        let key = match self.by {
+            By::Flow => packet.flow,
+            By::Pair => u64::from(packet.pair),
+            By::Source => u64::from(self.label.source),
+            By::Destination => u64::from(self.label.destination),
+        };
+        (mix(key, salt) % self.places.len() as u64) as usize
     }
 
     /// The algorithm of a queue that receives a packet.
@@ -265,6 +289,8 @@ impl Discipline for Fq {
         owners.push(NONE);
         Self {
             form: params.form,
+            by: params.by,
+            label: Label::default(),
             quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
@@ -308,6 +334,14 @@ impl Discipline for Fq {
 
     fn lanes(&self) -> usize {
         self.places.len()
+    }
+
+    fn reads_labels(&self) -> bool {
+        matches!(self.by, By::Source | By::Destination)
+    }
+
+    fn on_label(&mut self, label: Label) {
+        self.label = label;
     }
 
     #[inline]

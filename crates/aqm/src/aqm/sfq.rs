@@ -65,9 +65,9 @@ crate::params! {
         /// RED's drop probability at the upper threshold.
         probability: f64 = 0.02, "", Range::above(0.0, 1.0);
         /// Let RED mark packets of ECN-capable transports instead of dropping them.
-        ecn: bool = false, "";
-        /// With `ecn`, still drop above RED's upper threshold.
-        harddrop: bool = false, "";
+        red_ecn: bool = false, "", Range::ANY, ["ecn"];
+        /// With `red_ecn`, still drop above RED's upper threshold.
+        red_hard_drop: bool = false, "", Range::ANY, ["harddrop"];
     }
 }
 
@@ -124,8 +124,12 @@ pub struct Sfq {
     red: Option<Box<Kernel>>,
     /// The queue whose first packet is dropped in place of the arrival.
     victim: Option<usize>,
-    /// RED's average of the queue of the last arrival.
+    /// RED's average of the queue of the last arrival, in bytes, and its p.
     average: f64,
+    p: f64,
+    /// RED's thresholds in bytes, and p at the upper one.
+    thresholds: [f64; 2],
+    max_p: f64,
 }
 
 impl Sfq {
@@ -152,18 +156,24 @@ impl Sfq {
         self.tail = slot;
     }
 
-    /// Takes the first queue, which is empty now, out of the round.
-    fn leave(&mut self) {
-        let first = self.slots[self.tail as usize].next;
-        let next = self.slots[first as usize].next;
-        if first == self.tail {
+    /// Takes a queue, which is empty now, out of the round.
+    fn leave(&mut self, slot: u32) {
+        let mut before = self.tail;
+        while self.slots[before as usize].next != slot {
+            before = self.slots[before as usize].next;
+        }
+        let next = self.slots[slot as usize].next;
+        if before == slot {
             self.tail = NONE;
         } else {
-            self.slots[self.tail as usize].next = next;
+            self.slots[before as usize].next = next;
+            if self.tail == slot {
+                self.tail = before;
+            }
         }
-        let own = &mut self.slots[first as usize];
+        let own = &mut self.slots[slot as usize];
         self.queues[own.hash as usize] = NONE;
-        own.next = std::mem::replace(&mut self.unused, first);
+        own.next = std::mem::replace(&mut self.unused, slot);
         self.used -= 1;
     }
 
@@ -199,6 +209,12 @@ impl Sfq {
         let Some(red) = &mut self.slots[slot].red else { return Verdict::Pass };
         red.estimate(now, lane.bytes, None);
         self.average = red.avg();
+        let [min, max] = self.thresholds;
+        self.p = match self.average {
+            avg if avg < min => 0.0,
+            avg if avg < max => self.max_p * (avg - min) / (max - min),
+            _ => 1.0,
+        };
         match red.action(rng) {
             Action::Pass => Verdict::Pass,
             Action::Strike => Verdict::signal(self.ecn && packet.ect),
@@ -210,6 +226,7 @@ impl Sfq {
 impl Discipline for Sfq {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
+        Signal { name: "p", unit: "", doc: "RED's drop probability in the queue of the last arrival." },
         Signal { name: "flows", unit: "queues", doc: "Queues in the round." },
         Signal { name: "avg", unit: "bytes", doc: "RED's average of the queue of the last arrival." },
     ];
@@ -220,17 +237,15 @@ impl Discipline for Sfq {
         let flows = params.flows.min(params.divisor);
         let limit = Limit::Bytes(params.red_limit.map_or(0, |limit| limit.0));
         let own = params.red();
-        let red = params.red_limit.map(|_| {
-            let port = Port { limit, ..*port };
-            Box::new(Kernel::new(&own, &Effective::new(&own, &port)))
-        });
+        let effective = Effective::new(&own, &Port { limit, ..*port });
+        let red = params.red_limit.map(|_| Box::new(Kernel::new(&own, &effective)));
         let slot = |next| Slot { credit: 0, next, hash: 0, changed: 0, red: None };
         Self {
             quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
             depth: params.depth,
             headdrop: params.headdrop,
-            ecn: params.ecn,
-            harddrop: params.harddrop,
+            ecn: params.red_ecn,
+            harddrop: params.red_hard_drop,
             salt: params.perturbation,
             queues: vec![NONE; params.divisor as usize],
             slots: (1..=flows).map(|next| slot(if next < flows { next } else { NONE })).collect(),
@@ -241,6 +256,9 @@ impl Discipline for Sfq {
             red,
             victim: None,
             average: 0.0,
+            p: 0.0,
+            thresholds: [effective.min_th, effective.max_th].map(|th| th * effective.mean.0 as f64),
+            max_p: effective.max_p,
         }
     }
 
@@ -323,10 +341,14 @@ impl Discipline for Sfq {
         if length.0 <= 1 {
             // The arrival, too, would be alone in its queue: the next to be served is lost.
             let first = self.round().next()?;
-            self.leave();
+            self.leave(first as u32);
             return Some((first, 0));
         }
         if self.headdrop {
+            if lanes[longest].packets == 1 {
+                // The arrival takes its place, at the end of the round; in Linux, where it was.
+                self.leave(longest as u32);
+            }
             self.note(longest);
             return Some((longest, 0));
         }
@@ -365,7 +387,7 @@ impl Discipline for Sfq {
     ) -> Verdict {
         self.note(lane);
         if lanes[lane].packets == 0 {
-            self.leave();
+            self.leave(lane as u32);
         } else {
             self.slots[lane].credit -= i64::from(packet.size);
         }
@@ -373,7 +395,8 @@ impl Discipline for Sfq {
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
-        visit(0, f64::from(self.used));
-        visit(1, self.average);
+        visit(0, self.p);
+        visit(1, f64::from(self.used));
+        visit(2, self.average);
     }
 }

@@ -98,8 +98,8 @@ impl Fred {
             self.count = -1.0;
         } else {
             self.count = 0.0;
-            self.pb = 1.0;
             if !self.many_flows {
+                self.pb = 1.0;
                 return Verdict::Drop;
             }
         }

@@ -136,7 +136,7 @@ impl Pace {
     /// Nanoseconds that `bytes` take.
     #[inline]
     pub(super) const fn time(self, bytes: u32) -> u64 {
-        (bytes as u64 * self.ns) >> self.shift
+        ((bytes as u128 * self.ns as u128) >> self.shift) as u64
     }
 
     /// Whether there is no rate.

@@ -387,3 +387,23 @@ fn a_full_buffer_drops_half_of_the_packets_or_in_linux_half_of_the_bytes() {
     };
     assert_eq!((lost(Form::Rfc), lost(Form::LinuxCodel)), ("aaaaa".to_owned(), "aa".to_owned()));
 }
+
+#[test]
+fn a_host_may_have_one_queue_for_all_its_flows() {
+    for (by, queues) in [(By::Flow, 6.0), (By::Pair, 4.0), (By::Source, 2.0), (By::Destination, 3.0)] {
+        let fq = AnyParams::Fq(Params { by, perturbation: Some(0), ..plain(1000) });
+        let mut queue = Queue::new(fq.build(&PORT), &PORT, &[1]);
+        queue.set_labels(crate::Labels { hosts: vec![[1, 7], [1, 8], [2, 8], [2, 9]], dscps: vec![] });
+        for (flow, pair) in [(10, 0), (11, 0), (12, 1), (13, 2), (14, 3), (15, 3)] {
+            let packet = Packet { flow, pair, ..Packet::new(500, false) };
+            queue.enqueue(Time::ZERO, Named(packet, 'x'), &mut Draw(0.5));
+        }
+        let mut listed = f64::NAN;
+        queue.algorithm().signals(|i, value| {
+            if i == 1 {
+                listed = value;
+            }
+        });
+        assert_eq!(listed, queues, "{by:?}");
+    }
+}

@@ -115,7 +115,7 @@ fn red_works_on_each_queue() {
         red_min: Some(Bytes(500)),
         red_max: Some(Bytes(1000)),
         burst: Some(1),
-        ecn: true,
+        red_ecn: true,
         ..quantum(1000)
     };
     let mut host = Host::new(red.clone(), 1000);
@@ -123,7 +123,7 @@ fn red_works_on_each_queue() {
     assert!(outcomes[20..].iter().all(|outcome| *outcome == Outcome::Marked), "{outcomes:?}");
     // Another queue has an average of its own.
     assert_eq!(host.arrive("bb"), [Outcome::Queued; 2]);
-    let mut hard = Host::new(Params { harddrop: true, ..red }, 1000);
+    let mut hard = Host::new(Params { red_hard_drop: true, ..red }, 1000);
     assert_eq!(hard.arrive(&"a".repeat(60)).last(), Some(&Outcome::DroppedEarly));
 }
 
