@@ -177,6 +177,16 @@ impl Sfq {
         self.used -= 1;
     }
 
+    /// Called when every queue has spent its credit: adds as many quanta as going round would until the first queue has
+    /// credit; going round takes long if a packet is many times the quantum.
+    #[cold]
+    fn skip_rounds(&mut self) {
+        let rounds = |slot: usize| (-self.slots[slot].credit).div_euclid(self.quantum);
+        let least = self.round().map(rounds).min().unwrap_or(0).max(0);
+        let queues: Vec<usize> = self.round().collect();
+        queues.into_iter().for_each(|slot| self.slots[slot].credit += least * self.quantum);
+    }
+
     /// The queues of the round, in order.
     fn round(&self) -> impl Iterator<Item = usize> {
         let first = if self.tail == NONE { NONE } else { self.slots[self.tail as usize].next };
@@ -364,6 +374,7 @@ impl Discipline for Sfq {
     }
 
     fn serve(&mut self, _: Time, _: &[Lane]) -> usize {
+        let mut renewed = 0;
         loop {
             let first = self.slots[self.tail as usize].next;
             let slot = &mut self.slots[first as usize];
@@ -372,6 +383,11 @@ impl Discipline for Sfq {
             }
             slot.credit += self.quantum;
             self.tail = first;
+            renewed += 1;
+            if renewed > self.used {
+                self.skip_rounds();
+                renewed = 0;
+            }
         }
     }
 

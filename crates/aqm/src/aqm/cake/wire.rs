@@ -71,6 +71,9 @@ impl Compensation {
     }
 }
 
+/// Bytes of the largest packet.
+const LARGEST: u32 = 65_535;
+
 /// What is charged for a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
@@ -100,10 +103,10 @@ impl Wire {
         }
     }
 
-    /// The bytes charged for a packet of `size` bytes.
+    /// The bytes charged for a packet of `size` bytes, of which IP knows no more than 65 535.
     #[inline]
     pub(super) fn length(&self, size: u32) -> u32 {
-        let plain = size.saturating_sub(self.header).saturating_add_signed(self.overhead).max(self.mpu);
+        let plain = size.min(LARGEST).saturating_sub(self.header).saturating_add_signed(self.overhead).max(self.mpu);
         match self.atm {
             Atm::None => plain,
             Atm::Atm => plain.div_ceil(48) * 53,

@@ -134,3 +134,11 @@ fn what_does_not_fit_is_refused() {
     let thresholds = Params { red_min: Some(Bytes(9)), red_max: Some(Bytes(9)), ..Params::default() };
     assert!(refused(thresholds).contains("less than red_max"));
 }
+
+#[test]
+fn rounds_without_credit_are_skipped() {
+    let mut host = Host::new(quantum(3), 100);
+    host.arrive("aaaabbbb");
+    // After 500 bytes, 167 quanta.
+    assert_eq!(host.sends(8), "abababab");
+}
