@@ -62,8 +62,8 @@ pub struct Ack {
     pub next: u32,
     /// Its SACK blocks, each from the first number in it to the first beyond; those with equal numbers are empty.
     pub blocks: [(u32, u32); 3],
-    /// Whether it echoes congestion.
-    pub ece: bool,
+    /// Its ECN flags: whether it echoes congestion, or the counter of Accurate ECN.
+    pub ecn: u8,
 }
 
 /// A waiting packet that is dropped in favour of others.

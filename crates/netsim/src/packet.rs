@@ -29,6 +29,10 @@ const DELAY: u8 = 64;
 const L4S: u8 = 128;
 /// In a segment, where an ACK has ECE.
 const PUSH: u8 = ECE;
+/// In an ACK, where a segment has AGAIN: the three bits of ECE, CWR and SYN are a counter.
+const ACCURATE: u8 = AGAIN;
+/// The place of that counter.
+const ACE: u32 = ECE.trailing_zeros();
 /// In an ACK, where a segment has L4S: the first block is below what the ACK is for, which it repeats.
 const TWICE: u8 = L4S;
 
@@ -137,7 +141,12 @@ impl Packet {
             class,
             generation,
             kind: Kind::Ack,
-            flags: if ack.ece { ECE } else { 0 } | if ack.delay.is_some() { DELAY } else { 0 } | twice,
+            flags: match ack.marks {
+                Some(marks) => ACCURATE | (marks & 7) << ACE,
+                None if ack.ece => ECE,
+                None => 0,
+            } | if ack.delay.is_some() { DELAY } else { 0 }
+                | twice,
         }
     }
 
@@ -255,7 +264,9 @@ impl Packet {
             let (low, high) = self.blocks[MOST_BLOCKS - 1];
             Span::us(u64::from(high) << 16 | u64::from(low))
         });
-        Ack { next: self.seq, ece: self.flags & ECE != 0, echo: self.stamp, blocks, delay }
+        let marks = (self.flags & ACCURATE != 0).then_some(self.flags >> ACE & 7);
+        let ece = marks.is_none() && self.flags & ECE != 0;
+        Ack { next: self.seq, ece, marks, echo: self.stamp, blocks, delay }
     }
 }
 
@@ -286,8 +297,8 @@ impl Frame for Packet {
 
     fn ack(&self) -> Option<aqm::Ack> {
         (self.kind == Kind::Ack).then(|| {
-            let Ack { next, blocks, ece, .. } = self.acknowledgement();
-            aqm::Ack { next, blocks, ece }
+            let Ack { next, blocks, .. } = self.acknowledgement();
+            aqm::Ack { next, blocks, ecn: self.flags >> ACE & 7 }
         })
     }
 }
@@ -338,7 +349,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_comes_out_as_it_went_in() {
         let blocks = [(12, 14), (20, 65_000), (0, 0)];
-        let ack = Ack { next: 10, ece: true, echo: Time::from_nanos(7), blocks, delay: None };
+        let ack = Ack { next: 10, ece: true, marks: None, echo: Time::from_nanos(7), blocks, delay: None };
         let three = Ack { blocks: [(12, 14), (20, 25), (30, 31)], ..ack };
         for (ack, size) in [(ack, 52 + 2 * 8), (three, 52 + 3 * 8)] {
             let packet = Packet::ack(&ack, header(52));
@@ -347,6 +358,10 @@ mod tests {
         for us in [0, 65_535, 65_536, 4_000_000_000] {
             let ack = Ack { delay: Some(Span::us(us)), ..ack };
             assert_eq!(Packet::ack(&ack, header(40)).acknowledgement(), ack);
+        }
+        for marks in 0..8 {
+            let ack = Ack { ece: false, marks: Some(marks), ..ack };
+            assert_eq!(Packet::ack(&ack, header(52)).acknowledgement(), ack);
         }
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
         assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().delay, Some(Span::us(1)));

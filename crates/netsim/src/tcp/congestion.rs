@@ -92,6 +92,7 @@ controls! {
     reno::Reno,
     cubic::Cubic,
     dctcp::Dctcp,
+    prague::Prague,
     bbr::Bbr,
     ledbat::Ledbat,
 }

@@ -39,6 +39,8 @@ pub struct Ack {
     pub next: u32,
     /// Whether CE arrived (RFC 3168).
     pub ece: bool,
+    /// How many marked segments have arrived, modulo 8, if the ends use Accurate ECN (ACE of RFC 9768).
+    pub marks: Option<u8>,
     /// The sending time of a segment that this ACK covers (RFC 7323).
     pub echo: Time,
     /// The segments that have arrived beyond `next`, the latest first.

@@ -215,6 +215,16 @@ tcp! {
             /// DCTCP: send data as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).
             l4s: bool = false, "";
         }
+        /// In proportion to the fraction of marked segments, paced, and independent of short round trips: the scalable control
+        /// of L4S (draft-briscoe-iccrg-prague-congestion-control).
+        Prague = "prague" for Rack, needs Counts {
+            /// TCP Prague: with a shorter round trip, the window grows as with this one, and alpha follows in this time.
+            virtual_rtt: Span = Span::ms(25), "s", Range::new(1e-5, 0.1);
+            /// TCP Prague: round trips after slow start from which on that holds.
+            transition: u32 = 4, "round trips", Range::new(0.0, 1e6);
+            /// TCP Prague: when the round trip varies as behind a classic queue with ECN, respond to marks as Reno does.
+            classic_fallback: bool = false, "";
+        }
         /// Background transport that gives way when the one-way delay grows (RFC 6817).
         Ledbat = "ledbat" for Classic, needs Delays {
             /// LEDBAT: largest queueing delay to add; experiments with RFC 7928 use 5 ms.
@@ -247,6 +257,8 @@ enum Senders {
 enum Needs {
     Nothing,
     Marks,
+    /// Marks, and how many there were (Accurate ECN).
+    Counts,
     Delays,
 }
 
@@ -254,7 +266,14 @@ impl Congestion {
     /// Whether it requires marks, so that every segment is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
     #[must_use]
     pub const fn needs_marks(self) -> bool {
-        matches!(self.needs(), Needs::Marks)
+        matches!(self.needs(), Needs::Marks | Needs::Counts)
+    }
+
+    /// Whether ACKs carry a counter of the marks that arrived (Accurate ECN, RFC 9768).
+    #[must_use]
+    #[inline]
+    pub const fn counts_marks(self) -> bool {
+        matches!(self.needs(), Needs::Counts)
     }
 
     /// Whether ACKs carry the one-way delays that the receiver measures.
@@ -309,9 +328,10 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ("dctcp", "linux with ECN and DCTCP (RFC 8257) at both ends"),
     (
         "l4s",
-        "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces, nor makes up for \
-         short round trips, nor falls back to Reno at a queue for classic traffic",
+        "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces nor makes up for short \
+         round trips",
     ),
+    ("prague", "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7)"),
     ("bbr", "linux with BBR version 1"),
     ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
 ];
@@ -319,7 +339,7 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
 /// What the `rack` senders omit, printed with their presets.
 pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
-    FIN and the handshake's options, path-MTU probing, fast open, Accurate ECN, memory pressure.";
+    FIN and the handshake's options, path-MTU probing, fast open, Accurate ECN but for prague, memory pressure.";
 
 impl Tcp {
     /// If the parameter `name` applies only to other TCPs: which, and the value of this one.
@@ -347,7 +367,7 @@ impl Tcp {
         match (self.flavour, self.congestion.senders()) {
             (Flavour::Rack, Senders::Classic) => Some("flavour = \"sack\""),
             (Flavour::Rack, _) | (_, Senders::All | Senders::Classic) => None,
-            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have"),
+            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have"),
         }
     }
 
@@ -422,6 +442,7 @@ impl Tcp {
             "cubic" => linux(Congestion::Cubic),
             "dctcp" => Some(Self { ecn: true, ..linux(Congestion::Dctcp)? }),
             "l4s" => Some(Self { l4s: true, ..Self::preset("dctcp")? }),
+            "prague" => Some(Self { ecn: true, ..linux(Congestion::Prague)? }),
             "bbr" => linux(Congestion::Bbr),
             "ledbat" => {
                 Some(Self { flavour: Flavour::Sack, congestion: Congestion::Ledbat, ..Self::default() })

@@ -77,8 +77,8 @@ pub(super) fn superfluous(line: &Line, filter: Filter) -> Option<usize> {
     let mut candidate: Option<(usize, &Ack)> = None;
     for (place, waiting) in line.iter().enumerate().take(line.len() - 1) {
         let Some(ack) = waiting.ack.as_ref().filter(|_| waiting.flow == last.flow) else { continue };
-        // A change of ECE is itself a message.
-        if candidate.is_some_and(|(_, before)| before.ece != ack.ece) {
+        // A change of the ECN flags is itself a message.
+        if candidate.is_some_and(|(_, before)| before.ecn != ack.ecn) {
             candidate = None;
         }
         if !supersedes(newest, ack) {
@@ -91,7 +91,7 @@ pub(super) fn superfluous(line: &Line, filter: Filter) -> Option<usize> {
     }
     let (place, ack) = candidate?;
     let right_before = place + 2 == line.len();
-    (filter == Filter::Aggressive && right_before && ack.ece == newest.ece).then_some(place)
+    (filter == Filter::Aggressive && right_before && ack.ecn == newest.ecn).then_some(place)
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
     fn ack(next: u32, blocks: &[(u32, u32)]) -> Option<Ack> {
         let mut all = [(0, 0); 3];
         all[..blocks.len()].copy_from_slice(blocks);
-        Some(Ack { next, blocks: all, ece: false })
+        Some(Ack { next, blocks: all, ecn: 0 })
     }
 
     fn dropped(acks: &[Option<Ack>], filter: Filter) -> Option<usize> {
@@ -142,7 +142,7 @@ mod tests {
     fn another_flow_and_another_echo_interrupt() {
         let other = [(7, 1), (8, 2), (7, 3)].map(|(flow, next)| Waiting { flow, size: 52, ack: ack(next, &[]) });
         assert_eq!(superfluous(&other.into_iter().collect(), Filter::On), None);
-        let echo = ack(2, &[]).map(|ack| Ack { ece: true, ..ack });
+        let echo = ack(2, &[]).map(|ack| Ack { ecn: 1, ..ack });
         assert_eq!(dropped(&[ack(1, &[]), echo, ack(3, &[])], Filter::On), None);
     }
 }

@@ -200,7 +200,7 @@ fn the_memory_limit_follows_from_rate_and_round_trip() {
 
 #[test]
 fn acks_that_others_make_superfluous_are_dropped() {
-    let ack = |next| Some(Ack { next, blocks: [(0, 0); 3], ece: false });
+    let ack = |next| Some(Ack { next, blocks: [(0, 0); 3], ecn: 0 });
     for (filter, left) in [(Filter::Off, 20), (Filter::On, 2), (Filter::Aggressive, 1)] {
         let mut host = Host::new(Params { ack_filter: filter, ..shaped(1) }, &[0]);
         // The link is busy with data of another flow.

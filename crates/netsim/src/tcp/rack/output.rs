@@ -270,7 +270,7 @@ impl Sender {
         let ect = profile.tcp.ecn && (!again && !syn || profile.needs_ecn());
         let cwr = ect && !again && std::mem::take(&mut state.say_cwr);
         let push = seq + 1 == state.end;
-        let l4s = ect && profile.tcp.l4s;
+        let l4s = ect && profile.is_scalable();
         out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });
     }
 }

@@ -29,6 +29,8 @@ pub struct RateSample {
     pub delivered: u32,
     /// See `delivered`.
     pub lost: u32,
+    /// Segments that it says were marked.
+    pub marked: u32,
     /// Segments in the network before it.
     pub prior_in_flight: u32,
 }

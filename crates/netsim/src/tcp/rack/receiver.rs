@@ -11,6 +11,7 @@
 //!
 //! # Departures from the source
 //! * The application reads at once, and the window itself never changes. ACKs are not ECN-capable, DCTCP's neither.
+//! * Accurate ECN has its counter of packets alone, without the option that counts bytes, and starts it at 0.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
 //!   to the first segment.
 
@@ -22,6 +23,8 @@ use scenario::model::{MOST_BLOCKS, Profile};
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
 const QUICK: u8 = 16;
 const QUICK_AFTER_MARK: u8 = 2;
+/// Marks in one ACK of Accurate ECN at most.
+const MARKS_AN_ACK: u8 = 3;
 /// The longest delay of an ACK (`TCP_DELACK_MAX`).
 const LONGEST_DELAY: Span = Span::ms(200);
 /// That of one which no round trip bounds (`tcp_send_delayed_ack`: HZ / 2).
@@ -78,6 +81,9 @@ pub struct Receiver {
     /// DCTCP: the next segment when the last one came, and whether that was marked.
     before: u32,
     marked: bool,
+    /// Accurate ECN: marked segments, modulo 256, and those since the last ACK.
+    marks: u8,
+    new_marks: u8,
 }
 
 impl Receiver {
@@ -110,6 +116,8 @@ impl Receiver {
             capable: false,
             before: first,
             marked: false,
+            marks: 0,
+            new_marks: 0,
         }
     }
 
@@ -299,12 +307,24 @@ impl Receiver {
             return;
         }
         self.capable = true;
-        if profile.needs_ecn() {
+        if profile.tcp.congestion.counts_marks() {
+            self.count_mark(ce);
+        } else if profile.needs_ecn() {
             self.tell_marks_apart(profile, ce, send);
         } else if ce && !self.echo {
             self.hurry(QUICK_AFTER_MARK, profile);
             self.echo = true;
         }
+    }
+
+    /// Accurate ECN: the first mark after none is acknowledged at once, and every third (RFC 9768, section 3.2.2.5.1).
+    const fn count_mark(&mut self, ce: bool) {
+        if ce {
+            self.marks = self.marks.wrapping_add(1);
+            self.new_marks += 1;
+            self.at_once |= !self.marked || self.new_marks >= MARKS_AN_ACK;
+        }
+        self.marked = ce;
     }
 
     /// DCTCP's receiver: an ACK is for marked segments or for unmarked ones (`dctcp_ece_ack_update`).
@@ -402,6 +422,7 @@ impl Receiver {
             }
         }
         self.acked = self.next;
+        self.new_marks = 0;
         (self.owed, self.at_once, self.pushed, self.twice) = (false, false, false, None);
         (self.due, self.compressed_due, self.saved) = (Time::MAX, Time::MAX, 0);
     }
@@ -413,6 +434,7 @@ impl Receiver {
         Ack {
             next: self.next,
             ece: self.echo,
+            marks: profile.tcp.congestion.counts_marks().then_some(self.marks & 7),
             echo: self.stamp,
             blocks: std::array::from_fn(|_| blocks.next().unwrap_or_default()),
             delay: None,

@@ -30,6 +30,15 @@ impl State {
         }
     }
 
+    /// Whether an ACK echoes a mark; with Accurate ECN, counts how many are new (RFC 9768, appendix A.2).
+    pub(super) const fn note_echo(&mut self, profile: &Profile, ack: &Ack) -> bool {
+        let Some(marks) = ack.marks else { return profile.tcp.ecn && ack.ece };
+        let new = marks.wrapping_sub(self.marks) & 7;
+        self.marks = marks;
+        self.delivered_marked += new as u32;
+        new > 0
+    }
+
     /// Takes in an ACK's blocks, and returns how many segments they deliver (`tcp_sacktag_write_queue`).
     pub(super) fn tag(
         &mut self,
@@ -232,7 +241,7 @@ impl Sender {
                 found.original |= seq < high;
             }
             if sent.flags & SACKED == 0 {
-                state.count_delivered(1, found.echo);
+                state.count_delivered(1, found.marked);
                 // An echo from before it was sent again is of the first transmission (`tcp_skb_spurious_retrans`).
                 let spurious = sent.ambiguous() && echoes_before(state.echo, (sent.at / 1000) as u32);
                 if !spurious {

@@ -28,8 +28,9 @@ pub(super) struct Found {
     pub(super) sacked: bool,
     /// Data that was out when the phase began and never sent again was acknowledged or SACKed.
     pub(super) original: bool,
-    /// It echoes a mark.
+    /// It echoes a mark; without a counter, which stands for all that it delivers.
     pub(super) echo: bool,
+    pub(super) marked: bool,
     /// It says that something came twice; that this was a tail loss probe.
     pub(super) twice: bool,
     pub(super) probe_twice: bool,
@@ -176,8 +177,10 @@ impl Sender {
             state.una = ack.next;
         }
         let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut found, &mut sample) } else { 0 };
-        found.echo = profile.tcp.ecn && ack.ece;
-        state.count_delivered(news, found.echo);
+        let marked = state.delivered_marked;
+        found.echo = state.note_echo(profile, ack);
+        found.marked = found.echo && ack.marks.is_none();
+        state.count_delivered(news, found.marked);
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);
             if found.twice {
@@ -200,6 +203,7 @@ impl Sender {
         }
         let state = &mut self.state;
         state.sample(state.delivered - delivered, state.lost - lost, &mut sample);
+        sample.marked = state.delivered_marked - marked;
         self.control_window(profile, &found, &sample);
         self.repair(profile, repair, out);
         self.push(profile, out);

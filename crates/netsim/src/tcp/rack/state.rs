@@ -53,6 +53,8 @@ pub struct State {
     pub delivered: u32,
     /// See `delivered`.
     pub delivered_marked: u32,
+    /// The counter of marks in the last ACK (Accurate ECN).
+    pub(super) marks: u8,
     /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
     pub(in crate::tcp) delivered_at: u64,
     pub(super) first_at: u64,
@@ -122,6 +124,7 @@ impl State {
             rtt: Rtt::new(profile),
             delivered: first, // the SYN is delivered first
             delivered_marked: 0,
+            marks: 0,
             delivered_at: 0,
             first_at: 0,
             limited_until: u32::from(!profile.tcp.handshake),

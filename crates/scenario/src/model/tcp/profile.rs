@@ -71,6 +71,13 @@ impl Profile {
         self.tcp.congestion.needs_marks()
     }
 
+    /// Whether data is sent as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).
+    #[must_use]
+    #[inline]
+    pub const fn is_scalable(&self) -> bool {
+        self.tcp.l4s || self.tcp.congestion.counts_marks()
+    }
+
     /// Payload bytes of a full segment.
     #[must_use]
     pub const fn payload(&self) -> u32 {
