@@ -162,7 +162,7 @@ def test_reds_adaptive_form_does_not_adapt_in_linux() -> None:
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
-        ("cake unlimited", NotYet, "cake has no counterpart here; those that have one: pfifo, bfifo"),
+        ("hhf", NotYet, "hhf has no counterpart here; those that have one: pfifo, bfifo"),
         ("codel memory 3", NotYet, "memory of codel is not known here; known: ce_threshold, ecn, interval"),
         ("codel limit", ValueError, "limit needs a value"),
         ("codel target soon", ValueError, "soon: not a time of tc's, like 5ms"),

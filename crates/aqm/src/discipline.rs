@@ -73,7 +73,7 @@ pub struct Eviction {
     pub lane: usize,
     /// Its position there, 0 for the first to leave.
     pub place: u32,
-    /// Whether it is dropped for want of room; otherwise it counts as an early drop.
+    /// Whether it is dropped because there is no room; otherwise it counts as an early drop.
     pub full: bool,
 }
 

@@ -23,7 +23,7 @@
 //! limited (`memlimit`): while it is exceeded, the head of the longest queue of all is dropped, and its COBALT notified.
 //!
 //! Decides at: enqueue (memory, ACKs), dequeue. Timer: none. Randomness: one draw at the first arrival unless
-//! `perturbation` is set; COBALT's. State: per tin, 1024 queues with COBALT's state, 2048 hosts, clocks; T and F.
+//! `perturbation` is set; COBALT's. State: per tin, 1024 queues with COBALT's state, 2048 hosts, clocks; of the whole, T and F, and the memory in use.
 //!
 //! # Departures from the source
 //! Memory is counted as Linux counts buffers: 2304 bytes for a packet above 640, 768 for a smaller one. The link's buffer is
@@ -70,7 +70,7 @@ crate::params! {
         /// The tins: `besteffort`, one; `precedence`, eight by precedence; `diffserv3`, best effort, bulk (CS1, LE) and voice
         /// (EF, CS6, CS7); `diffserv4`, with video (AF2x to AF4x, CS2, CS3); `diffserv8`.
         diffserv: Diffserv = Diffserv::Three, "";
-        /// What has a queue of its own, and what shares evenly: `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`,
+        /// The packets that have a queue together, and the hosts that share evenly: `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`,
         /// `dual-srchost`, `dual-dsthost`, `triple-isolate`.
         flowmode: FlowMode = FlowMode::Triple, "";
         /// The round-trip time that is expected: COBALT's interval. tc's words: datacentre 100 us, lan 1 ms, metro 10 ms,
@@ -93,7 +93,7 @@ crate::params! {
         memlimit: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9);
         /// Drop ACKs that later ones make superfluous: `off`; `on`, but one is kept; `aggressive`.
         ack_filter: Filter = Filter::Off, "", Range::ANY, ["ack-filter"];
-        /// Charge what is dropped to the shaper, as for packets that have already passed the bottleneck.
+        /// Charge dropped packets to the shaper too: they have already passed the bottleneck.
         ingress: bool = false, "";
         /// Seed of the hashes; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15);
@@ -307,7 +307,7 @@ impl Cake {
         queues.reduce(|best, lane| if lanes[lane].bytes > lanes[best].bytes { lane } else { best })
     }
 
-    /// The head of the longest queue is dropped for want of memory (`cake_drop`).
+    /// The head of the longest queue is dropped because memory is full (`cake_drop`).
     fn overflow(&mut self, now: Time, lanes: &[Lane]) -> Option<usize> {
         let lane = self.longest(lanes).filter(|lane| lanes[*lane].packets > 0)?;
         let (tin, i) = (lane / QUEUES, lane % QUEUES);
@@ -330,7 +330,7 @@ impl Cake {
         }
     }
 
-    /// Moves the clocks of a shaper that has been idle up to now.
+    /// Brings the clocks of a shaper that has been idle to the present.
     fn wake(&mut self, now: Time, tin: usize) {
         if self.tins[tin].backlog == 0 {
             self.tins[tin].due = self.tins[tin].due.max(now);

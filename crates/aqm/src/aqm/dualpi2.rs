@@ -109,7 +109,7 @@ crate::params! {
         drop_on_overload: bool = true, "", Range::ANY, ["drop_overload"];
         /// Use the ECN field: mark packets, and classify l4s packets.
         ecn: bool = true, "";
-        /// Give packets with ECT(1) or CE a queue of their own; otherwise ECT(1) counts as not ECN-capable (RFC 9331,
+        /// Whether packets with ECT(1) or CE have a queue of their own; otherwise ECT(1) counts as not ECN-capable (RFC 9331,
         /// 5.1), and ECT(0) alone may be marked.
         l4s: bool = true, "";
     }

@@ -53,7 +53,7 @@ crate::params! {
         aqm: Box<AnyParams> = inside("codel", &[]), "";
         /// Number of queues; flows with the same hash share one.
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
-        /// What is hashed to a queue: `flow`; `pair`, of addresses; `source` or `destination` alone.
+        /// The key of the hash: `flow`; `pair`, of addresses; `source` or `destination` alone.
         by: By = By::Flow, "";
         /// Bytes that a queue may send per round; auto is the port's packet. RFC 8290 uses an Ethernet packet, 1514
         /// bytes.

@@ -11,7 +11,7 @@ const WAYS: usize = 8;
 const NONE: u16 = u16::MAX;
 
 crate::choice! {
-    /// What is told apart, and what shares evenly.
+    /// The packets that have a queue together, and the hosts that share evenly.
     pub enum FlowMode {
         /// Nothing: one queue.
         Blind = "flowblind",
@@ -52,7 +52,7 @@ impl FlowMode {
         self.bits() & both == both
     }
 
-    /// What is hashed to a queue, of the hashes of a flow and its hosts.
+    /// The hash that chooses the queue, from those of a flow and its hosts.
     #[inline]
     const fn hash(self, flow: u32, hosts: [u32; 2]) -> u32 {
         let bits = self.bits();
@@ -102,7 +102,7 @@ pub(super) struct Flow {
     next: u16,
 }
 
-/// One host of a side: its bulk flows share what it has.
+/// One host of a side, whose bulk flows share its part.
 #[derive(Clone, Copy, Default, Debug)]
 struct Host {
     tag: u32,

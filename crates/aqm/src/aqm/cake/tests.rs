@@ -111,7 +111,7 @@ fn shaped(mbit: u64) -> Params {
     Params { bandwidth: Some(Rate::mbit_per_s(mbit)), ..Params::default() }
 }
 
-/// The rate of what was sent in two seconds, in Mbit/s.
+/// The rate of the bytes sent in two seconds, in Mbit/s.
 fn mbit(sent: &[u64]) -> f64 {
     sent.iter().sum::<u64>() as f64 * 8.0 / 2e6
 }

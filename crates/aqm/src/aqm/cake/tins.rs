@@ -1,6 +1,6 @@
 //! The tins: how many, at which rates, and which packets join which (`cake_config_*` and the tables of sch_cake.c).
 
-/// How packets are told apart by their DSCP: the rates of the tins as parts of the whole, their quanta without a shaper,
+/// How packets are sorted by their DSCP: the rates of the tins as parts of the whole, their quanta without a shaper,
 /// and the tin of each DSCP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheme {

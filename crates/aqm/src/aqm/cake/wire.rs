@@ -74,7 +74,7 @@ impl Compensation {
 /// Bytes of the largest packet.
 const LARGEST: u32 = 65_535;
 
-/// What is charged for a packet.
+/// The rule by which a packet is charged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     /// Bytes of the link's header in a packet as the queue sees it, which are not counted.
@@ -85,7 +85,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// For packets with a header of `header` bytes; what is given replaces what the kind of link has.
+    /// For packets with a header of `header` bytes; values that are given replace those of the kind of link.
     pub(super) fn new(
         compensation: Compensation,
         overhead: Option<i32>,

@@ -27,7 +27,7 @@
 //! is larger. A shallow queue has a v of some 100 us, a classic one some ms.
 //!
 //! # Departures from the source
-//! Real numbers stand for fixed-point ones, and roundings that these need are left out. Segments keep their size: Linux
+//! Real numbers stand for fixed-point ones, and the rounding that these need is left out. Segments keep their size: Linux
 //! makes them smaller below 1 Mbit/s. They leave one by one; Linux sends bursts of a quarter of a millisecond. The
 //! classic queue's detection is that of version 0.6; it carries the rests of its integer logarithms, which real ones need not.
 //! SYN and ACKs are not ECN-capable.

@@ -16,7 +16,7 @@ fn tcp() -> Tcp {
     Tcp::preset("prague").unwrap()
 }
 
-/// A round trip in which all of the window is delivered one by one, and every so many-th segment is marked.
+/// A round trip in which all the window is delivered one by one, and every so many-th segment is marked.
 fn round(prague: &mut Prague, state: &mut State, profile: &Profile, every: u32) {
     state.clock.us += state.rtt.smoothed();
     state.nxt = state.una + state.cwnd;
