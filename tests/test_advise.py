@@ -172,9 +172,11 @@ def test_the_words_mean_what_was_simulated(label: str) -> None:
 
 
 def test_a_cake_is_that_of_the_words() -> None:
-    inner = HOME.scenario("idle", BY_LABEL["cake rtt 80ms"].queues).resolved["aqm"]["aqm"]
-    assert CONFIGURATIONS["cake rtt 80ms"].down.words == "cake besteffort flows rtt 80ms"
-    assert (inner["interval"], inner["target"], inner["least"]) == ("80 ms", "4 ms", 4)
+    queues, half = BY_LABEL["cake rtt 80ms"].queues, CONFIGURATIONS["cake rtt 80ms"].down
+    assert half.words == f"cake bandwidth {half.kbit}kbit besteffort flows rtt 80ms"
+    mine = HOME.scenario("idle", queues).resolved["aqm"]
+    read = Direction(tc.discipline(half.words).aqm, "9999 packets", queues.down.rate)
+    assert by_meaning(mine) == by_meaning(HOME.scenario("idle", Queues(read, read)).resolved["aqm"])
 
 
 def test_each_direction_has_its_own_values_and_rate() -> None:

@@ -144,6 +144,26 @@ RED_KEYS = {
         (f"{RED_WORDS} ecn", {"name": "red", "preset": "linux", "ages": False, **RED_KEYS, "ecn": True}, "400000 B"),
         ("choke limit 300 min 20 max 60 burst 30", None, "300 packets"),
         ("sfb target 30 max 40", None, "1000 packets"),
+        (
+            "cake bandwidth 20mbit diffserv4 dual-dsthost docsis ingress ack-filter rtt 30ms",
+            {
+                "name": "cake",
+                "preset": "linux",
+                "bandwidth": "20000000 bit/s",
+                "diffserv": "diffserv4",
+                "flowmode": "dual-dsthost",
+                "framing": "docsis",
+                "ingress": True,
+                "ack_filter": "on",
+                "rtt": "30 ms",
+            },
+            "1000000 packets",
+        ),
+        (
+            "sfq limit 60 depth 20 headdrop",
+            {"name": "sfq", "preset": "linux", "depth": 20, "headdrop": True},
+            "60 packets",
+        ),
         ("dualpi2 target 20ms", {"name": "dualpi2", "preset": "linux", "target": "20 ms"}, "10000 packets"),
     ],
 )

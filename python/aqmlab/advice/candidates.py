@@ -7,9 +7,8 @@ Values follow the sources' own rules. CoDel's interval is a round trip of most f
 (RFC 8289, sections 4.2 and 4.4); PIE's target is 15 ms (RFC 8033), and a third of it; RED's thresholds are 10 and 30 ms
 of packets, the upper three times the lower (Floyd, 1997).
 
-``cake`` is simulated as fair queueing by flows with CAKE's COBALT and CAKE's quantum. Its other
-parts, such as fairness among hosts, classes of service and the filter of acknowledgements, are neither simulated nor
-configured.
+``cake`` is its own shaper, with fairness among flows and without its classes of service and its filter of
+acknowledgements.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ DEFAULT = "default"
 """The label of the queues that the link has now."""
 
 EXCLUDED: Mapping[str, str] = {
-    "sfq, hhf": "not among the disciplines of aqmlab; the nearest is drr, with --all",
+    "hhf": "not among the disciplines of aqmlab",
+    "sfq": "it only shares, and lets each queue fill; with --all",
     "choke, sfb": "made for flows that do not slow down; with --all",
     "dualpi2": "its gain is with L4S senders, which these loads do not have; with --all",
     "ared": "current tc cannot turn on the adaptive mode of Linux's RED; with --all",
@@ -138,13 +138,15 @@ def _fq_codel(rate: float, interval: float) -> Settings:
 
 
 def _cake(rate: float, interval: float) -> Settings:
-    """Return CAKE's discipline for its word ``rtt``, with the target and the quantum that follow from it and the rate.
-
-    On slow links CAKE lengthens the interval by as much as the target, which is left out.
-    """
-    inner = f"cobalt:preset=linux,ecn=true,target={_target(rate, interval)},interval={_time(interval)}"
-    quantum = min(max(int(rate / 8) >> 12, 300), FRAME)
-    return {"name": "fq", "preset": "linux", "aqm": inner, "quantum": f"{quantum} B"}
+    """Return CAKE as a shaper of this rate, with its word ``rtt``."""
+    return {
+        "name": "cake",
+        "preset": "linux",
+        "bandwidth": f"{rate:.0f} bit/s",
+        "diffserv": "besteffort",
+        "flowmode": "flows",
+        "rtt": _time(interval),
+    }
 
 
 def _memory(rate: float, interval: float) -> str:

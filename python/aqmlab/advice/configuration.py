@@ -54,9 +54,8 @@ class Half:
     def lines(self, device: str) -> list[str]:
         """Return the lines that shape what a device sends."""
         clear = f"tc qdisc del dev {device} root 2> /dev/null"
-        name, _, rest = self.words.partition(" ")
-        if name == "cake":
-            return [clear, f"tc qdisc add dev {device} root cake bandwidth {self.kbit}kbit {rest}"]
+        if self.words.startswith("cake "):
+            return [clear, f"tc qdisc add dev {device} root {self.words}"]
         burst = max(round(self.rate * BURST / 8), LEAST_BURST)
         shaper = f"rate {self.kbit}kbit ceil {self.kbit}kbit burst {burst} cburst {burst} quantum {LEAST_BURST}"
         return [

@@ -37,7 +37,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of tc's: our key, how tc writes its value, the kernel's attribute and its value there with its unit."""
+    """A word of tc's: our key, how tc writes its value, the kernel's attribute and its value there with its unit.
+
+    Without a word the value stands alone, as ``diffserv4``.
+    """
 
     word: str
     key: str
@@ -53,7 +56,7 @@ class Kind:
 
     `base` is ours without a word. `limit` is the word for the buffer, in `unit`, and `attribute` the kernel's name of
     it; without one the discipline chooses for itself. `flags` are words that stand alone, each with the key that is
-    true if it is written. `fixed` are words that are always written.
+    true if it is written.
     """
 
     base: str
@@ -61,7 +64,6 @@ class Kind:
     flags: Mapping[str, str] = field(default_factory=dict)
     limit: str = "packets"
     attribute: str = ""
-    fixed: str = ""
 
 
 def _base(value: str | float) -> float:
@@ -92,6 +94,11 @@ def _count(value: str | float) -> float:
 def _sixteenths(value: str | float) -> float:
     """Return a gain of PIE in sixteenths of a Hz, in which tc counts."""
     return round(_base(value) * 16)
+
+
+def _octets(value: str | float) -> float:
+    """Return a rate in bytes a second."""
+    return _base(value) / 8
 
 
 def _rate(value: str | float) -> str:
@@ -161,17 +168,38 @@ KINDS: Mapping[str, Kind] = {
         attribute="TCA_RED_PARMS.limit",
     ),
     "cake": Kind(
-        "fq:preset=linux,aqm=cobalt:preset=linux",
-        (Word("rtt", "aqm.interval", time_word, "TCA_CAKE_RTT", _micros, "µs"),),
+        "cake:preset=linux",
+        (
+            Word("bandwidth", "bandwidth", _rate, "TCA_CAKE_BASE_RATE64", _octets, "byte/s"),
+            Word("", "diffserv", str, "", _count, ""),
+            Word("", "flowmode", str, "", _count, ""),
+            Word("rtt", "rtt", time_word, "TCA_CAKE_RTT", _micros, "µs"),
+            Word("overhead", "overhead", _whole, "TCA_CAKE_OVERHEAD", _count, "bytes"),
+            Word("mpu", "mpu", _whole, "TCA_CAKE_MPU", _count, "bytes"),
+            Word("", "atm", str, "", _count, ""),
+            Word("", "framing", lambda v: "" if v == "raw" else v, "", _count, ""),
+            Word("memlimit", "memlimit", _whole, "TCA_CAKE_MEMORY", _count, "bytes"),
+        ),
+        {"ingress": "ingress", "autorate-ingress": "autorate_ingress"},
         limit="",
-        fixed="besteffort flows",
+    ),
+    "sfq": Kind(
+        "sfq:preset=linux",
+        (
+            Word("quantum", "quantum", _whole, "tc_sfq_qopt.quantum", _count, "bytes"),
+            Word("depth", "depth", _whole, "tc_sfq_qopt_v1.depth", _count, "packets"),
+            Word("divisor", "divisor", _whole, "tc_sfq_qopt.divisor", _count, "hashes"),
+            Word("flows", "flows", _whole, "tc_sfq_qopt.flows", _count, "queues"),
+        ),
+        {"headdrop": "headdrop"},
+        attribute="tc_sfq_qopt.limit",
     ),
     "bfifo": Kind("droptail", limit="bytes", attribute="tc_fifo_qopt.limit"),
     "pfifo": Kind("droptail", attribute="tc_fifo_qopt.limit"),
 }
-"""The disciplines of Linux that ours can be written as; ``cake`` is the part of it that `candidates` describes."""
+"""The disciplines of Linux that ours can be written as."""
 
-_INSIDE = {"codel": "fq_codel", "pie": "fq_pie", "cobalt": "cake"}
+_INSIDE = {"codel": "fq_codel", "pie": "fq_pie"}
 """The discipline of Linux for each algorithm on the queues of ours."""
 
 
@@ -195,12 +223,12 @@ def flat(table: Table) -> dict[str, Any]:
 def words(name: str, table: Table, buffer: str) -> str:
     """Write a discipline of ours as that of Linux with this name, in tc's words; see `kind_of`."""
     kind, values = KINDS[name], flat(table)
-    said = [name, *kind.fixed.split()]
+    said = [name]
     if kind.limit:
         said += ["limit", str(_limit(kind, buffer))]
     for word in kind.words:
         if values[word.key] != "auto":
-            said += [word.word, word.written(values[word.key])]
+            said += [*word.word.split(), *word.written(values[word.key]).split()]
     return " ".join([*said, *(flag for flag, key in kind.flags.items() if values[key])])
 
 

@@ -101,14 +101,14 @@ class Tuned:
     def kernel(self) -> str | None:
         """Our name of the form of the discipline that Linux has, or None if it has none."""
         name = kernel.kind_of(self.scenario.resolved["aqm"], self.scenario.buffer)
-        return None if name in (None, "cake") else kernel.KINDS[str(name)].base
+        return None if name is None else kernel.KINDS[name].base
 
     @property
     def words(self) -> str | None:
         """The discipline in tc's words, or None if it is none of Linux's, or has a form that tc has no word for."""
         table, buffer = self.tuned.resolved["aqm"], self.tuned.buffer
         name = kernel.kind_of(table, buffer)
-        if name is None or name == "cake" or kernel.departures(name, table, self.scenario):
+        if name is None or kernel.departures(name, table, self.scenario):
             return None
         return kernel.words(name, table, buffer)
 

@@ -104,8 +104,6 @@ def remarks(advice: Advice) -> Iterator[str]:
         yield f"Video calls have {rates} here, a third of the rate."
     yield f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, so that the router has the queue."
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
-    if any(one.kernel == "cake" for one in advice.standings):
-        yield "cake is simulated and configured as fair queueing by flows with its COBALT, without its other parts."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
     yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())

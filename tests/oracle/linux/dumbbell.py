@@ -22,9 +22,11 @@ FAST, ROOMY = "100 Gbit/s", "1000000 packets"
 """Every link but the bottleneck: never a queue."""
 
 LATE = 128e-9
-"""Seconds by which each transmission of the open loop is late on average: the guest's clock moves in steps of 256 ns, and a
-burst of one byte, which tc rounds to none, makes HTB forget by how much the last one was late. With it, four in five of the
-packets that have another fate before a FIFO have the same."""
+"""Seconds by which each transmission of the open loop is late on average.
+
+The guest's clock moves in steps of 256 ns, and a burst of one byte, which tc rounds to none, makes HTB forget by how much the
+last transmission was late. With it, four in five of the packets that have another fate before a FIFO have the same.
+"""
 
 SAMPLE = "1 ms"
 """The bins of the queue's series: so short that their means are as good as samples."""
