@@ -1,0 +1,203 @@
+"""Run the cases of guidelines: all as one sweep over the store, so that what is there is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from aqmlab import ScenarioError
+from aqmlab.evaluation.describe.discipline import Discipline
+from aqmlab.evaluation.describe.guideline import Case, Guideline
+from aqmlab.evaluation.describe.measure import Measure, Run
+from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.scenario import Scenario, Settings
+from aqmlab.sweeps.result import Failure, Sweep
+from aqmlab.sweeps.runner import Progress, Standing, run_all
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Plan, Study, study
+
+Place = tuple[str, str]
+"""A case: the section of its guideline, and its name."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to evaluate.
+
+    ``labels`` are the disciplines as the user writes them, ``reference`` that with which the others are compared,
+    ``seeds`` the number of runs of each, ``sections`` those to do, all if empty. ``engine`` performs the runs.
+    """
+
+    labels: Sequence[str]
+    reference: str = "droptail"
+    seeds: int = 10
+    sections: Sequence[str] = ()
+    engine: Engine = PACKETS
+
+    @property
+    def disciplines(self) -> list[Discipline]:
+        """The disciplines, the reference first."""
+        return [Discipline(label) for label in dict.fromkeys([self.reference, *self.labels])]
+
+
+@dataclass(frozen=True)
+class CaseRuns:
+    """The runs of a case: by the label of a discipline and by seed.
+
+    ``settings`` has the settings that put each discipline into the scenario, ``left_out`` the reason why a discipline
+    has no runs.
+    """
+
+    case: Case
+    scenario: Scenario
+    settings: Mapping[str, Settings]
+    runs: Mapping[str, Mapping[int, Run]]
+    left_out: Mapping[str, str]
+
+    def values(self, measure: Measure, label: str) -> dict[int, float | None]:
+        """Return a measure for each seed of a discipline; empty if it has no runs."""
+        return {seed: measure.of(run) for seed, run in self.runs.get(label, {}).items()}
+
+    def percentiles(self, label: str, entry: str) -> list[list[float]]:
+        """Return the percentiles of a traffic entry's delay for each seed."""
+        return [found for run in self.runs.get(label, {}).values() if (found := run.percentiles(entry))]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All runs.
+
+    ``wanted`` and ``done`` count a run that several cases share once. ``simulated`` counts the runs that were not in the
+    store; there, a shared run counts in each case. ``damage`` is the number of unreadable runs by the file of the store
+    that held them.
+    """
+
+    effort: Effort
+    guidelines: Sequence[Guideline]
+    cases: Mapping[Place, CaseRuns]
+    wanted: int = 0
+    done: int = 0
+    simulated: int = 0
+    failures: Sequence[Failure] = ()
+    interrupted: bool = False
+    damage: Mapping[str, int] = field(default_factory=dict)
+
+
+def run(
+    guidelines: Sequence[Guideline],
+    effort: Effort,
+    store: Path,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> Evidence:
+    """Perform the missing runs of the selected guidelines.
+
+    A case that another one is compared with is run too, even if its section is not selected. ``store``, ``jobs``,
+    ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the evidence has the runs that were finished.
+    """
+    chosen = [one for one in guidelines if one.selected(effort.sections)]
+    every = {(one.section, case.name): case for one in guidelines for case in one.cases}
+    needed = [(one.section, case.name) for one in chosen for case in one.cases]
+    needed += [against for place in needed if (against := every[place].against) and against not in needed]
+    asked = [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
+    last: Standing | None = None
+
+    def noted(standing: Standing) -> None:
+        nonlocal last
+        last = standing
+        if progress:
+            progress(standing)
+
+    able = [one for one in asked if one.study]
+    sweeps = run_all([one.study for one in able if one.study], store, jobs, cluster, progress=noted)
+    kept = Store(store)
+    found = dict(zip([one.place for one in able], sweeps, strict=True))
+    done = len({key for sweep in sweeps for key in sweep.frame["key"]})
+    distributions = _Distributions(kept, [found[one.place] for one in able if one.case.distribution])
+    return Evidence(
+        effort,
+        chosen,
+        {one.place: one.runs(found.get(one.place), kept, distributions) for one in asked},
+        wanted=last.wanted if last else done,
+        done=done,
+        simulated=sum(sweep.simulated for sweep in sweeps),
+        failures=[failure for sweep in sweeps for failure in sweep.failures if failure.seed is not None],
+        interrupted=any(sweep.interrupted for sweep in sweeps),
+        damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A case to run: its study, None if nothing of it can be run, and why disciplines are left out."""
+
+    place: Place
+    case: Case
+    scenario: Scenario
+    settings: Mapping[str, Settings]
+    study: Study | None
+    left_out: Mapping[str, str]
+
+    @classmethod
+    def of(cls, place: Place, case: Case, effort: Effort) -> _Asked:
+        """Plan a case with the disciplines that it can have, on an engine that can perform it."""
+        base = Scenario.load(case.scenario).base.with_(dict(case.settings))
+        left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
+        settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
+        wanted: Study | None = None
+        if settings:
+            try:
+                wanted = study(base, {}, settings, effort.seeds, series=case.series, engine=effort.engine)
+                Plan.of(wanted)
+            except ScenarioError as error:
+                wanted = None
+                left_out |= dict.fromkeys(settings, str(error))
+        return cls(place, case, base, settings, wanted, left_out)
+
+    def runs(self, sweep: Sweep | None, store: Store, distributions: _Distributions) -> CaseRuns:
+        """Return the runs of the case."""
+        found: dict[str, dict[int, Run]] = {}
+        left_out = dict(self.left_out)
+        if sweep and self.study:
+            for failure in sweep.failures:
+                if failure.seed is None:
+                    left_out.setdefault(failure.aqm, failure.error)
+            for row in sweep.frame.iter_rows(named=True):
+                series = partial(_series, store, self.study, row["key"])
+                percentiles = partial(distributions.delays, row["key"])
+                found.setdefault(row["aqm"], {})[row["seed"]] = Run(row, series, percentiles)
+        return CaseRuns(self.case, self.scenario, self.settings, found, left_out)
+
+
+def _series(store: Store, wanted: Study, key: str) -> polars.DataFrame:
+    return store.series(wanted.series_name(bytes.fromhex(key)))
+
+
+class _Distributions:
+    """The distributions of several sweeps' runs, which are read together when the first is asked for."""
+
+    def __init__(self, store: Store, sweeps: Sequence[Sweep]) -> None:
+        self._store, self._sweeps = store, sweeps
+
+    @cached_property
+    def _found(self) -> Mapping[bytes, Mapping[str, Any]]:
+        return self._store.distributions(bytes.fromhex(key) for sweep in self._sweeps for key in sweep.frame["key"])
+
+    def delays(self, key: str, entry: str) -> list[float]:
+        """Return the percentiles of the delay of a traffic entry in a run; empty if there are none."""
+        found = self._found.get(bytes.fromhex(key), {})
+        return list(found.get("classes", {}).get(entry, {}).get("delay", []))
+
+
+def missing(guidelines: Sequence[Guideline], evidence: Evidence) -> Iterator[tuple[Guideline, Case, str, str]]:
+    """Yield the guideline, case, discipline and reason of what was left out."""
+    for guideline in guidelines:
+        for case in guideline.cases:
+            for label, reason in evidence.cases[guideline.section, case.name].left_out.items():
+                yield guideline, case, label, reason
