@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from aqmlab.evaluation.describe.guideline import Case, Guideline
@@ -57,17 +58,21 @@ class Scorecard:
         """The number of tests, which are the family over which errors are bounded."""
         return sum(cell.p is not None for cell in self.cells)
 
-    def of(self, guideline: Guideline, case: Case | None = None, label: str | None = None) -> list[Cell]:
-        """Select the cells of a guideline, and of a case or a discipline of it."""
-        return [
-            cell
-            for cell in self.cells
-            if cell.guideline is guideline and case in (None, cell.case) and label in (None, cell.label)
-        ]
+    @cached_property
+    def _found(self) -> Mapping[tuple[str, str, str], list[Cell]]:
+        found: dict[tuple[str, str, str], list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.guideline.section, cell.case.name, cell.label), []).append(cell)
+        return found
+
+    def of(self, guideline: Guideline, case: Case, label: str) -> list[Cell]:
+        """Select the cells of a discipline in a case."""
+        return self._found.get((guideline.section, case.name, label), [])
 
     def counts(self, guideline: Guideline, label: str) -> Counter[Verdict]:
         """Count the verdicts on a discipline in a guideline."""
-        return Counter(cell.verdict for cell in self.of(guideline, label=label) if cell.test)
+        cells = (cell for case in guideline.cases for cell in self.of(guideline, case, label))
+        return Counter(cell.verdict for cell in cells if cell.test)
 
 
 def scorecard(evidence: Evidence, correction: Correction = "holm") -> Scorecard:

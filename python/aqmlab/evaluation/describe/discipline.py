@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from aqmlab.results.result import KERNEL
-from aqmlab.scenario import Scenario, Settings, discipline
+from aqmlab.scenario import Scenario, Settings, discipline, is_own
 
 MEAN_RATE, PACKET = 10e6, 1500
 """The link, in bit/s, and the packet, in bytes, at which a target in packets stands for a target in seconds."""
@@ -43,7 +43,7 @@ class Discipline:
     @property
     def name(self) -> str:
         """Its name without parameters."""
-        return self.label.partition(":")[0] if ".py:" not in self.label else self.label
+        return self.label if is_own(self.label) else self.label.partition(":")[0]
 
     @cached_property
     def table(self) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ class Discipline:
             one = Discipline(str(inner["name"])).knob
             return one and (one if one.path == "dumbbell.buffer" else Knob(f"aqm.{one.path}", one.packets))
         own = {name: each for each in self.entry["parameters"] for name in (each["name"], *each["aliases"])}
-        if self.entry["steers"] and "target" in own:
+        if (self.entry["steers"] or is_own(self.name)) and "target" in own:
             return Knob(f"aqm.{own['target']['name']}", packets=own["target"]["unit"] == "packets")
         if "target_delay" in own and self.table.get("min_th") == "auto" and self.table.get("rules") == "ns2":
             return Knob("aqm.target_delay")

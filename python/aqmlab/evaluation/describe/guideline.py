@@ -59,6 +59,8 @@ class Case:
         Whether differences are tested.
     distribution : str
         The traffic entry whose delays are drawn as a distribution; empty for none.
+    over_time : tuple of float
+        The time, from and to in s, in which throughput and wait are drawn; None for not at all.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Case:
     series: bool = False
     judged: bool = True
     distribution: str = ""
+    over_time: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,6 @@ class Guideline:
         The panels over `Case.x`.
     x_axis : str
         The label of that axis.
-    over_time : sequence of tuple of str
-        The panels over time: a column of the series without the link's name, and the label of its axis.
     departures : sequence of str
         How it departs from the RFC, and why.
     kind : str
@@ -109,7 +110,6 @@ class Guideline:
     cases: Sequence[Case] = ()
     lines: Sequence[Line] = ()
     x_axis: str = ""
-    over_time: Sequence[tuple[str, str]] = ()
     departures: Sequence[str] = ()
     kind: Kind = "runs"
 

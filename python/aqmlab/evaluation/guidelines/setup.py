@@ -36,7 +36,6 @@ def _marking(round_trip: int) -> Case:
             loss("category1", "Loss I"),
             fairness(),
         ],
-        [Plot(f"Category I, {name}, ECN", waiting("category1"), goodput("category1"))],
         settings={
             "dumbbell.sender_delay": sender_delays(round_trip),
             "traffic.category1.tcp.ecn": True,

@@ -43,6 +43,9 @@ def _initial_window(window: int) -> Case:
 ROUND_TRIPS = (5, 50, 100, 200, 560)
 """The round-trip times of the second category, in ms."""
 
+_DRAWN = (50, 560)
+"""Those whose trade-offs are drawn."""
+
 _BUFFER_WAIT = 560.0
 """The longest wait in the buffer of 6.2, in ms."""
 
@@ -62,6 +65,7 @@ def _round_trip(round_trip: int) -> Case:
         [
             Plot(f"Category {numeral}, {both}", waiting(entry), goodput(entry))
             for numeral, entry in (("I", "category1"), ("II", "category2"))
+            if round_trip in _DRAWN
         ],
         settings={"dumbbell.sender_delay": sender_delays(round_trip)},
         x=float(round_trip),

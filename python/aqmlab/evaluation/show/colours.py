@@ -1,0 +1,48 @@
+"""The colours of disciplines: one for each if there are few, otherwise one for each group of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aqmlab.evaluation.describe.discipline import Discipline
+from aqmlab.figures.model import COLOURS
+
+FEW = len(COLOURS)
+"""The most disciplines with a colour each."""
+
+GROUPS = {
+    "length": "a target length",
+    "delay": "a target delay",
+    "chance": "drops at random",
+    "rule": "drops by rule",
+    "several": "several queues",
+}
+"""The groups of the catalogue."""
+
+
+def group(one: Discipline) -> str:
+    """Return the group of a discipline."""
+    if one.foreign:
+        return "rule"
+    entry: Any = one.entry
+    if not entry["one_queue"]:
+        return "several"
+    return str(entry["steers"] or ("chance" if entry["random"] else "rule"))
+
+
+def colours(disciplines: Sequence[Discipline]) -> dict[str, str]:
+    """Assign a colour to each discipline, by its label."""
+    if len(disciplines) <= FEW:
+        # The reference comes first, and is black.
+        return dict(zip([one.label for one in disciplines], [COLOURS[-1], *COLOURS[:-1]], strict=False))
+    shade = dict(zip(GROUPS, COLOURS, strict=False))
+    return {one.label: shade[group(one)] for one in disciplines}
+
+
+def explained(disciplines: Sequence[Discipline]) -> str:
+    """Say in a sentence what the colours mean; empty if each discipline has one."""
+    if len(disciplines) <= FEW:
+        return ""
+    names = ("blue", "red", "green", "pink", "orange")
+    return "; ".join(f"{name}: {text}" for name, text in zip(names, GROUPS.values(), strict=True))
