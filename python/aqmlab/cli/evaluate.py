@@ -40,7 +40,9 @@ def evaluate(
     aqm: Annotated[list[str] | None, options.aqms(help="A queue discipline, also FILE.py:CLASS, to evaluate")] = None,
     section: Annotated[
         list[str] | None,
-        typer.Option("--section", metavar="NUMBER", help="Do this section of the RFC: 5.2, or 5 for all of it. Repeatable."),
+        typer.Option(
+            "--section", metavar="NUMBER", help="Do this section of the RFC: 5.2, or 5 for all of it. Repeatable."
+        ),
     ] = None,
     against: Annotated[
         str,
@@ -54,7 +56,7 @@ def evaluate(
         Correction,
         typer.Option(
             "--correction",
-            help="What bounds the errors of all tests: holm, the probability of a false verdict; bh, the share of them.",
+            help="What bounds the errors of all tests: holm, the probability of a false verdict; bh, their share.",
         ),
     ] = Correction.HOLM,
     jobs: options.Jobs = None,
@@ -72,7 +74,7 @@ def evaluate(
     """Evaluate queue disciplines by RFC 7928.
 
     Every guideline of the RFC is a scenario. The report has a scorecard of disciplines by sections, with a verdict on
-    each measure: better, worse, or no difference shown, compared with drop-tail, with a bound on the errors of all tests
+    each measure: better, worse, or no difference shown, compared with drop-tail, and a bound on the errors of all tests
     together. Each number leads to its figure, its scenario and the command that repeats it.
 
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9, and one more
@@ -93,13 +95,13 @@ def evaluate(
         require_sections(sections)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--section") from None
+    if against == "all":
+        raise typer.BadParameter("all: must be one discipline", param_hint="--against")
     try:
         labels = spelled_out(aqm)
-        (reference,) = spelled_out([against])
     except ValueError as error:
-        hint = "--against" if against == "all" else "--aqm"
-        raise typer.BadParameter(str(error) if against != "all" else "all: give one discipline", param_hint=hint) from None
-    effort = Effort(labels, reference, seeds or (_QUICK_SEEDS if quick else _SEEDS), sections, Engine.parse(engine))
+        raise typer.BadParameter(str(error), param_hint="--aqm") from None
+    effort = Effort(labels, against, seeds or (_QUICK_SEEDS if quick else _SEEDS), sections, Engine.parse(engine))
     folder = out or _OUT
     require_writable_folder(folder, _names())
     step = "reading the store"
@@ -118,7 +120,7 @@ def evaluate(
                     folder,
                     store or folder / "store",
                     command_line(),
-                    correction=correction.value,  # type: ignore[arg-type]
+                    correction=correction.value,
                     jobs=jobs,
                     cluster=cluster,
                     watch=watch if show else None,

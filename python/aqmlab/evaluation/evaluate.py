@@ -32,7 +32,8 @@ def require_sections(sections: list[str]) -> None:
     """Raise `ValueError` for a section that has no guideline."""
     for section in sections:
         if not any(one.selected([section]) for one in GUIDELINES):
-            raise ValueError(f"{section}: must be one of {', '.join(one.section for one in GUIDELINES)}, or the beginning")
+            known = ", ".join(one.section for one in GUIDELINES)
+            raise ValueError(f"{section}: must be one of {known}, or the beginning of some, as 5")
 
 
 def evaluate(

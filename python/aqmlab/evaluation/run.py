@@ -72,9 +72,9 @@ class CaseRuns:
 class Evidence:
     """All runs.
 
-    ``wanted`` and ``done`` count a run that several cases share once. ``simulated`` counts the runs that were not in the
-    store; there, a shared run counts in each case. ``damage`` is the number of unreadable runs by the file of the store
-    that held them.
+    ``wanted`` and ``done`` count a run that several cases share once. ``simulated`` counts the runs that were not in
+    the store; there, a shared run counts in each case. ``damage`` is the number of unreadable runs by the file of the
+    store that held them.
     """
 
     effort: Effort

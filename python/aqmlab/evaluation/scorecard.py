@@ -14,6 +14,8 @@ from aqmlab.evaluation.describe.measure import Measure
 from aqmlab.evaluation.run import CaseRuns, Effort, Evidence
 from aqmlab.evaluation.verdict import Correction, Test, Verdict, adjusted, paired, verdict
 from aqmlab.execute.engine import PACKETS
+from aqmlab.execute.variants import performing
+from aqmlab.results.result import KERNEL
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Settings, Value
 
@@ -90,7 +92,10 @@ def _cells(evidence: Evidence, guideline: Guideline, case: Case) -> Iterator[Cel
         for measure in case.measures:
             values = own.values(measure, label)
             cell = Cell(guideline, case, measure, label, Summary.of(list(values.values())))
-            others = evidence.cases[case.against].values(measure, label) if case.against else own.values(measure, reference)
+            if case.against:
+                others = evidence.cases[case.against].values(measure, label)
+            else:
+                others = own.values(measure, reference)
             if label in own.left_out:
                 yield replace(cell, reason=own.left_out[label])
             elif not values:
@@ -104,23 +109,28 @@ def _cells(evidence: Evidence, guideline: Guideline, case: Case) -> Iterator[Cel
                 yield replace(cell, other=Summary.of(list(others.values())), test=test, reason=test.reason)
 
 
-def commands(runs: CaseRuns, label: str, effort: Effort) -> list[str]:
-    """Return the commands that repeat the numbers of a discipline in a case: one run each, or one comparison."""
-    case = runs.case
+def commands(evidence: Evidence, guideline: Guideline, case: Case, label: str) -> list[str]:
+    """Return the commands that repeat the numbers of a discipline in a case: one comparison, or a run of each side."""
+    runs, effort = evidence.cases[guideline.section, case.name], evidence.effort
     if label not in runs.settings:
         return []
-    options = [*_changes(case.settings), "--seeds", str(effort.seeds)]
-    settings = runs.settings[label]
-    plain = set(settings) == {"aqm"} and settings["aqm"] == label
-    other = {"aqm": effort.reference}
-    if plain and not case.against and case.judged and label != effort.reference:
+    if case.against:
+        return [_run(runs, label, effort), _run(evidence.cases[case.against], label, effort)]
+    if label == effort.reference or not case.judged:
+        return [_run(runs, label, effort)]
+    if all(runs.settings[each] == {"aqm": each} for each in (label, effort.reference)):
         engine = [] if effort.engine == PACKETS else ["--engines", str(effort.engine)]
-        return [_command("compare", case.scenario, [*_changes(other), *_changes(settings), *options, *engine])]
+        options = ["--aqm", effort.reference, "--aqm", label, *_changes(case.settings)]
+        return [_command("compare", case.scenario, [*options, "--seeds", str(effort.seeds), *engine])]
+    return [_run(runs, one, effort) for one in (label, effort.reference)]
+
+
+def _run(runs: CaseRuns, label: str, effort: Effort) -> str:
     engine = [] if effort.engine == PACKETS else ["--engine", str(effort.engine)]
-    found = [_command("run", case.scenario, [*_changes(settings), *options, *engine])]
-    if case.judged and not case.against and label != effort.reference:
-        found.append(_command("run", case.scenario, [*_changes(runs.settings[effort.reference]), *options, *engine]))
-    return found
+    if label.startswith(KERNEL):
+        engine = ["--engine", str(performing(label, [effort.engine])[effort.engine])]
+    options = [*_changes(runs.settings[label]), *_changes(runs.case.settings), "--seeds", str(effort.seeds)]
+    return _command("run", runs.case.scenario, [*options, *engine])
 
 
 def _command(name: str, scenario: str, options: Sequence[str]) -> str:
@@ -152,7 +162,6 @@ def frame(card: Scorecard, evidence: Evidence) -> polars.DataFrame:
 
     rows = []
     for cell in card.cells:
-        runs = evidence.cases[cell.guideline.section, cell.case.name]
         difference = cell.test.difference if cell.test else None
         rows.append(
             {
@@ -173,7 +182,7 @@ def frame(card: Scorecard, evidence: Evidence) -> polars.DataFrame:
                 "p_adjusted": cell.p,
                 "verdict": str(cell.verdict) if cell.test else "",
                 "reason": cell.reason,
-                "command": " && ".join(commands(runs, cell.label, evidence.effort)),
+                "command": " && ".join(commands(evidence, cell.guideline, cell.case, cell.label)),
             }
         )
     return polars.DataFrame(rows, infer_schema_length=None)

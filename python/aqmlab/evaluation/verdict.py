@@ -78,10 +78,11 @@ def paired(own: Mapping[int, float | None], others: Mapping[int, float | None], 
     """
     from scipy.stats import t as student
 
-    pairs = [(mine, theirs) for seed, mine in own.items() if (theirs := others.get(seed)) is not None and mine is not None]
+    both = [(mine, others.get(seed)) for seed, mine in own.items()]
+    pairs = [(mine, theirs) for mine, theirs in both if mine is not None and theirs is not None]
     differences = [mine - theirs for mine, theirs in pairs]
     summary = Summary.of(differences)
-    if any(seed not in others or others[seed] is None or mine is None for seed, mine in own.items()):
+    if len(pairs) < len(both):
         return Test(summary, None, "some seeds have no value")
     if not all(map(math.isfinite, differences)):
         return Test(summary, None, "a value is not finite")

@@ -1,4 +1,4 @@
-"""What is measured in a run: end-to-end metrics of RFC 7928, section 2, with the least difference that is of interest."""
+"""What is measured in a run: end-to-end metrics of RFC 7928, section 2, with the least difference of interest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINK = "bottleneck"
 """The link whose queue the time series are of."""
 
 
-class NoValue(LookupError):
+class NoValueError(LookupError):
     """Raised when a run has no value of a metric."""
 
 
@@ -43,7 +43,7 @@ class Run:
     def __getitem__(self, column: str) -> float:
         value = self._values.get(column)
         if value is None:
-            raise NoValue(column)
+            raise NoValueError(column)
         return float(value)
 
 
@@ -62,7 +62,7 @@ class Measure:
     least : float
         The least difference of interest, in `unit`: what is no larger is neither better nor worse.
     read : callable
-        Reads it from a `Run`; raises `NoValue` if the run has none.
+        Reads it from a `Run`; raises `NoValueError` if the run has none.
     digits : int
         The number of decimals to show.
     """
@@ -94,7 +94,7 @@ class Measure:
         """
         try:
             return self.read(run)
-        except NoValue:
+        except NoValueError:
             return None
 
 
@@ -165,14 +165,14 @@ def ratio(first: str, second: str, name: str) -> Measure:
     def read(run: Run) -> float:
         below = run[f"classes.{first}.goodput"]
         if below == 0:
-            raise NoValue(first)
+            raise NoValueError(first)
         return run[f"classes.{second}.goodput"] / below
 
     return Measure(name, "", "more", 0.0, read, 2)
 
 
 def size_bias(small: str, large: str, name: str = "Difference of losses") -> Measure:
-    """How far the loss ratios of small and of large packets are apart (4.4); one packet in a thousand is of interest."""
+    """How far the loss ratios of small and large packets are apart (4.4); one packet in a thousand is of interest."""
     return Measure(
         name,
         "% points",
@@ -206,7 +206,7 @@ def phase_waiting(phase: Phase, entry: str, warmup: float) -> Measure:
     def read(run: Run) -> float:
         found = phase.of(run.series(), warmup)[f"{LINK}.{entry}.delay"].mean()
         if found is None:
-            raise NoValue(entry)
+            raise NoValueError(entry)
         return float(found) * 1e3  # type: ignore[arg-type]
 
     return Measure(f"Wait, {phase.name}", "ms", "less", 1.0, read)
@@ -216,8 +216,11 @@ def phase_throughput(phase: Phase, entries: Sequence[str], capacity: float, warm
     """Utilisation in a phase: bits sent over `capacity` in Mbit/s; 1 % is of interest."""
 
     def read(run: Run) -> float:
+        import polars
+
         frame = phase.of(run.series(), warmup)
-        sent = sum(float(frame[f"{LINK}.{entry}.throughput"].fill_null(0.0).mean()) for entry in entries)  # type: ignore[arg-type]
-        return sent * 1e-6 / capacity * 100
+        frame = frame.select(polars.col(f"{LINK}.{entry}.throughput").fill_null(0.0) for entry in entries)
+        sent = sum(frame.mean().row(0))
+        return float(sent) * 1e-6 / capacity * 100
 
     return Measure(f"Utilisation, {phase.name}", "%", "more", 1.0, read)

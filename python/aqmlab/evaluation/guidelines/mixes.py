@@ -64,8 +64,8 @@ GUIDELINES = [
         "9.1",
         "Traffic mix",
         "recommended",
-        "A call both ways, six web clients, UDP at 1 Mbit/s, video, five long NewReno flows; beside the RFC's example a "
-        "game's small packets and a probe for the quality of outcome.",
+        "A call both ways, six web clients, UDP at 1 Mbit/s, video, five long NewReno flows; beside the RFC's example "
+        "a game's small packets and a probe for the quality of outcome.",
         [
             Case(
                 "",
@@ -85,7 +85,7 @@ GUIDELINES = [
             )
         ],
         departures=[
-            "The video has a fixed rate: the engine has no adaptive video. The game is a constant rate of small packets."
+            "The video has a fixed rate: the engine has no adaptive video. The game is UDP with small packets."
         ],
     ),
     Guideline(
@@ -101,8 +101,8 @@ GUIDELINES = [
         "10.2",
         "Several managed queues in a row",
         "may be considered",
-        "Three senders cross two managed queues, three the second alone: mild congestion. The discipline at both, then at "
-        "the first before PIE.",
+        "Three senders cross two managed queues, three the second alone: mild congestion. The discipline at both, then "
+        "at the first before PIE.",
         [_two_queues("same at both", PLAIN), _two_queues("before PIE", BEFORE_PIE)],
         departures=["The second discipline with other parameters is left out; 4.3.1 has the range of targets."],
     ),

@@ -52,8 +52,8 @@ GUIDELINES = [
         "4.3.1",
         "Control knobs over a range",
         "recommended for a fair comparison",
-        "Mild congestion, with the parameter that sets a discipline's delay at 5 to 80 ms: for targets in packets, as many "
-        "packets of 1500 bytes as the link sends in this time; for drop-tail, the buffer. This is measured, not tested.",
+        "Mild congestion, with the parameter that sets a discipline's delay at 5 to 80 ms: for targets in packets, as "
+        "many packets of 1500 bytes as the link sends in this time; for drop-tail, the buffer. Measured, not tested.",
         [_aimed(target) for target in TARGETS],
         lines=[Line(waiting("bulk")), Line(goodput("bulk")), Line(loss("bulk"))],
         x_axis="Target (ms)",
@@ -80,7 +80,7 @@ GUIDELINES = [
         "4.5",
         "Interaction with ECN",
         "must be discussed if supported",
-        "Section 6.2 with ECN at the senders and marks in place of drops, compared with the same discipline without ECN.",
+        "Section 6.2 with ECN at the senders and marks in place of drops, compared with the same discipline without.",
         [_marking(each) for each in ROUND_TRIPS],
         lines=[
             Line(goodput("category1", "Goodput I")),
@@ -94,8 +94,8 @@ GUIDELINES = [
         "4.6",
         "Interaction with scheduling",
         "should be discussed",
-        "The traffic mix of 9.1 with the discipline on a queue for each flow under fair queueing, compared with the same "
-        "discipline on one queue.",
+        "The traffic mix of 9.1 with the discipline on a queue for each flow under fair queueing, compared with the "
+        "same discipline on one queue.",
         [
             Case(
                 "",

@@ -44,7 +44,7 @@ def _congestion(scenario: str) -> Case:
 def _phased(
     name: str, scenario: str, phases: Sequence[tuple[Phase, float]], entries: Sequence[str], end: float
 ) -> Case:
-    """Return a case whose results are taken per phase; each comes with its capacity in Mbit/s. Curves go on to `end`."""
+    """Return a case whose results are taken per phase; each has its capacity in Mbit/s. Curves go on to `end`."""
     pairs = [
         (phase, phase_waiting(phase, "bulk", _WARMUP), phase_throughput(phase, entries, capacity, _WARMUP))
         for phase, capacity in phases

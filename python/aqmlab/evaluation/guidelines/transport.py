@@ -103,7 +103,7 @@ GUIDELINES = [
         "must be considered",
         "Beside a long NewReno flow, transfers of 11 to 99 segments, whose initial window is 3 or 10.",
         [_initial_window(3), _initial_window(10)],
-        departures=["The transfers, one in the RFC, follow each other every five seconds, which makes about ten in a run."],
+        departures=["The RFC has one transfer. Here one begins every five seconds, which makes about ten in a run."],
     ),
     Guideline(
         "5.2",
@@ -184,8 +184,8 @@ GUIDELINES = [
         "7.2",
         "Burst absorption",
         "must be considered",
-        "Web pages of 50 objects on six connections with an initial window of 10, and UDP at 1 Mbit/s; in cases III and "
-        "IV video with key frames of 30 kB, in II and IV a long NewReno flow.",
+        "Web pages of 50 objects on six connections with an initial window of 10, and UDP at 1 Mbit/s; in cases III "
+        "and IV video with key frames of 30 kB, in II and IV a long NewReno flow.",
         [
             _burst("I", "burst-1", video=False, bulk=False),
             _burst("II", "burst-2", video=False, bulk=True),

@@ -69,7 +69,7 @@ def method(evidence: Evidence, card: Scorecard) -> list[str]:
         freedom = effort.seeds - 1
         found.append(
             f"With {effort.seeds} seeds a test has {freedom} degree{'s' if freedom != 1 else ''} of freedom. Corrected "
-            f"for {card.tested} tests, only very regular differences are shown: “no difference shown” is no evidence of "
+            f"for {card.tested} tests, only very regular differences are shown: that none is shown is no evidence of "
             f"equality. --seeds {_FEW} or more shows more."
         )
     return found
@@ -129,7 +129,7 @@ def _case(guideline: Guideline, case: Case, evidence: Evidence, card: Scorecard,
                 "label": one.label,
                 "anchor": f"repeat-{name}-{one.label}",
                 "cells": [_cell(cell) for cell in cells],
-                "commands": commands(runs, one.label, evidence.effort),
+                "commands": commands(evidence, guideline, case, one.label),
             }
         )
     return {
@@ -168,7 +168,7 @@ def _grouped(runs: CaseRuns) -> list[Document]:
 
 
 def _cell(cell: Cell) -> Document:
-    """Write a cell: the mean of the reference, the difference of others, the sign of the verdict, and what is behind."""
+    """Write a cell: a mean or a difference, the sign of the verdict, and what is behind it."""
     digits, unit = cell.measure.digits, cell.measure.unit
     own = _estimate(cell.own, digits, signed=False)
     if cell.test is None:

@@ -45,17 +45,18 @@ def drawn(guideline: Guideline, evidence: Evidence) -> list[Drawn]:
     many = len(disciplines) > FEW
     if panels := [panel for case in cases for plot in case.case.plots for panel in _tradeoff(case, plot, shade)]:
         text = (
-            "Goodput over the delay in excess of the idle network's, better up and to the right. Small marks: the runs; "
-            "large: their median; ellipse: one standard deviation of the Gaussian that fits the runs best."
+            "Goodput over the delay in excess of the idle network's, better up and to the right. Small marks: the "
+            "runs; large: their median; ellipse: one standard deviation of the Gaussian that fits the runs best."
         )
         across = min(len(panels), 2 if many else 3)
         grid = Grid(panels=panels, across=across, height=4.6 if many else 3.2)
         found.append(_of(guideline, "tradeoff", f"{text} {_capital(key)}".strip(), grid, legend=not many))
-    if guideline.lines and (panels := [_line(line, cases, evidence, shade, guideline.x_axis) for line in guideline.lines]):
+    if panels := [_line(line, cases, evidence, shade, guideline.x_axis) for line in guideline.lines]:
         text = "Means of the runs" + ("" if many else " with 95 % confidence intervals")
         if any(case.case.against for case in cases) and not many:
             text += "; dashed: the same discipline in the case that it is compared with"
-        found.append(_of(guideline, "curves", f"{text}. {_capital(key)}".strip(), Grid(panels=panels, across=2), legend=True))
+        grid = Grid(panels=panels, across=2)
+        found.append(_of(guideline, "curves", f"{text}. {_capital(key)}".strip(), grid, legend=True))
     if not many and (panels := [panel for case in cases for panel in _distribution(case, shade)]):
         text = "Share of the packets that were no later than this, means of the runs."
         found.append(_of(guideline, "delays", text, Grid(panels=panels, across=min(len(panels), 2)), legend=True))
@@ -77,9 +78,7 @@ def _capital(text: str) -> str:
 def _tradeoff(runs: CaseRuns, plot: Plot, shade: Mapping[str, str]) -> Iterator[Panel]:
     """Yield the panel of a trade-off, if there are runs."""
     found = {label: _pairs(runs, plot, label) for label in shade}
-    points = [
-        Point(label, tuple(pairs), _median(pairs), (None, None)) for label, pairs in found.items() if pairs
-    ]
+    points = [Point(label, tuple(pairs), _median(pairs), (None, None)) for label, pairs in found.items() if pairs]
     if not points:
         return
     log = is_wide([delay for point in points for delay, _ in (*point.runs, point.mean)])
@@ -96,9 +95,8 @@ def _tradeoff(runs: CaseRuns, plot: Plot, shade: Mapping[str, str]) -> Iterator[
             shapes.append(Curve(x=at[:, 0], y=at[:, 1], colour=look, width=0.0, mark="circle", hollow=True, size=2.6))
     for point in points:
         at = np.array([point.mean], float)
-        shapes.append(
-            Curve(x=at[:, 0], y=at[:, 1], colour=shade[point.label], width=0.0, mark="circle", size=5.5, name=point.label)
-        )
+        look = shade[point.label]
+        shapes.append(Curve(x=at[:, 0], y=at[:, 1], colour=look, width=0.0, mark="circle", size=5.5, name=point.label))
     shapes += labels([Point(p.label, (), p.mean, p.halves) for p in points], shade, x, y, log)
     yield Panel(
         title=plot.title,
@@ -149,9 +147,7 @@ def ellipse(points: Array) -> tuple[Array, Array]:
     return along, upright
 
 
-def _line(
-    line: Line, cases: Sequence[CaseRuns], evidence: Evidence, shade: Mapping[str, str], x_axis: str
-) -> Panel:
+def _line(line: Line, cases: Sequence[CaseRuns], evidence: Evidence, shade: Mapping[str, str], x_axis: str) -> Panel:
     """Return the panel of a measure over `Case.x`."""
     shapes: list[Shape] = []
     many = len(shade) > FEW
@@ -184,7 +180,8 @@ def _curve(
 ) -> Iterator[Curve]:
     at = [case.case.x if x is None else x[id(case)] for case in cases]
     summaries = [Summary.of(list(case.values(measure, label).values())) for case in cases]
-    known = [(place, one) for place, one in zip(at, summaries, strict=True) if place is not None and one.mean is not None]
+    pairs = zip(at, summaries, strict=True)
+    known = [(place, one) for place, one in pairs if place is not None and one.mean is not None]
     if not known:
         return
     means = np.array([one.mean for _, one in known], float)
@@ -238,7 +235,8 @@ def _over_time(runs: CaseRuns, shade: Mapping[str, str]) -> Iterator[Panel]:
             known = np.isfinite(stacked).any(axis=0)
             means = np.full(stacked.shape[1], np.nan)
             means[known] = np.nanmean(stacked[:, known], axis=0)
-            curve = Curve(x=inside[0]["t"].to_numpy(), y=means * scale, colour=colour, name=label, width=1.1, steps=True)
+            at = inside[0]["t"].to_numpy()
+            curve = Curve(x=at, y=means * scale, colour=colour, name=label, width=1.1, steps=True)
             curves.append(curve.thinned(_BINS))
         if curves:
             yield Panel(title=runs.case.name, x=Axis("Time (s)", start, end), y=Axis(axis, 0), shapes=curves)

@@ -39,15 +39,16 @@ def _sensitivity(guideline: Guideline, evidence: Evidence) -> Lines:
     for one in evidence.effort.disciplines:
         own = []
         for number, (path, value) in enumerate(numbers(one).items()):
-            cases = [f"{number + 1} x {factor:g}" for factor in FACTORS]
-            runs = [evidence.cases[guideline.section, name] for name in cases if (guideline.section, name) in evidence.cases]
+            places = [(guideline.section, f"{number + 1} x {factor:g}") for factor in FACTORS]
+            runs = [evidence.cases[place] for place in places if place in evidence.cases]
             if len(runs) < len(FACTORS):
                 continue
             default = evidence.cases[runs[0].case.against or ("", "")]
             texts, reach = [path.removeprefix("aqm."), _plain(value)], 0.0
             for measure in runs[0].case.measures:
                 low, middle, high = (
-                    Summary.of(list(each.values(measure, one.label).values())).mean for each in (runs[0], default, runs[1])
+                    Summary.of(list(each.values(measure, one.label).values())).mean
+                    for each in (runs[0], default, runs[1])
                 )
                 texts.append(" / ".join(_number(each, measure.digits) for each in (low, middle, high)))
                 known = [each for each in (low, middle, high) if each is not None]
