@@ -102,6 +102,12 @@ def evaluate(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
     effort = Effort(labels, against, seeds or (_QUICK_SEEDS if quick else _SEEDS), sections, Engine.parse(engine))
+    try:
+        effort.require()
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise  # an error in a scenario, which names its place
+        raise typer.BadParameter(str(error), param_hint="--aqm" if effort.engine.seeded else "--engine") from None
     folder = out or _OUT
     require_writable_folder(folder, _names())
     step = "reading the store"

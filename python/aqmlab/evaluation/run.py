@@ -15,6 +15,8 @@ from aqmlab.evaluation.describe.discipline import Discipline
 from aqmlab.evaluation.describe.guideline import Case, Guideline
 from aqmlab.evaluation.describe.measure import Measure, Run
 from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.replication import repeated
+from aqmlab.execute.variants import performing
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure, Sweep
 from aqmlab.sweeps.runner import Progress, Standing, run_all
@@ -39,10 +41,24 @@ class Effort:
     sections: Sequence[str] = ()
     engine: Engine = PACKETS
 
-    @property
+    @cached_property
     def disciplines(self) -> list[Discipline]:
         """The disciplines, the reference first."""
         return [Discipline(label) for label in dict.fromkeys([self.reference, *self.labels])]
+
+    def require(self) -> None:
+        """Refuse what cannot be, before anything runs.
+
+        Raise `ScenarioError` for a discipline or a parameter that cannot be, `ValueError` for a discipline that the
+        engine lacks, for one that is given twice, and for an engine without seeds.
+        """
+        if not self.engine.seeded:
+            raise ValueError(f"{self.engine} has one run without a seed, by which nothing can be tested; use packet")
+        for one in self.disciplines:
+            performing(one.label, [self.engine])
+            one.require()
+        if same := repeated({one.label: one.scenario for one in self.disciplines}):
+            raise ValueError(f"{same[0]} and {same[1]} are the same")
 
 
 @dataclass(frozen=True)
@@ -96,7 +112,7 @@ def run(
     cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Evidence:
-    """Perform the missing runs of the selected guidelines.
+    """Perform the missing runs of the selected guidelines; the effort has been checked by `Effort.require`.
 
     A case that another one is compared with is run too, even if its section is not selected. ``store``, ``jobs``,
     ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the evidence has the runs that were finished.

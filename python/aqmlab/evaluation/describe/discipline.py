@@ -48,15 +48,20 @@ class Discipline:
     @cached_property
     def table(self) -> Mapping[str, Any]:
         """Its table in a scenario, every default filled in."""
-        return dict(self._scenario.resolved["aqm"])
+        return dict(self.scenario.resolved["aqm"])
 
     @cached_property
     def entry(self) -> Mapping[str, Any]:
         """Its entry in the catalogue."""
-        return discipline(self._scenario.aqm, self._scenario)
+        return discipline(self.scenario.aqm, self.scenario)
+
+    def require(self) -> None:
+        """Raise `ScenarioError` if there is no such discipline, or one of its parameters cannot be."""
+        self.scenario.check()
 
     @cached_property
-    def _scenario(self) -> Scenario:
+    def scenario(self) -> Scenario:
+        """A scenario that has it."""
         return Scenario.load(_PROBE).base.with_aqm(self.spec)
 
     @property

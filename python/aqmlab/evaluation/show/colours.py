@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.evaluation.describe.discipline import Discipline
-from aqmlab.figures.model import COLOURS
+from aqmlab.figures.model import COLOURS, MARKS
 
 FEW = len(COLOURS)
 """The most disciplines with a colour each."""
@@ -38,6 +39,19 @@ def colours(disciplines: Sequence[Discipline]) -> dict[str, str]:
         return dict(zip([one.label for one in disciplines], [COLOURS[-1], *COLOURS[:-1]], strict=False))
     shade = dict(zip(GROUPS, COLOURS, strict=False))
     return {one.label: shade[group(one)] for one in disciplines}
+
+
+def outlines(disciplines: Sequence[Discipline]) -> dict[str, str]:
+    """Assign a mark to each discipline, by its label: another one for each of those that share a colour."""
+    if len(disciplines) <= FEW:
+        return dict.fromkeys((one.label for one in disciplines), "circle")
+    counts: Counter[str] = Counter()
+    found = {}
+    for one in disciplines:
+        place = counts[group(one)]
+        found[one.label] = MARKS[place % len(MARKS)]
+        counts[group(one)] += 1
+    return found
 
 
 def explained(disciplines: Sequence[Discipline]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.evaluation.describe.guideline import Guideline, Line, Plot
 from aqmlab.evaluation.describe.measure import LINK, Measure
 from aqmlab.evaluation.run import CaseRuns, Evidence
-from aqmlab.evaluation.show.colours import FEW, colours, explained
+from aqmlab.evaluation.show.colours import FEW, colours, explained, outlines
 from aqmlab.figures.model import Axis, Curve, Figure, Grid, Panel, Shape
 from aqmlab.figures.tradeoff import Point, extent, is_wide, labels
 from aqmlab.results.summary import Summary
@@ -55,7 +55,7 @@ def drawn(guideline: Guideline, evidence: Evidence) -> list[Drawn]:
         text = "Means of the runs" + ("" if many else " with 95 % confidence intervals")
         if any(case.case.against for case in cases) and not many:
             text += "; dashed: the same discipline in the case that it is compared with"
-        grid = Grid(panels=panels, across=2)
+        grid = Grid(panels=panels, across=3 if len(panels) % 3 == 0 else 2)
         found.append(_of(guideline, "curves", f"{text}. {_capital(key)}".strip(), grid, legend=True))
     if not many and (panels := [panel for case in cases for panel in _distribution(case, shade)]):
         text = "Share of the packets that were no later than this, means of the runs."
@@ -151,14 +151,14 @@ def _line(line: Line, cases: Sequence[CaseRuns], evidence: Evidence, shade: Mapp
     """Return the panel of a measure over `Case.x`."""
     shapes: list[Shape] = []
     many = len(shade) > FEW
+    marks = outlines(evidence.effort.disciplines)
     for label in shade:
-        shapes += _curve(line.measure, cases, label, shade[label], interval=not many, dash=())
+        shapes += _curve(line.measure, cases, label, shade[label], marks[label], interval=not many)
         others = [(case, evidence.cases[case.case.against]) for case in cases if case.case.against]
         if others and not many:
             x = {id(other): case.case.x for case, other in others}
-            shapes += _curve(
-                line.measure, [other for _, other in others], label, shade[label], interval=False, dash=(5.0, 2.5), x=x
-            )
+            beside = [other for _, other in others]
+            shapes += _curve(line.measure, beside, label, shade[label], "", interval=False, x=x)
     xs = [case.case.x for case in cases if case.case.x is not None]
     return Panel(
         title="",
@@ -173,11 +173,12 @@ def _curve(
     cases: Sequence[CaseRuns],
     label: str,
     colour: str,
+    mark: str,
     *,
     interval: bool,
-    dash: tuple[float, ...],
     x: Mapping[int, float | None] | None = None,
 ) -> Iterator[Curve]:
+    """Yield a curve with marks; or dashed, at other places, without."""
     at = [case.case.x if x is None else x[id(case)] for case in cases]
     summaries = [Summary.of(list(case.values(measure, label).values())) for case in cases]
     pairs = zip(at, summaries, strict=True)
@@ -190,11 +191,11 @@ def _curve(
         x=np.array([place for place, _ in known], float),
         y=means,
         colour=colour,
-        name="" if dash else label,
-        dash=dash,
-        width=1.2 if interval or dash else 0.8,
-        mark="" if dash else "circle",
-        size=3.0,
+        name=label if mark else "",
+        dash=() if mark else (5.0, 2.5),
+        width=1.2 if interval or not mark else 0.8,
+        mark=mark,
+        size=3.0 if interval else 4.0,
         interval=(means - halves, means + halves) if interval else None,
         band=False,
     )
