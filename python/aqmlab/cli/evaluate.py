@@ -146,7 +146,7 @@ def _names() -> list[str]:
 
 
 def _report(done: Evaluation, folder: Path, json: bool) -> None:
-    """Print the scorecard, what was done, and where the files are."""
+    """Print the scorecard, the numbers of runs, and the place of the files."""
     if done.document is None or json:
         return
     from aqmlab.evaluation.show import terminal

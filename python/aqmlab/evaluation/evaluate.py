@@ -47,7 +47,7 @@ def evaluate(
     cluster: str | None = None,
     watch: Callable[[str, float], None] | None = None,
 ) -> Evaluation:
-    """Run what is missing, then judge, draw and write it.
+    """Perform the missing runs, then judge, draw and write all.
 
     ``jobs`` and ``cluster`` are as for `aqmlab.sweep`; the report shows ``command``. If the user presses Ctrl-C during
     the runs, nothing is written, and the finished ones stay in the store.

@@ -1,8 +1,8 @@
-"""Run the cases of guidelines: all as one sweep over the store, so that what is there is not run again."""
+"""Run the cases of guidelines: all as one sweep over the store, so that no stored run is repeated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -209,11 +209,3 @@ class _Distributions:
         """Return the percentiles of the delay of a traffic entry in a run; empty if there are none."""
         found = self._found.get(bytes.fromhex(key), {})
         return list(found.get("classes", {}).get(entry, {}).get("delay", []))
-
-
-def missing(guidelines: Sequence[Guideline], evidence: Evidence) -> Iterator[tuple[Guideline, Case, str, str]]:
-    """Yield the guideline, case, discipline and reason of what was left out."""
-    for guideline in guidelines:
-        for case in guideline.cases:
-            for label, reason in evidence.cases[guideline.section, case.name].left_out.items():
-                yield guideline, case, label, reason

@@ -28,8 +28,8 @@ class Cell:
     """A measure of a discipline in a case.
 
     ``own`` and ``other`` summarise its values and those of the reference, ``test`` compares them; None where nothing is
-    tested: of the reference itself, and of a case that is only measured. ``p`` is the adjusted one. ``reason`` says why
-    there is no verdict.
+    tested: of the reference itself, and of a case that is only measured. ``p`` is the adjusted one. ``reason`` is
+    the reason for a missing verdict.
     """
 
     guideline: Guideline

@@ -6,8 +6,8 @@ larger than the least difference of interest, delta: with the mean m and the sta
     t = (|m| - delta) / s,    p = 2 P(T > t)   with n - 1 degrees of freedom, 1 if t <= 0
 
 which rejects a difference of exactly delta with a probability of at most the level, and smaller ones more rarely.
-Holm's procedure bounds the probability of one or more false verdicts among all; that of Benjamini and Hochberg the
-expected share of false ones among those that are given.
+The procedure of Holm bounds the probability of one or more false verdicts among all; that of Benjamini and Hochberg
+bounds the expected share of false ones among those that are given.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ CORRECTIONS: dict[Correction, str] = {
     "holm": f"the probability of one or more false verdicts among all is at most {100 * LEVEL:g} % (Holm)",
     "bh": f"at most {100 * LEVEL:g} % of the verdicts are false in expectation (Benjamini and Hochberg)",
 }
-"""What each procedure promises."""
+"""The promise of each procedure."""
 
 _ROUNDING = 1e-9
 """Differences that vary by less, relative to the values, are equal: that is the rounding of numbers."""
 
 
 class Verdict(StrEnum):
-    """What is said of a difference."""
+    """The judgement of a difference."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -51,7 +51,7 @@ class Test:
     """A paired test.
 
     ``difference`` summarises the differences of the seeds for which both sides have a value. ``p`` is None if nothing
-    can be tested, and ``reason`` then says why.
+    can be tested, for the ``reason`` given.
     """
 
     difference: Summary
@@ -98,7 +98,7 @@ def paired(own: Mapping[int, float | None], others: Mapping[int, float | None], 
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted by Holm's procedure, in the same order.
+    """Return p-values adjusted by the procedure of Holm (1979), in the same order.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def adjusted(ps: Sequence[float | None], correction: Correction) -> list[float | None]:
-    """Return the adjusted p-values of a family; what was not tested is no member of it.
+    """Return the adjusted p-values of a family; missing tests are no members of it.
 
     Parameters
     ----------

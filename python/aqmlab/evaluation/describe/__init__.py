@@ -1,1 +1,1 @@
-"""What is evaluated: guidelines, their cases, what is measured, and how a discipline enters a scenario."""
+"""The subject of an evaluation: guidelines, their cases and measures, and how a discipline enters a scenario."""

@@ -1,4 +1,4 @@
-"""A queue discipline to evaluate: what it is called, what it can do, and how it enters a scenario."""
+"""A queue discipline to evaluate: its name, its abilities, and how it enters a scenario."""
 
 from __future__ import annotations
 
@@ -105,6 +105,11 @@ class Discipline:
         return None
 
 
+def _nothing(_: Discipline) -> str:
+    """Return no reason why a discipline cannot enter a scenario."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Placement:
     """How a discipline enters a scenario.
@@ -113,7 +118,7 @@ class Placement:
     """
 
     settings: Callable[[Discipline], Settings]
-    lacks: Callable[[Discipline], str] = lambda _: ""
+    lacks: Callable[[Discipline], str] = _nothing
 
 
 PLAIN = Placement(lambda one: {"aqm": one.spec})

@@ -1,4 +1,4 @@
-"""A guideline of RFC 7928: its cases, each a scenario with settings, and what is measured, shown and tested of it."""
+"""A guideline of RFC 7928: its cases, each a scenario with settings, with their measures and figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Case:
     scenario : str
         The shipped scenario.
     measures : sequence of Measure
-        What is tested; what is measured only, if not `judged`.
+        The measures; they are tested if the case is `judged`.
     plots : sequence of Plot
         Its panels of goodput over delay.
     settings : mapping
@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Guideline:
-    """A section of RFC 7928 that says what to do.
+    """A section of RFC 7928 that recommends runs or a discussion.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ class Guideline:
     title : str
         Its subject.
     requirement : str
-        What the RFC's section 13, or the section itself, says of its weight.
+        Its weight by the RFC's section 13, or by the section itself.
     about : str
-        What is run and measured, in a sentence or two.
+        The traffic and the measures, in a sentence or two.
     cases : sequence of Case
         The cases; none if nothing is run.
     lines : sequence of Line

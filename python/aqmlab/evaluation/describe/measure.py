@@ -1,4 +1,4 @@
-"""What is measured in a run: end-to-end metrics of RFC 7928, section 2, with the least difference of interest."""
+"""Measures of a run: the end-to-end metrics of RFC 7928, section 2, with the least difference of interest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 LINK = "bottleneck"
 """The link whose queue the time series are of."""
+
+
+Better = Literal["more", "less"]
+"""Whether more or less of a measure is better."""
 
 
 class NoValueError(LookupError):
@@ -60,7 +64,7 @@ class Measure:
     better : str
         Whether ``more`` or ``less`` of it is better.
     least : float
-        The least difference of interest, in `unit`: what is no larger is neither better nor worse.
+        The least difference of interest, in `unit`: smaller differences are neither better nor worse.
     read : callable
         Reads it from a `Run`; raises `NoValueError` if the run has none.
     digits : int
@@ -69,7 +73,7 @@ class Measure:
 
     name: str
     unit: str
-    better: Literal["more", "less"]
+    better: Better
     least: float
     read: Callable[[Run], float]
     digits: int = 1
@@ -157,6 +161,18 @@ def voice(entry: str, name: str) -> Measure:
 def fairness(name: str = "Jain index") -> Measure:
     """Jain's index of the goodputs of all flows that last; 0.02 is of interest."""
     return Measure(name, "", "more", 0.02, lambda run: run["jain"], 3)
+
+
+def share(entry: str, others: Sequence[str], name: str, better: Better) -> Measure:
+    """Share of a traffic entry in the goodput of several; 5 % is of interest."""
+
+    def read(run: Run) -> float:
+        own, *rest = (run[f"classes.{one}.goodput"] for one in (entry, *others))
+        if own + sum(rest) == 0:
+            raise NoValueError(entry)
+        return own / (own + sum(rest)) * 100
+
+    return Measure(name, "%", better, 5.0, read)
 
 
 def ratio(first: str, second: str, name: str) -> Measure:

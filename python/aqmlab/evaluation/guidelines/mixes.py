@@ -1,4 +1,4 @@
-"""Sections 9 and 10: mixes of traffic, traffic both ways, several managed queues."""
+"""Sections 9 and 10: mixes of traffic, traffic in both directions, several managed queues."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ GUIDELINES = [
         "9.1",
         "Traffic mix",
         "recommended",
-        "A call both ways, six web clients, UDP at 1 Mbit/s, video, five long NewReno flows; beside the RFC's example "
-        "a game's small packets and a probe for the quality of outcome.",
+        "A call in both directions, six web clients, UDP at 1 Mbit/s, video, five long NewReno flows; beside the RFC's "
+        "example a game's small packets and a probe for the quality of outcome.",
         [
             Case(
                 "",
@@ -92,8 +92,8 @@ GUIDELINES = [
         "9.2",
         "Bidirectional traffic",
         "may be considered",
-        "Mild congestion both ways on a link of 10 and 2 Mbit/s, with short transfers and requests of 84 bytes; the "
-        "discipline in the fast direction only, then in both (3.1).",
+        "Mild congestion in both directions on a link of 10 and 2 Mbit/s, with short transfers and requests of 84 "
+        "bytes; the discipline in the fast direction only, then in both (3.1).",
         [_two_way("one direction", PLAIN), _two_way("both directions", BOTH_WAYS)],
         departures=["Drop-tail serves the slow direction in the first case."],
     ),

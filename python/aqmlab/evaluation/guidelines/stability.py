@@ -126,7 +126,11 @@ GUIDELINES = [
                 24.0,
             ),
         ],
-        departures=["Slow start is left out: the first 20 s are not measured."],
+        departures=[
+            "Slow start is left out: the first 20 s are not measured.",
+            "A packet counts when its transmission begins, also if the rate changes during it: the utilisation of "
+            "short phases may exceed 100 % by a packet.",
+        ],
     ),
     Guideline(
         "8.3",

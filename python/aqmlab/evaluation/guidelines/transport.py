@@ -11,6 +11,7 @@ from aqmlab.evaluation.describe.measure import (
     loss,
     page,
     ratio,
+    share,
     slow_completion,
     waiting,
 )
@@ -21,7 +22,7 @@ _BULK = (
     waiting("bulk", "Delay p99", "p99"),
     loss("bulk"),
 )
-"""What is measured of long flows."""
+"""The measures of long flows."""
 
 _TRADEOFF = Plot("", waiting("bulk"), goodput("bulk"))
 
@@ -144,7 +145,8 @@ GUIDELINES = [
         "5.4",
         "Less-than-best-effort sender",
         "may be considered",
-        "One long NewReno flow and one LEDBAT flow with a target of 5 ms and a gain of 10.",
+        "One long NewReno flow and one LEDBAT flow with a target of 5 ms and a gain of 10. LEDBAT is meant to yield: "
+        "its share of the goodput is better the smaller it is.",
         [
             Case(
                 "",
@@ -152,7 +154,7 @@ GUIDELINES = [
                 [
                     goodput("bulk", "Goodput, NewReno"),
                     waiting("bulk"),
-                    goodput("background", "Goodput, LEDBAT"),
+                    share("background", ["bulk"], "LEDBAT's share", "less"),
                 ],
                 [
                     Plot("NewReno", waiting("bulk"), goodput("bulk")),

@@ -1,1 +1,1 @@
-"""What is shown of an evaluation: figures, the report, the terminal's table, the page of the documentation."""
+"""The output of an evaluation: figures, the report, the terminal's table, pages of the documentation."""

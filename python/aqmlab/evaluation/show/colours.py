@@ -1,4 +1,4 @@
-"""The colours of disciplines: one for each if there are few, otherwise one for each group of the catalogue."""
+"""The colours of disciplines: one for each of up to eight, otherwise one for each group of the catalogue."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def outlines(disciplines: Sequence[Discipline]) -> dict[str, str]:
 
 
 def explained(disciplines: Sequence[Discipline]) -> str:
-    """Say in a sentence what the colours mean; empty if each discipline has one."""
+    """Return the meaning of the colours; empty if each discipline has its own."""
     if len(disciplines) <= FEW:
         return ""
     names = ("blue", "red", "green", "pink", "orange")

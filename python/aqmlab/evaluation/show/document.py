@@ -54,7 +54,7 @@ def document(
 
 
 def method(evidence: Evidence, card: Scorecard) -> list[str]:
-    """Say in paragraphs how verdicts come about."""
+    """Return paragraphs on the tests and their errors."""
     effort = evidence.effort
     found = [
         f"Every discipline is compared with {effort.reference}, seed by seed: runs of a seed have the same traffic and "
@@ -62,8 +62,8 @@ def method(evidence: Evidence, card: Scorecard) -> list[str]:
         "are Student's, of 95 %, each for itself.",
         "The null hypothesis of a test is that the mean difference is no larger than the least difference of interest, "
         "which stands in the head of each column; so a small difference is not called better only because many seeds "
-        f"resolve it. All {card.tested} tests of this report are one family: {CORRECTIONS[card.correction]}. What is "
-        "measured only, and what could not be tested, is no member of it.",
+        f"resolve it. All {card.tested} tests of this report are one family: {CORRECTIONS[card.correction]}. "
+        "Measures that are not tested are no members of it.",
     ]
     if effort.seeds < _FEW:
         freedom = effort.seeds - 1
@@ -168,7 +168,7 @@ def _grouped(runs: CaseRuns) -> list[Document]:
 
 
 def _cell(cell: Cell) -> Document:
-    """Write a cell: a mean or a difference, the sign of the verdict, and what is behind it."""
+    """Write a cell: a mean or a difference, the sign of the verdict, and the details for the pointer."""
     digits, unit = cell.measure.digits, cell.measure.unit
     own = _estimate(cell.own, digits, signed=False)
     if cell.test is None:

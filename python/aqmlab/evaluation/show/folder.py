@@ -26,7 +26,8 @@ def write(
 ) -> Document:
     """Write everything, and return the content; `evaluation.json` is written last.
 
-    ``seconds`` is the time that the runs took. ``watch`` is called with what is done and the fraction of it.
+    ``seconds`` is the time that the runs took. ``watch`` is called with the current step and the fraction of the work
+    that is done.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DOCUMENT).unlink(missing_ok=True)  # absent while files are from different runs

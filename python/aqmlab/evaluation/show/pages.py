@@ -11,6 +11,7 @@ from typing import Any
 
 from aqmlab.evaluation.show.document import SIGNS
 from aqmlab.evaluation.show.folder import DOCUMENT
+from aqmlab.evaluation.show.tables import DASH, NONE
 from aqmlab.evaluation.verdict import Verdict
 from aqmlab.files import write_text
 from aqmlab.reports.image import small_copy
@@ -79,10 +80,19 @@ def _section(one: Document, figures: Sequence[Document], images: str) -> list[st
     for case in one["cases"]:
         parts += _case(case)
     if one["table"]:
-        parts.append(table(one["table"]["columns"], [[f"`{row[0]}`", *row[1:]] for row in one["table"]["rows"]]))
+        code = one["table"]["code"]
+        rows = [
+            [_code(cell) if place in code else cell for place, cell in enumerate(row)] for row in one["table"]["rows"]
+        ]
+        parts.append(table(one["table"]["columns"], rows))
     for figure in figures:
         parts += [f"![{one['heading']}]({images}/{figure['name']}.png)", f"*{figure['text']}*"]
     return parts
+
+
+def _code(names: str) -> str:
+    """Write names as code."""
+    return names if names in (DASH, NONE) else ", ".join(f"`{name}`" for name in names.split(", "))
 
 
 def _case(case: Document) -> list[str]:

@@ -13,14 +13,15 @@ from aqmlab.evaluation.run import Evidence
 from aqmlab.papers.run.complexity import Complexity, complexity
 from aqmlab.results.summary import Summary
 
-DASH = "-"
-"""The text for what is not known."""
+DASH, NONE = "-", "none"
+"""The texts for an unknown value, and for one that does not exist."""
 
 _MOST = 3
 """The most parameters of a discipline in the table of sensitivity."""
 
 Lines = dict[str, Any]
-"""A table: ``columns``, their heads; ``rows``, the texts of each line, of which the first is a discipline."""
+"""A table: ``columns``, their heads; ``rows``, the texts of each line, of which the first is a discipline; ``code``,
+the places of the columns with names of parameters and presets."""
 
 
 def table(guideline: Guideline, evidence: Evidence) -> Lines | None:
@@ -58,7 +59,7 @@ def _sensitivity(guideline: Guideline, evidence: Evidence) -> Lines:
         rows += [texts for _, texts in own[:_MOST]]
     factors = f"x {FACTORS[0]:g} / as it is / x {FACTORS[1]:g}"
     names = [f"{measure.axis}: {factors}" for measure in guideline.cases[0].measures]
-    return {"columns": ["Discipline", "Parameter", "Value", *names], "rows": rows}
+    return {"columns": ["Discipline", "Parameter", "Value", *names], "rows": rows, "code": [0, 1]}
 
 
 def _plain(value: object) -> str:
@@ -74,7 +75,8 @@ def _cost(_: Guideline, evidence: Evidence) -> Lines:
     rows = [_cost_of(one, known) for one in evidence.effort.disciplines]
     flows = sorted(known.queue)
     heads = [f"Instructions, {count} flows" for count in flows]
-    return {"columns": ["Discipline", *heads, "State (bytes)", "Decides at", "Timer", "Randomness"], "rows": rows}
+    columns = ["Discipline", *heads, "State (bytes)", "Decides at", "Timer", "Randomness"]
+    return {"columns": columns, "rows": rows, "code": [0]}
 
 
 def _cost_of(one: Discipline, known: Complexity) -> list[str]:
@@ -107,10 +109,11 @@ def _operator(_: Guideline, evidence: Evidence) -> Lines:
         rows.append(
             [
                 one.label,
-                knob.path.removeprefix("aqm.") if knob else "none",
-                ", ".join(following) or "none",
+                knob.path.removeprefix("aqm.") if knob else NONE,
+                ", ".join(following) or NONE,
                 str(len(one.entry["parameters"])),
-                ", ".join(str(preset["name"]) for preset in presets) or "none",
+                ", ".join(str(preset["name"]) for preset in presets) or NONE,
             ]
         )
-    return {"columns": ["Discipline", "Sets the delay", "Follow unless set", "Parameters", "Presets"], "rows": rows}
+    columns = ["Discipline", "Sets the delay", "Follow unless set", "Parameters", "Presets"]
+    return {"columns": columns, "rows": rows, "code": [0, 1, 2, 4]}

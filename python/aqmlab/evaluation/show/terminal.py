@@ -26,8 +26,20 @@ def scorecard(found: Mapping[str, Any]) -> str:
         lines += [[printable(row["label"]), *(cell["text"] for cell in row["cells"][part])] for row in rows]
         parts.append(columns(lines))
     meaning = ", ".join(f"{SIGNS[each]} {each}" for each in (Verdict.BETTER, Verdict.WORSE, Verdict.NONE))
+    seeds = f"{found['seeds']} seed{'s' if found['seeds'] > 1 else ''}"
     told = (
         f"{meaning}, compared with {found['reference']} (4.5, 4.6: with itself without ECN and scheduling); numbers of "
-        f"measures. {found['tested']} tests, {found['seeds']} seeds: {CORRECTIONS[found['correction']]}."
+        f"measures. {found['tested']} tests, {seeds}: {CORRECTIONS[found['correction']]}."
     )
-    return "\n\n".join([*parts, textwrap.fill(told, _WIDTH)])
+    return "\n\n".join([*parts, textwrap.fill(told, _WIDTH), *_left_out(found)])
+
+
+def _left_out(found: Mapping[str, Any]) -> list[str]:
+    """List the cases that no discipline could have, such as those that the engine cannot perform."""
+    return [
+        f"Left out: {' '.join(part for part in (one['section'], case['name']) if part)}: {printable(out['reason'])}"
+        for one in found["guidelines"]
+        for case in one["cases"]
+        for out in case["left_out"]
+        if len(out["labels"]) == len(found["labels"])
+    ]
