@@ -19,7 +19,7 @@ from aqmlab.execute.replication import repeated
 from aqmlab.execute.variants import performing
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure, Sweep
-from aqmlab.sweeps.runner import Progress, Standing, run_all
+from aqmlab.sweeps.runner import Progress, run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 
@@ -88,9 +88,9 @@ class CaseRuns:
 class Evidence:
     """All runs.
 
-    ``wanted`` and ``done`` count a run that several cases share once. ``simulated`` counts the runs that were not in
-    the store; there, a shared run counts in each case. ``damage`` is the number of unreadable runs by the file of the
-    store that held them.
+    ``wanted`` is the number of runs, ``done`` that of the finished ones, and ``simulated`` that of those which were not
+    in the store; a run that several cases share counts once. ``damage`` is the number of unreadable runs by the file of
+    the store that held them.
     """
 
     effort: Effort
@@ -122,27 +122,20 @@ def run(
     needed = [(one.section, case.name) for one in chosen for case in one.cases]
     needed += [against for place in needed if (against := every[place].against) and against not in needed]
     asked = [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
-    last: Standing | None = None
-
-    def noted(standing: Standing) -> None:
-        nonlocal last
-        last = standing
-        if progress:
-            progress(standing)
-
-    able = [one for one in asked if one.study]
-    sweeps = run_all([one.study for one in able if one.study], store, jobs, cluster, progress=noted)
     kept = Store(store)
+    able = [one for one in asked if one.study]
+    before = kept.finished({key for one in able for key in one.keys})
+    sweeps = run_all([one.study for one in able if one.study], store, jobs, cluster, progress=progress)
     found = dict(zip([one.place for one in able], sweeps, strict=True))
-    done = len({key for sweep in sweeps for key in sweep.frame["key"]})
+    done = {bytes.fromhex(key) for sweep in sweeps for key in sweep.frame["key"]}
     distributions = _Distributions(kept, [found[one.place] for one in able if one.case.distribution])
     return Evidence(
         effort,
         chosen,
         {one.place: one.runs(found.get(one.place), kept, distributions) for one in asked},
-        wanted=last.wanted if last else done,
-        done=done,
-        simulated=sum(sweep.simulated for sweep in sweeps),
+        wanted=len({key for one in able for key in one.keys}),
+        done=len(done),
+        simulated=len(done - before),
         failures=[failure for sweep in sweeps for failure in sweep.failures if failure.seed is not None],
         interrupted=any(sweep.interrupted for sweep in sweeps),
         damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
@@ -151,13 +144,14 @@ def run(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A case to run: its study, None if nothing of it can be run, and why disciplines are left out."""
+    """A case to run: its study, or None, with the keys of its runs, and the reasons for missing disciplines."""
 
     place: Place
     case: Case
     scenario: Scenario
     settings: Mapping[str, Settings]
     study: Study | None
+    keys: frozenset[bytes]
     left_out: Mapping[str, str]
 
     @classmethod
@@ -167,14 +161,15 @@ class _Asked:
         left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
         settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
         wanted: Study | None = None
+        keys: frozenset[bytes] = frozenset()
         if settings:
             try:
                 wanted = study(base, {}, settings, effort.seeds, series=case.series, engine=effort.engine)
-                Plan.of(wanted)
+                keys = frozenset(key for _, _, _, key in Plan.of(wanted).runs())
             except ScenarioError as error:
                 wanted = None
                 left_out |= dict.fromkeys(settings, str(error))
-        return cls(place, case, base, settings, wanted, left_out)
+        return cls(place, case, base, settings, wanted, keys, left_out)
 
     def runs(self, sweep: Sweep | None, store: Store, distributions: _Distributions) -> CaseRuns:
         """Return the runs of the case."""
