@@ -50,13 +50,16 @@ class Effort:
         """Refuse what cannot be, before anything runs.
 
         Raise `ScenarioError` for a discipline or a parameter that cannot be, `ValueError` for a discipline that the
-        engine lacks, for one that is given twice, and for an engine without seeds.
+        engine lacks, for one that is given twice, and for an engine without seeds, and `EngineUnavailable` if this
+        machine lacks what the engine needs.
         """
         if not self.engine.seeded:
             raise ValueError(f"{self.engine} has one run without a seed, by which nothing can be tested; use packet")
         for one in self.disciplines:
-            performing(one.label, [self.engine])
+            able = performing(one.label, [self.engine])[self.engine]
             one.require()
+            if self.engine != PACKETS:
+                able.check(one.scenario)
         if same := repeated({one.label: one.scenario for one in self.disciplines}):
             raise ValueError(f"{same[0]} and {same[1]} are the same")
 

@@ -121,13 +121,21 @@ class Placement:
     lacks: Callable[[Discipline], str] = _nothing
 
 
+def _alone(one: Discipline) -> str:
+    """Return why a discipline cannot be at one of two managed queues: those of Linux are at the observed one only."""
+    return "a discipline of Linux is at the observed queue only" if one.foreign else ""
+
+
 PLAIN = Placement(lambda one: {"aqm": one.spec})
 """The discipline with its defaults at every managed queue."""
 
-BOTH_WAYS = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": one.spec})
+AT_BOTH = Placement(lambda one: {"aqm": one.spec}, _alone)
+"""The same, where there are two queues."""
+
+BOTH_WAYS = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": one.spec}, _alone)
 """The discipline in both directions."""
 
-BEFORE_PIE = Placement(lambda one: {"link.first.aqm": one.spec, "link.second.aqm": "pie"})
+BEFORE_PIE = Placement(lambda one: {"link.first.aqm": one.spec, "link.second.aqm": "pie"}, _alone)
 """The discipline at the first of two queues, and PIE at the second."""
 
 

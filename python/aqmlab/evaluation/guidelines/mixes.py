@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.evaluation.describe.discipline import BEFORE_PIE, BOTH_WAYS, PLAIN, Placement
+from aqmlab.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, PLAIN, Placement
 from aqmlab.evaluation.describe.guideline import Case, Guideline, Plot
 from aqmlab.evaluation.describe.measure import Measure, fairness, goodput, loss, page, slow_completion, voice, waiting
 
@@ -103,7 +103,7 @@ GUIDELINES = [
         "may be considered",
         "Three senders cross two managed queues, three the second alone: mild congestion. The discipline at both, then "
         "at the first before PIE.",
-        [_two_queues("same at both", PLAIN), _two_queues("before PIE", BEFORE_PIE)],
+        [_two_queues("same at both", AT_BOTH), _two_queues("before PIE", BEFORE_PIE)],
         departures=["The second discipline with other parameters is left out; 4.3.1 has the range of targets."],
     ),
 ]
