@@ -17,6 +17,7 @@ from aqmlab.evaluation.describe.measure import Measure, Run
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import repeated
 from aqmlab.execute.variants import performing
+from aqmlab.papers.run.table import Table
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure, Sweep
 from aqmlab.sweeps.runner import Progress, run_all
@@ -182,11 +183,24 @@ class _Asked:
             for failure in sweep.failures:
                 if failure.seed is None:
                     left_out.setdefault(failure.aqm, failure.error)
-            for row in sweep.frame.iter_rows(named=True):
-                series = partial(_series, store, self.study, row["key"])
-                percentiles = partial(distributions.delays, row["key"])
-                found.setdefault(row["aqm"], {})[row["seed"]] = Run(row, series, percentiles)
+            metrics = _Metrics(sweep)
+            for place, (label, seed, key) in enumerate(sweep.frame.select("aqm", "seed", "key").iter_rows()):
+                series = partial(_series, store, self.study, key)
+                percentiles = partial(distributions.delays, key)
+                found.setdefault(label, {})[seed] = Run(partial(metrics.of, place), series, percentiles)
         return CaseRuns(self.case, self.scenario, self.settings, found, left_out)
+
+
+class _Metrics:
+    """The metrics of a sweep's runs, by the number of the row and the name of the column."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._table = Table(sweep.frame)
+        self._known = frozenset(sweep.frame.columns)
+
+    def of(self, row: int, column: str) -> Any:
+        """Return a metric; None if the run has none, or if no run has."""
+        return self._table.column(column)[row] if column in self._known else None
 
 
 def _series(store: Store, wanted: Study, key: str) -> polars.DataFrame:

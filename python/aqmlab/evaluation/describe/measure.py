@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,8 +26,8 @@ class Run:
 
     Parameters
     ----------
-    values : mapping
-        The metrics of the run by column, as in `Sweep.frame`.
+    values : callable
+        Returns the metric of a column of `Sweep.frame`; None if the run has none.
     series : callable
         Reads the run's time series.
     percentiles : callable
@@ -36,7 +36,7 @@ class Run:
 
     def __init__(
         self,
-        values: Mapping[str, Any],
+        values: Callable[[str], Any],
         series: Callable[[], polars.DataFrame],
         percentiles: Callable[[str], list[float]],
     ) -> None:
@@ -45,7 +45,7 @@ class Run:
         self.percentiles = percentiles
 
     def __getitem__(self, column: str) -> float:
-        value = self._values.get(column)
+        value = self._values(column)
         if value is None:
             raise NoValueError(column)
         return float(value)
