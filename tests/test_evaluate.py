@@ -19,6 +19,7 @@ from aqmlab.evaluation.run import Effort, Evidence, run
 from aqmlab.evaluation.scorecard import Scorecard, frame, scorecard
 from aqmlab.evaluation.show import pages, terminal
 from aqmlab.evaluation.show.document import document
+from aqmlab.evaluation.show.figures import drawn
 from aqmlab.evaluation.verdict import Verdict
 from aqmlab.scenario import shipped
 from aqmlab.sweeps.runner import Standing
@@ -227,6 +228,20 @@ def test_the_commands_repeat_the_numbers(every: Evidence, quick_cli: Cli, sectio
 
 
 # The output
+
+
+def test_distributions_are_of_all_packets_and_seconds(every: Evidence) -> None:
+    guideline = next(one for one in every.guidelines if one.section == "5.3")
+    figure = next(one.figure for one in drawn(guideline, every) if one.name.endswith("distributions"))
+    delay, throughput = figure.panels
+    for panel in (delay, throughput):
+        assert [curve.name for curve in panel.curves] == ["droptail", "codel"]
+        for curve in panel.curves:
+            assert curve.y[-1] == 100.0
+            assert (curve.x[1:] >= curve.x[:-1]).all()
+    (curve, _) = throughput.curves
+    assert curve.x[0] == pytest.approx(10.0, rel=0.002)  # the flood fills every second
+    assert len(curve.x) == 50
 
 
 @pytest.fixture(scope="module")

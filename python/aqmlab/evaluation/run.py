@@ -13,16 +13,20 @@ import polars
 from aqmlab import ScenarioError
 from aqmlab.evaluation.describe.discipline import Discipline
 from aqmlab.evaluation.describe.guideline import Case, Guideline
-from aqmlab.evaluation.describe.measure import Measure, Run
+from aqmlab.evaluation.describe.measure import LINK, Measure, Run
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import repeated
 from aqmlab.execute.variants import performing
+from aqmlab.figures.model import COLOURS
 from aqmlab.papers.run.table import Table
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure, Sweep
 from aqmlab.sweeps.runner import Progress, run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
+
+FEW = len(COLOURS)
+"""The most disciplines with a colour each; of more, curves over time and distributions are not drawn."""
 
 Place = tuple[str, str]
 """A case: the section of its guideline, and its name."""
@@ -83,6 +87,15 @@ class CaseRuns:
         """Return a measure for each seed of a discipline; empty if it has no runs."""
         return {seed: measure.of(run) for seed, run in self.runs.get(label, {}).items()}
 
+    def throughputs(self, label: str, entry: str) -> list[float]:
+        """Return a traffic entry's throughput in each bin of the series after the warm-up, of all seeds, in bit/s."""
+        found: list[float] = []
+        for run in self.runs.get(label, {}).values():
+            frame = run.series()
+            inside = frame.filter(frame["t"] >= self.scenario.warmup)
+            found += inside[f"{LINK}.{entry}.throughput"].fill_null(0.0).to_list()
+        return found
+
     def percentiles(self, label: str, entry: str) -> list[list[float]]:
         """Return the percentiles of a traffic entry's delay for each seed."""
         return [found for run in self.runs.get(label, {}).values() if (found := run.percentiles(entry))]
@@ -127,9 +140,11 @@ def run(
     needed += [against for place in needed if (against := every[place].against) and against not in needed]
     asked = [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
     kept = Store(store)
-    able = [one for one in asked if one.study]
-    before = kept.finished({key for one in able for key in one.keys})
-    sweeps = run_all([one.study for one in able if one.study], store, jobs, cluster, progress=progress)
+    able = [one for one in asked if one.plan]
+    wanted = {key for one in able for key in one.keys}
+    there, recorded = kept.finished(wanted), kept.recorded()
+    missing = {key for one in able if one.plan for key in one.plan.missing(there, recorded)}
+    sweeps = run_all([one.plan.study for one in able if one.plan], store, jobs, cluster, progress=progress)
     found = dict(zip([one.place for one in able], sweeps, strict=True))
     done = {bytes.fromhex(key) for sweep in sweeps for key in sweep.frame["key"]}
     distributions = _Distributions(kept, [found[one.place] for one in able if one.case.distribution])
@@ -137,9 +152,9 @@ def run(
         effort,
         chosen,
         {one.place: one.runs(found.get(one.place), kept, distributions) for one in asked},
-        wanted=len({key for one in able for key in one.keys}),
+        wanted=len(wanted),
         done=len(done),
-        simulated=len(done - before),
+        simulated=len(done & missing),
         failures=[failure for sweep in sweeps for failure in sweep.failures if failure.seed is not None],
         interrupted=any(sweep.interrupted for sweep in sweeps),
         damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
@@ -148,14 +163,13 @@ def run(
 
 @dataclass(frozen=True)
 class _Asked:
-    """A case to run: its study, or None, with the keys of its runs, and the reasons for missing disciplines."""
+    """A case to run: the plan of its runs, None if there are none, and the reasons for missing disciplines."""
 
     place: Place
     case: Case
     scenario: Scenario
     settings: Mapping[str, Settings]
-    study: Study | None
-    keys: frozenset[bytes]
+    plan: Plan | None
     left_out: Mapping[str, str]
 
     @classmethod
@@ -164,28 +178,32 @@ class _Asked:
         base = Scenario.load(case.scenario).base.with_(dict(case.settings))
         left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
         settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
-        wanted: Study | None = None
-        keys: frozenset[bytes] = frozenset()
+        plan: Plan | None = None
         if settings:
             try:
-                wanted = study(base, {}, settings, effort.seeds, series=case.series, engine=effort.engine)
-                keys = frozenset(key for _, _, _, key in Plan.of(wanted).runs())
+                series = case.series or (bool(case.distribution) and len(effort.disciplines) <= FEW)
+                wanted = study(base, {}, settings, effort.seeds, series=series, engine=effort.engine)
+                plan = Plan.of(wanted)
             except ScenarioError as error:
-                wanted = None
                 left_out |= dict.fromkeys(settings, str(error))
-        return cls(place, case, base, settings, wanted, keys, left_out)
+        return cls(place, case, base, settings, plan, left_out)
+
+    @property
+    def keys(self) -> set[bytes]:
+        """The keys of its runs."""
+        return {key for _, _, _, key in self.plan.runs()} if self.plan else set()
 
     def runs(self, sweep: Sweep | None, store: Store, distributions: _Distributions) -> CaseRuns:
         """Return the runs of the case."""
         found: dict[str, dict[int, Run]] = {}
         left_out = dict(self.left_out)
-        if sweep and self.study:
+        if sweep and self.plan:
             for failure in sweep.failures:
                 if failure.seed is None:
                     left_out.setdefault(failure.aqm, failure.error)
             metrics = _Metrics(sweep)
             for place, (label, seed, key) in enumerate(sweep.frame.select("aqm", "seed", "key").iter_rows()):
-                series = partial(_series, store, self.study, key)
+                series = partial(_series, store, self.plan.study, key)
                 percentiles = partial(distributions.delays, key)
                 found.setdefault(label, {})[seed] = Run(partial(metrics.of, place), series, percentiles)
         return CaseRuns(self.case, self.scenario, self.settings, found, left_out)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.evaluation.describe.discipline import Discipline
+from aqmlab.evaluation.run import FEW
 from aqmlab.figures.model import COLOURS, MARKS
-
-FEW = len(COLOURS)
-"""The most disciplines with a colour each."""
 
 GROUPS = {
     "length": "a target length",

@@ -10,8 +10,8 @@ import numpy as np
 
 from aqmlab.evaluation.describe.guideline import Guideline, Line, Plot
 from aqmlab.evaluation.describe.measure import LINK, Measure
-from aqmlab.evaluation.run import CaseRuns, Evidence
-from aqmlab.evaluation.show.colours import FEW, colours, explained, outlines
+from aqmlab.evaluation.run import FEW, CaseRuns, Evidence
+from aqmlab.evaluation.show.colours import colours, explained, outlines
 from aqmlab.figures.model import Axis, Curve, Figure, Grid, Panel, Shape
 from aqmlab.figures.tradeoff import Point, extent, is_wide, labels
 from aqmlab.results.summary import Summary
@@ -58,8 +58,11 @@ def drawn(guideline: Guideline, evidence: Evidence) -> list[Drawn]:
         grid = Grid(panels=panels, across=3 if len(panels) % 3 == 0 else 2)
         found.append(_of(guideline, "curves", f"{text}. {_capital(key)}".strip(), grid, legend=True))
     if not many and (panels := [panel for case in cases for panel in _distribution(case, shade)]):
-        text = "Share of the packets that were no later than this, means of the runs."
-        found.append(_of(guideline, "delays", text, Grid(panels=panels, across=min(len(panels), 2)), legend=True))
+        text = (
+            "Left: share of the packets that were no later than this, means of the runs. Right: share of the seconds, "
+            "ten round trips each, in which the traffic had no more than this on the link; all runs."
+        )
+        found.append(_of(guideline, "distributions", text, Grid(panels=panels, across=2), legend=True))
     if not many and (panels := [panel for case in cases for panel in _over_time(case, shade)]):
         text = "Means of the runs in each bin of the series."
         found.append(_of(guideline, "time", text, Grid(panels=panels, across=1, height=1.9), legend=True))
@@ -202,21 +205,24 @@ def _curve(
 
 
 def _distribution(runs: CaseRuns, shade: Mapping[str, str]) -> Iterator[Panel]:
-    """Yield the panel with the distribution function of a traffic entry's delay, if there is one."""
+    """Yield panels with the distribution functions of a traffic entry's delay and throughput, if there is one."""
     entry = runs.case.distribution
-    curves = []
+    delays, throughputs = [], []
     for label, colour in shade.items() if entry else ():
         if found := runs.percentiles(label, entry):
-            delays = np.mean(np.array(found, float), axis=0) * 1e3
-            curves.append(Curve(x=delays, y=np.linspace(0, 100, len(delays)), colour=colour, name=label, width=1.2))
-    if curves:
-        name = f"{runs.case.name}, {entry}".removeprefix(", ")
-        yield Panel(
-            title=name[0].upper() + name[1:],
-            x=Axis("One-way delay (ms)"),
-            y=Axis("Share of packets (%)", 0, 100),
-            shapes=curves,
-        )
+            x = np.mean(np.array(found, float), axis=0) * 1e3
+            delays.append(Curve(x=x, y=np.linspace(0, 100, len(x)), colour=colour, name=label, width=1.2))
+        if rates := runs.throughputs(label, entry):
+            x = np.sort(np.array(rates, float)) * 1e-6
+            y = np.arange(1, len(x) + 1) / len(x) * 100
+            throughputs.append(Curve(x=x, y=y, colour=colour, name=label, width=1.2, steps=True).thinned(_BINS))
+    name = f"{runs.case.name}, {entry}".removeprefix(", ")
+    for curves, axis, share in (
+        (delays, "One-way delay (ms)", "Share of packets (%)"),
+        (throughputs, "Throughput in a second (Mbit/s)", "Share of seconds (%)"),
+    ):
+        if curves:
+            yield Panel(title=name[0].upper() + name[1:], x=Axis(axis), y=Axis(share, 0, 100), shapes=curves)
 
 
 def _over_time(runs: CaseRuns, shade: Mapping[str, str]) -> Iterator[Panel]:
