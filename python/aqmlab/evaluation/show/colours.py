@@ -56,5 +56,5 @@ def explained(disciplines: Sequence[Discipline]) -> str:
     """Return the meaning of the colours; empty if each discipline has its own."""
     if len(disciplines) <= FEW:
         return ""
-    names = ("blue", "red", "green", "pink", "orange")
+    names = ("blue", "red", "green", "pink", "orange")  # of `COLOURS`, in its order
     return "; ".join(f"{name}: {text}" for name, text in zip(names, GROUPS.values(), strict=True))

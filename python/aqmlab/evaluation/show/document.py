@@ -127,7 +127,7 @@ def _case(guideline: Guideline, case: Case, evidence: Evidence, card: Scorecard,
         rows.append(
             {
                 "label": one.label,
-                "anchor": f"repeat-{name}-{one.label}",
+                "anchor": "-".join(f"repeat-{name}-{one.label}".split()),
                 "cells": [_cell(cell) for cell in cells],
                 "commands": commands(evidence, guideline, case, one.label),
             }
