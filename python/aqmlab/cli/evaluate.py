@@ -83,6 +83,7 @@ def evaluate(
     from aqmlab.evaluation.evaluate import evaluate as evaluated
     from aqmlab.evaluation.evaluate import require_sections
     from aqmlab.evaluation.run import Effort
+    from aqmlab.evaluation.show.files import DOCUMENT, REPORT, TABLE
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.replication import spelled_out
     from aqmlab.files import json_text
@@ -109,7 +110,7 @@ def evaluate(
             raise  # an error in a scenario, which names its place
         raise typer.BadParameter(str(error), param_hint="--aqm" if effort.engine.seeded else "--engine") from None
     folder = out or _OUT
-    require_writable_folder(folder, _names())
+    require_writable_folder(folder, [REPORT, TABLE, DOCUMENT])
     step = "reading the store"
     with one_interrupt() as ignore_interrupts:
         with progress_bar(lambda: step) as show:
@@ -140,24 +141,19 @@ def evaluate(
     _finish(done)
 
 
-def _names() -> list[str]:
-    """List the files whose place is proved before anything runs."""
-    return ["index.html", "scorecard.csv", "evaluation.json"]
-
-
 def _report(done: Evaluation, folder: Path, json: bool) -> None:
     """Print the scorecard, the numbers of runs, and the place of the files."""
     if done.document is None or json:
         return
     from aqmlab.evaluation.show import terminal
-    from aqmlab.evaluation.show.folder import REPORT
+    from aqmlab.evaluation.show.files import REPORT, TABLE
     from aqmlab.papers.show.texts import lasted
 
     found = done.evidence
     typer.echo(terminal.scorecard(done.document))
     runs = f"{found.done} of {found.wanted} runs, {found.simulated} of them new"
     typer.echo(f"\n{runs}, in {lasted(done.running)}; figures and report in {lasted(done.drawing)}.")
-    typer.echo(f"Written to {folder}: {REPORT}, scorecard.csv, figures, scenarios.")
+    typer.echo(f"Written to {folder}: {REPORT}, {TABLE}, figures, scenarios.")
 
 
 def _finish(done: Evaluation) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from aqmlab.results.result import KERNEL
 from aqmlab.scenario import Scenario, Settings, discipline, is_own
 
-MEAN_RATE, PACKET = 10e6, 1500
+LINK_RATE, PACKET = 10e6, 1500
 """The link, in bit/s, and the packet, in bytes, at which a target in packets stands for a target in seconds."""
 
 _PROBE = "rfc7928/friendly"
@@ -26,7 +26,7 @@ class Knob:
 
     def value(self, target: float) -> str | float:
         """Return its value for a target in seconds."""
-        return round(target * MEAN_RATE / 8 / PACKET, 2) if self.packets else f"{target * 1e3:g} ms"
+        return round(target * LINK_RATE / 8 / PACKET, 2) if self.packets else f"{target * 1e3:g} ms"
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from aqmlab.evaluation.run import Evidence
 from aqmlab.evaluation.scorecard import Scorecard, frame
 from aqmlab.evaluation.show.document import Document, document, scenario_file
 from aqmlab.evaluation.show.figures import Drawn, drawn
+from aqmlab.evaluation.show.files import DOCUMENT, REPORT, TABLE
 from aqmlab.figures import matplotlib
-from aqmlab.files import DEFAULT_FORMATS, figure_files, write_text
+from aqmlab.files import DEFAULT_FORMATS, write_text
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.scenario import portable
 from aqmlab.sealed import sealed
-
-REPORT, TABLE, DOCUMENT = "index.html", "scorecard.csv", "evaluation.json"
 
 Watch = Callable[[str, float], None]
 
@@ -56,12 +55,6 @@ def _scenarios(evidence: Evidence, found: Document) -> dict[str, str]:
             scenario = evidence.cases[guideline["section"], case["name"]].scenario
             texts[scenario_file(case["anchor"])] = portable(scenario)[0]
     return texts
-
-
-def names(found: Document) -> list[str]:
-    """List the files of an evaluation, except scenarios."""
-    figures = [each["name"] for one in found["guidelines"] for each in one["figures"]]
-    return [REPORT, TABLE, DOCUMENT, *figure_files(figures, DEFAULT_FORMATS)]
 
 
 def report(found: Document, figures: Mapping[str, Sequence[Drawn]]) -> str:

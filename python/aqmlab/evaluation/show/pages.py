@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.evaluation.show.document import SIGNS
-from aqmlab.evaluation.show.folder import DOCUMENT
+from aqmlab.evaluation.show.files import DOCUMENT
 from aqmlab.evaluation.show.tables import DASH, NONE
 from aqmlab.evaluation.verdict import Verdict
 from aqmlab.files import write_text
