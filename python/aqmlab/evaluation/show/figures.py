@@ -259,8 +259,3 @@ def _columns(names: Sequence[str], suffix: str) -> list[str]:
 def _combined(values: Array, suffix: str) -> Array:
     numbers = np.asarray(values, float)
     return np.nansum(numbers, axis=1) if suffix == "throughput" else numbers[:, 0]
-
-
-def sheets(evidence: Evidence) -> dict[str, list[Drawn]]:
-    """Draw all figures, by the section of their guideline."""
-    return {one.section: drawn(one, evidence) for one in evidence.guidelines if one.kind == "runs"}
