@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce evaluation lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,14 @@ docs: setup ## write the pages that are generated, and the outputs and figures t
 reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and write docs/papers from it: an hour
 	$(BIN)/aqmlab reproduce all --out out/reproduce
 	$(BIN)/python -m aqmlab.papers.show.pages out/reproduce docs/papers
+
+# One more discipline costs its own runs: out/rfc7928/store keeps the others. The pages show the figures of some sections, or all.
+evaluation: setup ## evaluate all disciplines by RFC 7928, in out/rfc7928, and write docs/evaluation from it: ten minutes
+	$(BIN)/aqmlab evaluate --aqm all --out out/rfc7928
+	$(BIN)/aqmlab evaluate --aqm codel --aqm pie --aqm fq_codel --aqm lred --aqm raqm --aqm redtail --aqm dtared \
+	  --store out/rfc7928/store --out out/rfc7928-papers
+	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928 docs/evaluation/all.md 8.2.2 9.1
+	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \

@@ -19,6 +19,7 @@ from aqmlab.cli.compare import compare
 from aqmlab.cli.design import design
 from aqmlab.cli.diff import diff
 from aqmlab.cli.doctor import doctor
+from aqmlab.cli.evaluate import evaluate
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
 from aqmlab.cli.port import port
@@ -90,6 +91,7 @@ app.command()(fluid)
 app.command()(sweep)
 app.command()(diff)
 app.command()(reproduce)
+app.command()(evaluate)
 app.command()(advise)
 app.command()(tune)
 app.command()(analyse)

@@ -125,8 +125,8 @@ def scattered(
 ) -> Panel:
     """Return a panel of points; `delay` and `goodput` label its axes, `shade` and `mark` have colours and marks."""
     delays = [point.mean[0] for point in points]
-    log = min(delays) > 0 and max(delays) > _WIDE * min(delays)
-    x, y = _range(points, 0, log), _range(points, 1, False)
+    log = is_wide(delays)
+    x, y = extent(points, 0, log), extent(points, 1, False)
     shapes: list[Shape] = []
     for point in points:
         look: Any = {"colour": shade[point.label], "mark": mark[point.label]}
@@ -139,13 +139,18 @@ def scattered(
         at = np.array([point.mean], float)
         look = {"colour": shade[point.label], "mark": mark[point.label]}
         shapes.append(Curve(x=at[:, 0], y=at[:, 1], width=0.0, size=6.5, name=point.label, **look))
-    shapes += _labels(points, shade, x, y, log)
+    shapes += labels(points, shade, x, y, log)
     return Panel(
         title=title,
         x=Axis(f"{delay}, reversed", *x, log=log, downwards=True),
         y=Axis(goodput, *y),
         shapes=shapes,
     )
+
+
+def is_wide(delays: Sequence[float]) -> bool:
+    """Return whether delays differ so much that their axis is logarithmic."""
+    return min(delays) > 0 and max(delays) > _WIDE * min(delays)
 
 
 def _marks(results: Mapping[str, Result]) -> dict[str, str]:
@@ -157,7 +162,7 @@ def _marks(results: Mapping[str, Result]) -> dict[str, str]:
     }
 
 
-def _range(points: Sequence[Point], axis: int, log: bool) -> tuple[float, float]:
+def extent(points: Sequence[Point], axis: int, log: bool) -> tuple[float, float]:
     """Return the ends of an axis: all runs have room, and intervals up to a limit, beyond which they are cut off."""
     values = np.array([value[axis] for point in points for value in (*point.runs, point.mean)], float)
     halves = [0.0 if (half := point.halves[axis]) is None else half for point in points]
@@ -182,7 +187,7 @@ def _bars(point: Point, *ends: tuple[float, float]) -> Iterator[tuple[np.ndarray
             yield bar[:, 0], bar[:, 1]
 
 
-def _labels(
+def labels(
     points: Sequence[Point], shade: Mapping[str, str], x: tuple[float, float], y: tuple[float, float], log: bool
 ) -> Iterator[Note]:
     """Yield a label beside each mean, moved to where it covers no mark, no bar and no other label."""

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
-from aqmlab.files import replacing, write_text
+from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show import texts
 from aqmlab.papers.show.terminal import counted
 from aqmlab.papers.show.texts import FINDINGS, decisive
+from aqmlab.reports.image import small_copy
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
 from aqmlab.text import span
@@ -24,9 +23,6 @@ Document = Mapping[str, Any]
 
 _UNJUDGED = "\N{EN DASH}"
 """The text for a claim that was not judged in a setting."""
-
-_COLOURS = 64
-"""The number of colours in an image."""
 
 _ROWS = 20
 """The largest number of rows of a table on a page."""
@@ -81,10 +77,7 @@ def _name(document: Document) -> str:
 def _copied(item: Document, folder: Path, to: Path) -> str:
     """Copy the image of a figure with a palette: it is kept in the repository, and takes a third of the space."""
     name = f"{item['name']}.png"
-    with Image.open(folder / name) as image:
-        small = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
-    with replacing(to / name) as temporary:
-        small.save(temporary, format="PNG", optimize=True)
+    small_copy(folder / name, to / name)
     return name
 
 
