@@ -24,8 +24,9 @@ FAST, ROOMY = "100 Gbit/s", "1000000 packets"
 LATE = 128e-9
 """Seconds by which each transmission of the open loop is late on average.
 
-The guest's clock moves in steps of 256 ns, and a burst of one byte, which tc rounds to none, makes HTB forget by how much the
-last transmission was late. With it, four in five of the packets that have another fate before a FIFO have the same.
+The guest's clock moves in steps of 256 ns, and a burst of one byte, which tc rounds to none, makes HTB forget by how
+much the last transmission was late. With it, four in five of the packets that have another fate before a FIFO have the
+same.
 """
 
 SAMPLE = "1 ms"
@@ -85,7 +86,7 @@ def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
 
 
 def open_loop(title: str, conf: Conf, folder: Path, late: float = 0.0) -> aqmlab.Scenario:
-    """The packets of `arrivals`, a trace for each flow, written to `folder`; each transmission takes `late` seconds more."""
+    """The packets of `arrivals`, a trace for each flow, written to `folder`; transmissions take `late` seconds more."""
     sent = arrivals.arrivals(conf["arrivals"], conf["seed"])
     field = ECN_FIELDS[conf["ecn_field"]]
     entries = []
