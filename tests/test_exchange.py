@@ -272,3 +272,15 @@ def test_measurements_stand_beside_the_simulation(cli: Cli, tmp_path: Path) -> N
     done = cli(*arguments, "--beside", str(tmp_path / "nothing.json"))
     assert done.returncode == 1
     assert done.stderr.endswith("nothing.json: No such file or directory\n")
+
+
+def test_cake_has_its_tins() -> None:
+    scenario = aqmlab.Scenario.load("links/home").with_(duration="3 s", warmup="0 s")
+    cake = {"aqm.name": "cake", "aqm.bandwidth": "20 Mbit/s", "aqm.diffserv": "diffserv4"}
+    (queue, *_) = tc.qdiscs(aqmlab.run(scenario.with_(cake)))
+    assert (queue["kind"], queue["options"]["bandwidth"], queue["options"]["rtt"]) == ("cake", 2_500_000, 100_000)
+    assert [tin["threshold_rate"] for tin in queue["tins"]] == [20e6, 1.25e6, 10e6, 5e6]
+    best = queue["tins"][0]
+    assert best["sent_packets"] > 100
+    assert best["drops"] == queue["drops"]
+    assert 0 < best["base_delay_us"] <= best["avg_delay_us"] <= best["peak_delay_us"]

@@ -54,6 +54,7 @@ impl Fluid {
             classes,
             links: BTreeMap::from([(name, link)]),
             lanes: BTreeMap::new(),
+            counters: BTreeMap::new(),
             distributions,
             // The model has no other link.
             elsewhere: None,

@@ -68,7 +68,8 @@ pub const fn control(congestion: Congestion) -> Option<&'static str> {
         Congestion::Cubic => Some("cubic"),
         Congestion::Dctcp => Some("dctcp"),
         Congestion::Bbr => Some("bbr"),
-        Congestion::Ledbat => None,
+        // Prague is not in the mainline kernel.
+        Congestion::Ledbat | Congestion::Prague => None,
     }
 }
 

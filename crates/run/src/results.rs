@@ -21,6 +21,9 @@ pub struct Results {
     pub links: BTreeMap<String, LinkMetrics>,
     /// Each lane of a measured link whose discipline names its lanes, by both names: `LINK.LANE`.
     pub lanes: BTreeMap<String, LaneMetrics>,
+    /// Of each measured link whose discipline counts more, the counters by its source's names, since the start of the run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, BTreeMap<String, f64>>,
     /// Whole distributions, of each traffic entry and of each measured link.
     pub distributions: Distributions,
     /// The link that was the bottleneck in place of the observed one, if there was one.

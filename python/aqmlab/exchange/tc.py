@@ -76,7 +76,22 @@ def _qdisc(number: int, link: str, result: Result) -> dict[str, Any]:
         "requeues": 0,
     }
     statistics = _STATISTICS.get(kind)
-    return common if statistics is None else {**common, **statistics(metrics, _Course(link, result))}
+    own = {} if statistics is None else statistics(metrics, _Course(link, result))
+    return {**common, **own, **_counters(result.runs[0].counters.get(link, {}))}
+
+
+def _counters(found: Mapping[str, float]) -> dict[str, Any]:
+    """Return a discipline's own counters as tc nests them: ``tins.0.drops`` is in the first of ``tins``."""
+    plain: dict[str, Any] = {}
+    tins: dict[int, dict[str, Any]] = {}
+    for name, value in found.items():
+        group, *path = name.split(".")
+        number = int(value) if value.is_integer() else value
+        if path:
+            tins.setdefault(int(path[0]), {})[path[1]] = number
+        else:
+            plain[group] = number
+    return plain | ({"tins": [tins[i] for i in sorted(tins)]} if tins else {})
 
 
 def _discipline(link: str, resolved: Mapping[str, Any]) -> tuple[Options, tuple[float, str] | None]:
@@ -123,6 +138,12 @@ def _bytes(text: str) -> int | None:
     return round(read[0]) if read and read[1] == "bytes" else None
 
 
+def _octets(text: str) -> int | str:
+    """Return a rate in bytes a second, or tc's word for none."""
+    read = _core.in_base_unit(text)
+    return "unlimited" if read is None else round(read[0] / 8)
+
+
 def _sixteenths(text: str) -> int | None:
     """Return a gain of PIE as Linux counts it."""
     read = _core.in_base_unit(text)
@@ -152,6 +173,20 @@ _OPTIONS: dict[str, dict[str, tuple[str, Convert]]] = {
     "fq_pie": {**_FAIR, **_PIE},
     "red": {"ecn": ("ecn", bool), "harddrop": ("hard_drop", bool)},
     "choke": {"ecn": ("ecn", bool), "harddrop": ("hard_drop", bool)},
+    "cake": {
+        "bandwidth": ("bandwidth", _octets),
+        "diffserv": ("diffserv", str),
+        "flowmode": ("flowmode", str),
+        "ingress": ("ingress", bool),
+        "atm": ("atm", str),
+        "rtt": ("rtt", _us),
+    },
+    "sfq": {
+        "quantum": ("quantum", _bytes),
+        "depth": ("depth", int),
+        "divisor": ("divisor", int),
+        "flows": ("flows", int),
+    },
 }
 """The options of each kind: the discipline's parameter, and how its value is converted."""
 

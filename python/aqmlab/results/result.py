@@ -59,6 +59,9 @@ class Run:
         and ``_max`` in s.
     lanes : dict
         Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
+    counters : dict
+        Of each managed link whose discipline has more counters, as CAKE's tins have, these by its source's names, since
+        the start of the run.
     elsewhere : dict or None
         If the observed queue never filled because another link on the same paths was the bottleneck, the name of that
         ``link`` and its ``utilisation``.
@@ -71,6 +74,7 @@ class Run:
     lanes: dict[str, Metrics] = field(kw_only=True)
     distributions: Distributions
     engine: Metrics
+    counters: dict[str, dict[str, float]] = field(default_factory=dict, kw_only=True)
     elsewhere: dict[str, Any] | None = field(default=None, kw_only=True)
 
     def document(self) -> dict[str, Any]:
@@ -79,11 +83,11 @@ class Run:
         Returns
         -------
         dict
-            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, and ``elsewhere``
-            unless it is None.
+            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, and ``counters``
+            and ``elsewhere`` unless they are empty.
         """
         document = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in document.items() if name != "elsewhere" or value is not None}
+        return {name: value for name, value in document.items() if name not in ("counters", "elsewhere") or value}
 
 
 @dataclass(frozen=True, repr=False)

@@ -81,7 +81,7 @@ impl<P: Probe> Simulation<P> {
         let general = &self.scenario.general;
         let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
         let (mut links, mut link_distributions) = (BTreeMap::new(), BTreeMap::new());
-        let mut lanes = BTreeMap::new();
+        let (mut lanes, mut counters) = (BTreeMap::new(), BTreeMap::new());
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
@@ -96,6 +96,13 @@ impl<P: Probe> Simulation<P> {
             let name = &said.name;
             for (lane, of_lane) in said.lanes().iter().enumerate() {
                 lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
+            }
+            let mut own = BTreeMap::new();
+            aqm_queue.queue.algorithm().counters(&mut |counter, value| {
+                own.insert(counter.to_owned(), value);
+            });
+            if !own.is_empty() {
+                counters.insert(name.clone(), own);
             }
             let distributions = LinkDistributions {
                 loss_runs: Runs::sum(&runs).counts().to_vec(),
@@ -126,6 +133,7 @@ impl<P: Probe> Simulation<P> {
             classes: classes.collect(),
             links,
             lanes,
+            counters,
             distributions: Distributions {
                 classes: class_distributions.collect(),
                 links: link_distributions,
