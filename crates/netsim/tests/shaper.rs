@@ -23,7 +23,8 @@ fn bottleneck(clock: &str, more: &str) -> String {
     )
 }
 
-const FLOOD: &str = "[[traffic]]\nname = \"udp\"\nkind = \"poisson\"\nrate = \"30 Mbit/s\"\npacket_size = \"1486 B\"\n";
+const FLOOD: &str =
+    "[[traffic]]\nname = \"udp\"\nkind = \"poisson\"\nrate = \"30 Mbit/s\"\npacket_size = \"1486 B\"\n";
 
 #[test]
 fn the_link_waits_for_the_shaper() {
@@ -39,7 +40,9 @@ fn the_link_waits_for_the_shaper() {
 fn hosts_share_evenly_and_a_code_point_has_a_tin() {
     let mut cake = "[aqm]\nname = \"cake\"\nbandwidth = \"20 Mbit/s\"\ndiffserv = \"diffserv4\"\n".to_owned();
     for (i, (name, kind)) in
-        [("many", "count = 8\n"), ("one", ""), ("call", "kind = \"voip\"\ndscp = \"EF\"\n")].iter().enumerate()
+        [("many", "count = 8\n"), ("one", ""), ("call", "kind = \"voip\"\ndscp = \"EF\"\n")]
+            .iter()
+            .enumerate()
     {
         let host = i + 1;
         cake += &format!(

@@ -256,13 +256,16 @@ impl Link {
         (self.bytes as f64 * 8.0 / (self.wire.rate.bits() * seconds)).min(1.0)
     }
 
-    /// Whether packets wait at `time`, the end, and no transmission is under way that they could wait for.
+    /// Whether packets wait at `time`, the end, and neither is a transmission under way that they could wait for nor does the
+    /// algorithm pause the link.
     pub(crate) fn is_stuck(&self, time: Time) -> bool {
+        let before = Time::from_nanos(time.nanos().saturating_sub(1));
         self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
             !(aqm_queue.outside.is_some()
                 || aqm_queue.queue.is_empty()
-                || aqm_queue.busy && aqm_queue.sent >= time)
+                || aqm_queue.busy && aqm_queue.sent >= time
+                || aqm_queue.queue.paused_until(before).is_some())
         })
     }
 
