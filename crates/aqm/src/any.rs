@@ -100,6 +100,12 @@ impl AnyDiscipline {
         matches!(self, Self::Several(several) if several.reads_labels())
     }
 
+    /// See [`Discipline::reads_acks`](crate::Discipline::reads_acks).
+    #[must_use]
+    pub(crate) fn reads_acks(&self) -> bool {
+        matches!(self, Self::Several(several) if several.reads_acks())
+    }
+
     /// See [`Discipline::on_label`](crate::Discipline::on_label).
     pub(crate) fn on_label(&mut self, label: Label) {
         if let Self::Several(several) = self {
@@ -116,11 +122,10 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::counters`](crate::Discipline::counters) and [`Aqm::counters`](crate::Aqm::counters).
+    /// See [`Discipline::counters`](crate::Discipline::counters).
     pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        match self {
-            Self::One(aqm) => aqm.counters(visit),
-            Self::Several(several) => several.counters(visit),
+        if let Self::Several(several) = self {
+            several.counters(visit);
         }
     }
 

@@ -124,6 +124,11 @@ pub trait Discipline: Sized {
         false
     }
 
+    /// Whether the labels must have [`Label::ack`].
+    fn reads_acks(&self) -> bool {
+        false
+    }
+
     /// Hands over the label of the packet that arrives next.
     fn on_label(&mut self, _label: Label) {}
 

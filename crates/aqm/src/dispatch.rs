@@ -297,11 +297,6 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.rests(queue),)* Self::Foreign(aqm) => aqm.rests(queue) }
             }
 
-            /// See [`Aqm::counters`].
-            pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-                match self { $(Self::$type(aqm) => aqm.counters(visit),)* Self::Foreign(_) => {} }
-            }
-
             /// See [`Aqm::signals`].
             #[inline]
             pub fn signals(&self, visit: impl FnMut(usize, f64)) {
@@ -360,6 +355,11 @@ macro_rules! aqms {
             /// See [`Discipline::reads_labels`].
             pub(crate) fn reads_labels(&self) -> bool {
                 match self { $(Self::$type_n(several) => several.reads_labels()),* }
+            }
+
+            /// See [`Discipline::reads_acks`].
+            pub(crate) fn reads_acks(&self) -> bool {
+                match self { $(Self::$type_n(several) => several.reads_acks()),* }
             }
 
             /// See [`Discipline::on_label`].

@@ -119,9 +119,9 @@ pub struct Labels {
 }
 
 impl Labels {
-    fn of(&self, row: usize, packet: &Packet, frame: &impl Frame) -> Label {
+    fn of(&self, row: usize, packet: &Packet, ack: Option<Ack>) -> Label {
         let [source, destination] = self.hosts.get(packet.pair as usize).copied().unwrap_or_default();
-        Label { source, destination, dscp: self.dscps.get(row).copied().unwrap_or(0), ack: frame.ack() }
+        Label { source, destination, dscp: self.dscps.get(row).copied().unwrap_or(0), ack }
     }
 }
 
@@ -249,7 +249,8 @@ impl<T: Frame> Queue<T> {
         let packet = Packet { class: self.classes[row], ..frame.packet() };
         let mut backlog = self.backlog(packet.size);
         if let Some(labels) = &self.labels {
-            self.algorithm.on_label(labels.of(row, &packet, &frame));
+            let ack = if self.algorithm.reads_acks() { frame.ack() } else { None };
+            self.algorithm.on_label(labels.of(row, &packet, ack));
         }
         if backlog.full {
             backlog = self.make_room(now, &packet, rng, &mut dropped);

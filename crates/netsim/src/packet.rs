@@ -31,6 +31,8 @@ const L4S: u8 = 128;
 const PUSH: u8 = ECE;
 /// In an ACK, where a segment has AGAIN: the three bits of ECE, CWR and SYN are a counter.
 const ACCURATE: u8 = AGAIN;
+/// In an ACK without that counter: its number is that of a packet from outside, and says nothing.
+const FOREIGN: u8 = CWR;
 /// The place of that counter.
 const ACE: u32 = ECE.trailing_zeros();
 /// In an ACK, where a segment has L4S: the first block is below what the ACK is for, which it repeats.
@@ -169,7 +171,9 @@ impl Packet {
 
     /// A packet from outside, offered at `now`, which its number identifies; of an ACK, nothing else is known.
     pub(crate) fn foreign(now: Time, header: Header, kind: Kind, ecn: Ecn, number: u32) -> Self {
-        Self { kind, seq: number, ..Self::datagram(now, header, ecn) }
+        let packet = Self::datagram(now, header, ecn);
+        let flags = packet.flags | if kind == Kind::Ack { FOREIGN } else { 0 };
+        Self { kind, seq: number, flags, ..packet }
     }
 
     /// The number of a packet from outside.
@@ -296,7 +300,8 @@ impl Frame for Packet {
     }
 
     fn ack(&self) -> Option<aqm::Ack> {
-        (self.kind == Kind::Ack).then(|| {
+        let known = self.kind == Kind::Ack && self.flags & (ACCURATE | FOREIGN) != FOREIGN;
+        known.then(|| {
             let Ack { next, blocks, .. } = self.acknowledgement();
             aqm::Ack { next, blocks, ecn: self.flags >> ACE & 7 }
         })

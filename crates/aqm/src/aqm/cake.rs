@@ -32,7 +32,8 @@
 //! back in a queue here. Of several queues of the same length, the one that is served first loses the packet. `nat`,
 //! `wash`, `fwmark` and `split-gso` have no meaning here: addresses are not translated, a DSCP belongs to an entry of
 //! traffic, and packets are whole. `autorate_ingress` has no guard of 250 ms between two changes of the rate: Linux's never
-//! acts, because the time of the last change is not written.
+//! acts, because the time of the last change is not written. In ingress mode, Linux asks the shaper again when it finds a flow
+//! empty after a drop; here a packet may then leave, at most a transmission early.
 //!
 //! # Sources
 //! Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways", LANMAN
@@ -151,7 +152,7 @@ impl Tin {
             flows: Flows::new(params.flowmode),
             rate: 0,
             pace: Pace::default(),
-            times: Times::new(Span::ZERO, Span::ZERO, None),
+            times: Times::new(Span::ZERO, Span::ZERO, Span::ZERO),
             flow_quantum: 0,
             quantum,
             deficit: 0,
@@ -166,7 +167,7 @@ impl Tin {
         self.rate = rate;
         self.pace = Pace::new(rate);
         self.flow_quantum = if rate > 0 { (rate >> 12).clamp(300, MTU) as u32 } else { MTU as u32 };
-        self.times = Times::new(target, interval, (rate > 0).then(|| Rate::bit_per_s(8 * rate)));
+        self.times = Times::new(target, interval, Span::ns(self.pace.time(MTU as u32)));
     }
 
     fn note_delay(&mut self, delay: Span) {
@@ -430,7 +431,7 @@ impl Discipline for Cake {
             most_used: 0,
             waiting: 0,
             capacity: params.autorate_ingress.then_some(capacity),
-            ingress: params.ingress || params.autorate_ingress,
+            ingress: params.ingress,
             filter: params.ack_filter,
             lines: vec![acks::Line::new(); lanes],
             superfluous: None,
@@ -465,6 +466,10 @@ impl Discipline for Cake {
         true
     }
 
+    fn reads_acks(&self) -> bool {
+        self.filter != Filter::Off
+    }
+
     fn on_label(&mut self, label: Label) {
         self.label = label;
     }
@@ -492,15 +497,16 @@ impl Discipline for Cake {
         counts.sent_bytes += u64::from(packet.size);
         self.waiting += 1;
         self.used += memory(packet.size);
-        self.most_used = self.most_used.max(self.used);
         self.tins[tin].backlog += u64::from(packet.size);
         if self.filter != Filter::Off {
             self.lines[lane].push_back(acks::Waiting { flow: packet.flow, size: packet.size, ack: self.label.ack });
             let place = acks::superfluous(&self.lines[lane], self.filter);
             self.superfluous = place.map(|place| (lane, place as u32));
         }
+        let filtered = self.superfluous.map_or(0, |(lane, place)| self.lines[lane][place as usize].size);
+        self.most_used = self.most_used.max(self.used - if filtered > 0 { memory(filtered) } else { 0 });
         if let Some(capacity) = &mut self.capacity
-            && capacity.note(now, packet.size)
+            && capacity.note(now, packet.size.saturating_sub(filtered))
         {
             let rate = capacity.peak * 15 / 16;
             self.set_rate(rate);

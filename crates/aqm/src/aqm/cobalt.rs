@@ -169,7 +169,7 @@ impl Aqm for Cobalt {
             sojourn: Span::ZERO,
             kernel: (params.form == Form::Linux).then(|| Kernel {
                 state: linux::Cobalt::default(),
-                times: Times::new(params.target, params.interval, Some(port.rate)),
+                times: Times::new(params.target, params.interval, Span::ns(linux::MTU * 8_000_000_000 / port.rate.whole_bits())),
             }),
         }
     }

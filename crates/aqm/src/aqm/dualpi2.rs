@@ -30,7 +30,8 @@
 //! (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range`
 //! 0) above the threshold where the step here includes it, and can classify by other fields; its drops at arrivals, its
 //! step in packets and its memory limit are omitted. Figure 3 of the RFC refuses every packet when one of full size would
-//! not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1). Without `ecn` the ECN
+//! not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1): with
+//! `l4s = false`, one that is struck is dropped. Without `ecn` the ECN
 //! field is ignored: all packets are classic, and the discipline is PI2 that drops at dequeue.
 //!
 //! # Sources

@@ -120,6 +120,8 @@ pub struct Sfq {
     tail: u32,
     used: u32,
     changes: u64,
+    /// Whether the arrival's queue has come to its new length already.
+    noted: bool,
     /// RED with an empty queue.
     red: Option<Box<Kernel>>,
     /// The queue whose first packet is dropped in place of the arrival.
@@ -197,6 +199,15 @@ impl Sfq {
         std::iter::successors((first != NONE).then_some(first), following).map(|slot| slot as usize)
     }
 
+    /// The first packet of a queue, to be dropped.
+    fn behead(&mut self, slot: usize, lanes: &[Lane]) -> (usize, u32) {
+        if lanes[slot].packets == 1 {
+            // The arrival takes its place, at the end of the round; in Linux, where it was.
+            self.leave(slot as u32);
+        }
+        (slot, 0)
+    }
+
     /// The queue of a hash; an unused one if it has none, and if there is one.
     fn slot(&mut self, hash: usize) -> Option<usize> {
         if self.queues[hash] == NONE {
@@ -263,6 +274,7 @@ impl Discipline for Sfq {
             tail: NONE,
             used: 0,
             changes: 0,
+            noted: false,
             red,
             victim: None,
             average: 0.0,
@@ -301,6 +313,7 @@ impl Discipline for Sfq {
         rng: &mut R,
     ) -> (usize, Verdict) {
         let hash = self.hash(packet, rng);
+        let noted = std::mem::take(&mut self.noted);
         if buffer.full {
             return (self.queues[hash].min(self.slots.len() as u32 - 1) as usize, Verdict::Drop);
         }
@@ -321,7 +334,7 @@ impl Discipline for Sfq {
             self.victim = Some(slot);
             verdict = Verdict::Pass;
         }
-        if verdict != Verdict::Drop {
+        if verdict != Verdict::Drop && self.victim.is_none() && !noted {
             self.note(slot);
         }
         (slot, verdict)
@@ -340,8 +353,12 @@ impl Discipline for Sfq {
         }
         let hash = self.hash(packet, rng);
         let own = self.queues[hash];
-        if own == NONE && self.unused == NONE || own != NONE && lanes[own as usize].packets >= self.depth {
+        if own == NONE && self.unused == NONE {
             return None;
+        }
+        if own != NONE && lanes[own as usize].packets >= self.depth {
+            // The queue's own limit comes first.
+            return self.headdrop.then(|| self.behead(own as usize, lanes));
         }
         let of = |slot: usize| (lanes[slot].packets, self.slots[slot].changed);
         let (longest, length) = self
@@ -354,13 +371,15 @@ impl Discipline for Sfq {
             self.leave(first as u32);
             return Some((first, 0));
         }
+        // The arrival has come to its length before the queue that loses a packet has.
+        if own != NONE {
+            self.note(own as usize);
+            self.noted = true;
+        }
         if self.headdrop {
-            if lanes[longest].packets == 1 {
-                // The arrival takes its place, at the end of the round; in Linux, where it was.
-                self.leave(longest as u32);
-            }
+            let victim = self.behead(longest, lanes);
             self.note(longest);
-            return Some((longest, 0));
+            return Some(victim);
         }
         if longest == own as usize {
             return None;

@@ -243,7 +243,7 @@ impl Cobalt {
         Self { target: scaled, interval, mtu_time, rec_inv_sqrt: Some(0), ..Self::new(0.0, 0.0, ecn) }
     }
 
-    /// `cobalt_invsqrt`, with the cache computed anew at each call.
+    /// `cobalt_invsqrt`; the cache has the exact roots.
     fn invsqrt(&mut self) {
         let newton = |root: u32, count: i64| {
             let invsqrt = u64::from(root);
@@ -255,7 +255,10 @@ impl Cobalt {
         self.rec_inv_sqrt = Some(if self.count >= 16 {
             newton(root, self.count)
         } else {
-            (1..=self.count).fold(u32::MAX, |root, count| (0..4).fold(root, |root, _| newton(root, count)))
+            // Rounded down, but for 6, as in `inv_sqrt_cache`.
+            let exact = 4_294_967_296.0 / (self.count.max(1) as f64).sqrt();
+            let table = if matches!(self.count, 0 | 1 | 4) { exact - 1.0 } else { exact.round() };
+            table as u32
         });
     }
 

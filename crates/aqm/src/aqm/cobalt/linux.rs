@@ -1,10 +1,10 @@
 //! COBALT in Linux's whole numbers (sch_cake.c of Linux 7.2): 1/sqrt(count) and BLUE's p in units of 2^-32.
 
 use crate::contract::{Uniform, Verdict};
-use crate::unit::{Bytes, Rate, Span, Time};
+use crate::unit::{Span, Time};
 
 /// The MTU of Ethernet, by which Linux scales its times.
-const MTU: u64 = 1514;
+pub(in crate::aqm) const MTU: u64 = 1514;
 /// BLUE's increment, 1/256, and its decrement, 1/4096.
 const UP: u32 = 1 << 24;
 const DOWN: u32 = 1 << 20;
@@ -19,10 +19,9 @@ pub(in crate::aqm) struct Times {
 }
 
 impl Times {
-    /// For a link of this rate, if it is limited: the target is at least 1.5 MTUs, the interval at least two targets.
-    pub(in crate::aqm) fn new(target: Span, interval: Span, rate: Option<Rate>) -> Self {
-        let mtu = rate.map_or(0, |rate| Bytes(MTU).0 * 8_000_000_000 / rate.whole_bits().max(1));
-        let least = target.nanos();
+    /// For a link on which an MTU takes this time: the target is at least 1.5 MTUs, the interval at least two targets.
+    pub(in crate::aqm) fn new(target: Span, interval: Span, mtu: Span) -> Self {
+        let (least, mtu) = (target.nanos(), mtu.nanos());
         let target = least.max(3 * mtu / 2);
         let interval = (interval.nanos() + target - least).max(2 * target);
         Self { target: Span::ns(target), interval: Span::ns(interval), mtu: Span::ns(mtu) }
@@ -36,7 +35,7 @@ pub(in crate::aqm) struct Cobalt {
     /// 1/sqrt(count); 0 before the first, so that a queue's first excursion is struck at its next packet.
     root: u32,
     drop_next: Time,
-    moved: Time,
+    moved: Option<Time>,
     p: u32,
     dropping: bool,
 }
@@ -48,22 +47,25 @@ const fn newton(root: u32, count: u32) -> u32 {
     (rest.wrapping_mul(root as u64) >> 31) as u32
 }
 
-/// The values that are not computed anew (`cobalt_cache_init`): four steps for each count from the one before.
-const ROOTS: [u32; 16] = {
-    let mut roots = [u32::MAX; 16];
-    let mut root = u32::MAX;
-    let mut count = 1;
-    while count < 16 {
-        let mut step = 0;
-        while step < 4 {
-            root = newton(root, count);
-            step += 1;
-        }
-        roots[count as usize] = root;
-        count += 1;
-    }
-    roots
-};
+/// The roots of small counts (`inv_sqrt_cache`).
+const ROOTS: [u32; 16] = [
+    u32::MAX,
+    u32::MAX,
+    3_037_000_500,
+    2_479_700_525,
+    2_147_483_647,
+    1_920_767_767,
+    1_753_413_056,
+    1_623_345_051,
+    1_518_500_250,
+    1_431_655_765,
+    1_358_187_914,
+    1_294_981_364,
+    1_239_850_263,
+    1_191_209_601,
+    1_147_878_294,
+    1_108_955_788,
+];
 
 impl Cobalt {
     fn step(&mut self) {
@@ -86,14 +88,14 @@ impl Cobalt {
 
     /// Whether BLUE may move.
     fn is_free(&self, now: Time, times: &Times) -> bool {
-        now.since(self.moved) > times.target
+        self.moved.is_none_or(|moved| now.since(moved) > times.target)
     }
 
     /// The queue has lost a packet because memory is full (`cobalt_queue_full`).
     pub(in crate::aqm) fn overflows(&mut self, now: Time, times: &Times) {
         if self.is_free(now, times) {
             self.p = self.p.checked_add(UP).unwrap_or(u32::MAX);
-            self.moved = now;
+            self.moved = Some(now);
         }
         self.dropping = true;
         self.drop_next = now;
@@ -104,7 +106,7 @@ impl Cobalt {
     pub(in crate::aqm) fn is_found_empty(&mut self, now: Time, times: &Times) {
         if self.p > 0 && self.is_free(now, times) {
             self.p = self.p.saturating_sub(DOWN);
-            self.moved = now;
+            self.moved = Some(now);
         }
         self.dropping = false;
         if self.is_due(now) {
@@ -196,19 +198,19 @@ mod tests {
     fn roots_are_those_of_the_counts() {
         for count in 1..16_u32 {
             let exact = 4_294_967_296.0 / f64::from(count).sqrt();
-            assert!((f64::from(ROOTS[count as usize]) / exact - 1.0).abs() < 1e-3, "{count}");
+            assert!((f64::from(ROOTS[count as usize]) - exact).abs() < 2.0, "{count}");
         }
     }
 
     #[test]
     fn times_grow_on_slow_links() {
-        let times = |rate| {
-            let times = Times::new(Span::ms(5), Span::ms(100), rate);
+        let times = |us| {
+            let times = Times::new(Span::ms(5), Span::ms(100), Span::us(us));
             [times.target, times.interval, times.mtu].map(Span::nanos)
         };
-        assert_eq!(times(None), [5_000_000, 100_000_000, 0]);
-        assert_eq!(times(Some(Rate::mbit_per_s(1))), [18_168_000, 113_168_000, 12_112_000]);
-        assert_eq!(times(Some(Rate::bit_per_s(100_000))), [181_680_000, 363_360_000, 121_120_000]);
+        assert_eq!(times(0), [5_000_000, 100_000_000, 0]);
+        assert_eq!(times(12_112), [18_168_000, 113_168_000, 12_112_000]);
+        assert_eq!(times(121_120), [181_680_000, 363_360_000, 121_120_000]);
     }
 
     #[test]
@@ -216,15 +218,15 @@ mod tests {
         let mut cobalt = Cobalt::default();
         assert_eq!(leaves(&mut cobalt, 10_000, 6, false), Verdict::Pass);
         assert_eq!(leaves(&mut cobalt, 10_800, 6, false), Verdict::Drop);
-        // 100 ms / sqrt(2) after the one before, with Linux's root, which is .70671.
-        assert_eq!(leaves(&mut cobalt, 80_660, 6, true), Verdict::Pass);
-        assert_eq!(leaves(&mut cobalt, 80_680, 6, true), Verdict::Mark);
+        // 100 ms / sqrt(2) after the one before.
+        assert_eq!(leaves(&mut cobalt, 80_710, 6, true), Verdict::Pass);
+        assert_eq!(leaves(&mut cobalt, 80_711, 6, true), Verdict::Mark);
     }
 
     #[test]
     fn overflows_move_blue_once_a_target_and_emptiness_moves_it_back() {
         let mut cobalt = Cobalt::default();
-        for us in [6000, 7000, 12_000] {
+        for us in [1000, 2000, 6001] {
             cobalt.overflows(at(us), &TIMES);
         }
         assert_eq!((cobalt.p, cobalt.dropping, cobalt.count()), (2 * UP, true, 1));

@@ -142,3 +142,27 @@ fn rounds_without_credit_are_skipped() {
     // After 500 bytes, 167 quanta.
     assert_eq!(host.sends(8), "abababab");
 }
+
+#[test]
+fn at_its_depth_a_queue_loses_its_head_even_if_the_buffer_is_full() {
+    let mut host = Host::new(Params { depth: 4, headdrop: true, ..quantum(1000) }, 4);
+    host.arrive("aaaa");
+    assert_eq!(host.arrive("a"), [Outcome::Queued]);
+    assert_eq!(host.dropped, [('a', 1)]);
+}
+
+#[test]
+fn of_equally_long_queues_the_last_to_change_loses() {
+    // a has 5, b 3; the fourth of b takes the last of a, whose queue has changed after b's.
+    let mut host = Host::new(quantum(1000), 8);
+    host.arrive("aaaaabbbb");
+    assert_eq!(host.dropped, [('a', 5)]);
+    host.arrive("c");
+    assert_eq!(host.dropped[1..], [('a', 4)]);
+    // Both have 4; an arrival that is refused changes its queue, too.
+    let mut host = Host::new(quantum(1000), 8);
+    host.arrive("aaaabbbba");
+    assert_eq!(host.dropped, []);
+    host.arrive("c");
+    assert_eq!(host.dropped, [('a', 4)]);
+}

@@ -1,10 +1,10 @@
 //! TCP Prague: the scalable control of L4S, paced, with a window of fractions that follows the fraction of marks.
 //!
 //! ```text
-//! segment without a mark:  w     <- w + a / w              a: (rtt / virtual_rtt)^2, at most 1
+//! segment without a mark:  w     <- w + a s / w            a: (rtt / virtual_rtt)^2, at most 1; s: 1500 bytes in segments
 //! a round trip:            alpha <- alpha + (F - alpha) / 16     F: of the segments delivered, those marked
 //! mark, once a round trip: w     <- (1 - alpha / 2) w
-//! first mark, or a loss:   w     <- w / 2
+//! first mark, or a loss:   w     <- w / 2                  unless the ACK of the first mark also brings slow start on
 //! pace                     = w / rtt
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! rate at the same marks. The window also grows while it comes down for a mark, since a queue of L4S marks a few segments
 //! in each round trip.
 //!
-//! While the window is at most four segments, the rate itself is what moves, by as much, and w follows from it; the pace is
+//! While the window is at most 6000 bytes, the rate itself is what moves, by as much, and w follows from it; the pace is
 //! 3 % above it in the first half of a round trip and 3 % below in the second, so that marks come in each.
 //!
 //! With `classic_fallback` alpha is at least 5/8 c in the second line, with c in \[0, 1\] how surely the queue is a classic
@@ -29,6 +29,7 @@
 //! # Departures from the source
 //! Real numbers stand for fixed-point ones, and the rounding that these need is left out. Segments keep their size: Linux
 //! makes them smaller below 1 Mbit/s. They leave one by one; Linux sends bursts of a quarter of a millisecond. The
+//! Rates are of payload, in Linux of packets with their headers. The
 //! classic queue's detection is that of version 0.6; it carries the rests of its integer logarithms, which real ones need not.
 //! SYN and ACKs are not ECN-capable.
 //!
@@ -48,8 +49,9 @@ const G: f64 = 1.0 / 16.0;
 const LONGEST_COMPARED: f64 = 100_000.0;
 /// The least rate, in bytes a second.
 const LEAST_RATE: f64 = 12_500.0;
-/// The window up to which the rate moves, in segments.
-const SMALL: u32 = 4;
+/// The packet that the increase is counted in, and the window up to which the rate moves, in bytes.
+const PACKET: u32 = 1500;
+const SMALL: u32 = 4 * PACKET;
 /// The part by which the pace swings about the rate.
 const SWING: f64 = 4.0 / 128.0;
 /// The weight of a round trip in the long mean of it.
@@ -79,8 +81,8 @@ pub struct Prague {
     reduced_at: u64,
     /// The mean round trip.
     long_rtt: f64,
-    /// The window, and w, before the last loss.
-    before: (u32, f64),
+    /// The window, w and the rate before the last loss.
+    before: (u32, f64, f64),
     virtual_rtt: f64,
     transition: u32,
     classic: Option<Classic>,
@@ -218,10 +220,10 @@ impl Prague {
         if self.moves_rate(state) {
             let (segment, seconds) = (f64::from(profile.payload()), self.long(state) / 1e6);
             let window = (self.rate * seconds / segment).ceil().max(1.0);
-            self.rate += acked * segment / seconds / window;
+            self.rate += acked * f64::from(PACKET) / f64::from(profile.size) * segment / seconds / window;
             self.w = self.w.max(self.w_of_rate(state, profile));
         } else {
-            self.w += acked * self.increase / self.w.max(1.0);
+            self.w += acked * self.increase * f64::from(PACKET) / f64::from(profile.size) / self.w.max(1.0);
             self.rate = self.rate.max(self.rate_of_w(state, profile));
         }
     }
@@ -260,8 +262,8 @@ impl Prague {
 
     /// Chooses what moves from now on.
     fn choose(&mut self, state: &State, profile: &Profile) {
-        let small = self.seen_mark && state.cwnd <= SMALL;
-        if small && !self.by_rate {
+        let small = self.seen_mark && state.cwnd * profile.size <= SMALL;
+        if small {
             self.w = self.w_of_rate(state, profile);
         } else if !small {
             self.rate = self.rate_of_w(state, profile);
@@ -288,7 +290,7 @@ impl CongestionControl for Prague {
             alpha_at: 0,
             reduced_at: 0,
             long_rtt: 0.0,
-            before: (0, 0.0),
+            before: (0, 0.0, 0.0),
             virtual_rtt: profile.tcp.virtual_rtt.secs() * 1e6,
             transition: profile.tcp.transition,
             classic: profile.tcp.classic_fallback.then_some(classic),
@@ -344,7 +346,7 @@ impl CongestionControl for Prague {
 
     fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
         if event == Event::Loss {
-            self.before = (state.cwnd, self.w);
+            self.before = (state.cwnd, self.w, self.rate);
             self.reduce(state, profile, 0.5);
             self.in_loss = true;
         }
@@ -353,6 +355,7 @@ impl CongestionControl for Prague {
     fn undone(&mut self, state: &mut State) -> u32 {
         self.in_loss = false;
         self.w = self.w.max(self.before.1);
+        self.rate = self.rate.max(self.before.2);
         state.cwnd.max(self.before.0)
     }
 

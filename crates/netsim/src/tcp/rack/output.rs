@@ -268,7 +268,9 @@ impl Sender {
         // Neither a SYN nor a retransmission may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
         // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
         let ect = profile.tcp.ecn && (!again && !syn || profile.needs_ecn());
-        let cwr = ect && !again && std::mem::take(&mut state.say_cwr);
+        // With Accurate ECN that bit is part of a counter.
+        let counts = profile.tcp.congestion.counts_marks();
+        let cwr = ect && !again && !counts && std::mem::take(&mut state.say_cwr);
         let push = seq + 1 == state.end;
         let l4s = ect && profile.is_scalable();
         out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });

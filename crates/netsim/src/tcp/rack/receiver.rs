@@ -24,7 +24,7 @@ use scenario::model::{MOST_BLOCKS, Profile};
 const QUICK: u8 = 16;
 const QUICK_AFTER_MARK: u8 = 2;
 /// Marks in one ACK of Accurate ECN at most.
-const MARKS_AN_ACK: u8 = 3;
+const MARKS_AN_ACK: u8 = 2;
 /// The longest delay of an ACK (`TCP_DELACK_MAX`).
 const LONGEST_DELAY: Span = Span::ms(200);
 /// That of one which no round trip bounds (`tcp_send_delayed_ack`: HZ / 2).
@@ -163,6 +163,9 @@ impl Receiver {
             self.take_next(&clock, profile, segment, ce, &mut send);
         } else if segment.seq < self.next {
             self.twice = Some((segment.seq, segment.seq + 1));
+            if profile.tcp.congestion.counts_marks() {
+                self.count_mark(ce);
+            }
             self.hurry(QUICK, profile);
             (self.owed, self.at_once) = (true, true);
         } else {
@@ -317,7 +320,7 @@ impl Receiver {
         }
     }
 
-    /// Accurate ECN: the first mark after none is acknowledged at once, and every third (RFC 9768, section 3.2.2.5.1).
+    /// Accurate ECN: the first mark after none is acknowledged at once, and every second (RFC 9768, section 3.2.2.5.1).
     const fn count_mark(&mut self, ce: bool) {
         if ce {
             self.marks = self.marks.wrapping_add(1);

@@ -30,9 +30,13 @@ impl State {
         }
     }
 
-    /// Whether an ACK echoes a mark; with Accurate ECN, counts how many are new (RFC 9768, appendix A.2).
-    pub(super) const fn note_echo(&mut self, profile: &Profile, ack: &Ack) -> bool {
+    /// Whether an ACK echoes a mark; with Accurate ECN, counts how many are new, of an ACK that brings `news`: an old one that
+    /// was overtaken has an old counter (`__tcp_accecn_process`). That the counter has gone round is not assumed.
+    pub(super) const fn note_echo(&mut self, profile: &Profile, ack: &Ack, news: bool) -> bool {
         let Some(marks) = ack.marks else { return profile.tcp.ecn && ack.ece };
+        if !news {
+            return false;
+        }
         let new = marks.wrapping_sub(self.marks) & 7;
         self.marks = marks;
         self.delivered_marked += new as u32;

@@ -178,7 +178,7 @@ impl Sender {
         }
         let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut found, &mut sample) } else { 0 };
         let marked = state.delivered_marked;
-        found.echo = state.note_echo(profile, ack);
+        found.echo = state.note_echo(profile, ack, found.advanced || news > 0);
         found.marked = found.echo && ack.marks.is_none();
         state.count_delivered(news, found.marked);
         if state.board.is_empty() {

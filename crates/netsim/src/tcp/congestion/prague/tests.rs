@@ -84,6 +84,26 @@ fn a_loss_halves_the_window_and_can_be_undone() {
     prague.steer(&mut state, &profile, &RateSample { delivered: 1, ..RateSample::default() });
     assert_eq!((prague.w, state.cwnd), (50.0, 99), "one segment an ACK, and no growth");
     assert_eq!((prague.undone(&mut state), prague.w), (100, 100.0));
+    // A small window is undone with its rate.
+    let (mut prague, mut state, profile) = open(&tcp(), 10, 3);
+    (prague.seen_mark, prague.round) = (true, 10);
+    round(&mut prague, &mut state, &profile, 0);
+    let rate = prague.rate;
+    prague.on_phase(&mut state, &profile, Phase::Recovery);
+    assert!(prague.by_rate && prague.rate == rate / 2.0);
+    prague.undone(&mut state);
+    assert_eq!(prague.rate, rate);
+}
+
+#[test]
+fn packets_of_all_sizes_grow_by_as_many_bytes() {
+    let grown = |size| {
+        let (mut prague, mut state, _) = open(&tcp(), 50, 100);
+        let profile = Profile::new(&tcp(), size);
+        round(&mut prague, &mut state, &profile, 0);
+        (prague.w - 100.0) * f64::from(size)
+    };
+    assert!((grown(500) / grown(1500) - 1.0).abs() < 0.02, "{} and {}", grown(500), grown(1500));
 }
 
 #[test]
