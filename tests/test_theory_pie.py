@@ -226,7 +226,7 @@ def test_the_command_gives_the_answer_of_the_design(quick_cli: Cli, name: str) -
 # The reference has no slow start and measures q / C at once. While the queue still swings, an update may find it on the
 # other side of half the target than the other integrator's, and drops begin a period later.
 def test_the_engine_and_the_reference_agree_on_pie() -> None:
-    chosen = equal(aqm="pie:max_burst='0 s'", duration="20 s", warmup="1 s")
+    chosen = equal(aqm="pie:delay=departures,max_burst='0 s'", duration="20 s", warmup="1 s")
     model = json.loads(chosen.core.fluid_model())
     (flows,) = model["classes"]
     result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=True, step=0.001)

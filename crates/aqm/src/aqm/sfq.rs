@@ -13,8 +13,9 @@
 //! equals, of the one that came to this length last. If no queue has more than one packet, it drops the next to be served.
 //! With `red_limit`, each queue has RED: its average is of the queue's bytes, without ageing.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw at the first arrival unless `perturbation` is set; RED's. State:
-//! per queue, its credit, its place in the round, when it came to its length, RED's variables; the queue of each hash.
+//! Decides at: enqueue, on packets that wait as well. Timer: none. Randomness: one draw at the first arrival unless
+//! `perturbation` is set; RED's. State: per queue, its credit, its place in the round, when it came to its length, RED's
+//! variables; the queue of each hash.
 //!
 //! # Departures from the source
 //! Linux's hash is another, so that different flows share a queue. `perturb`, which deals all waiting packets out anew after

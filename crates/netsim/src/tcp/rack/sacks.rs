@@ -305,3 +305,37 @@ fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
 pub(super) const fn echoes_before(echo: u32, since: u32) -> bool {
     echo != 0 && echo < since
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::model::Tcp;
+
+    #[test]
+    fn a_counter_of_marks_counts_forward_and_not_in_an_ack_that_was_overtaken() {
+        let profile = Profile::new(&Tcp::preset("prague").unwrap(), 1500);
+        let mut state = State::new(&profile, 100);
+        let mut heard = |marks, news| {
+            let echo = state.note_echo(&profile, &Ack { marks: Some(marks), ..Ack::default() }, news);
+            (echo, state.delivered_marked)
+        };
+        assert_eq!(heard(3, true), (true, 3));
+        assert_eq!(heard(3, true), (false, 3));
+        // The older of two duplicates, of which the newer came first.
+        assert_eq!(heard(2, false), (false, 3));
+        assert_eq!(heard(4, true), (true, 4));
+        // Past seven.
+        assert_eq!(heard(1, true), (true, 9));
+    }
+
+    #[test]
+    fn without_a_counter_the_echo_is_the_flag() {
+        let profile = Profile::new(&Tcp::preset("dctcp").unwrap(), 1500);
+        let mut state = State::new(&profile, 100);
+        let echo = |state: &mut State, ece| state.note_echo(&profile, &Ack { ece, ..Ack::default() }, false);
+        assert_eq!(
+            (echo(&mut state, true), echo(&mut state, false), state.delivered_marked),
+            (true, false, 0)
+        );
+    }
+}

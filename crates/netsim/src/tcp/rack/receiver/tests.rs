@@ -111,3 +111,27 @@ fn without_quick_and_compressed_acks_it_is_the_plain_receiver() {
     assert_eq!((1..=4).map(&mut acks).collect::<Vec<_>>(), [vec![], vec![3], vec![], vec![5]]);
     assert_eq!((6..=12).map(&mut acks).collect::<Vec<_>>(), vec![vec![5]; 7]);
 }
+
+#[test]
+fn accurate_ecn_counts_each_mark_and_hurries_the_first_and_every_second() {
+    let profile = Profile::new(&Tcp { quick_acks: 0, ..Tcp::preset("prague").unwrap() }, 1500);
+    let mut receiver = open(&profile);
+    let mut counters = |seq: u32, ce: bool| {
+        let now = at(10_000 + 100 * u64::from(seq));
+        let segment = Segment { ect: true, l4s: true, ..segment(seq, now) };
+        let mut sent = vec![];
+        receiver.on_segment(now, &profile, &segment, ce, |ack| sent.push(ack.marks.unwrap()));
+        sent
+    };
+    assert_eq!((counters(1, false), counters(2, false)), (vec![], vec![0]));
+    // The first mark at once, then two by two, as delayed ACKs are.
+    assert_eq!((counters(3, true), counters(4, true), counters(5, true)), (vec![1], vec![], vec![3]));
+    // A mark on what comes again counts too.
+    assert_eq!(counters(5, true), vec![4]);
+    (6..9).for_each(|seq| {
+        counters(seq, true);
+    });
+    // The eighth.
+    let last = [counters(9, true), counters(10, false), counters(11, false)].concat();
+    assert!(!last.is_empty() && last.iter().all(|marks| *marks == 0), "{last:?}");
+}
