@@ -23,7 +23,8 @@
 //! limited (`memlimit`): while it is exceeded, the head of the longest queue of all is dropped, and its COBALT notified.
 //!
 //! Decides at: enqueue (memory, ACKs), dequeue. Timer: none. Randomness: one draw at the first arrival unless
-//! `perturbation` is set; COBALT's. State: per tin, 1024 queues with COBALT's state, 2048 hosts, clocks; of the whole, T and F, and the memory in use.
+//! `perturbation` is set; COBALT's. State: per tin, 1024 queues with COBALT's state, 2048 hosts, clocks; of the whole,
+//! T and F, and the memory in use.
 //!
 //! # Departures from the source
 //! Memory is counted as Linux counts buffers: 2304 bytes for a packet above 640, 768 for a smaller one. The link's buffer is
@@ -71,8 +72,8 @@ crate::params! {
         /// The tins: `besteffort`, one; `precedence`, eight by precedence; `diffserv3`, best effort, bulk (CS1, LE) and voice
         /// (EF, CS6, CS7); `diffserv4`, with video (AF2x to AF4x, CS2, CS3); `diffserv8`.
         diffserv: Diffserv = Diffserv::Three, "";
-        /// The packets that have a queue together, and the hosts that share evenly: `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`,
-        /// `dual-srchost`, `dual-dsthost`, `triple-isolate`.
+        /// The packets that have a queue together, and the hosts that share evenly: `flowblind`, `srchost`, `dsthost`,
+        /// `hosts`, `flows`, `dual-srchost`, `dual-dsthost`, `triple-isolate`.
         flowmode: FlowMode = FlowMode::Triple, "";
         /// The round-trip time that is expected: COBALT's interval. tc's words: datacentre 100 us, lan 1 ms, metro 10 ms,
         /// regional 30 ms, internet 100 ms, oceanic 300 ms, satellite 1 s, interplanetary 1000 s.

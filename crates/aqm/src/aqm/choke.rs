@@ -20,9 +20,9 @@
 //!
 //! # Departures from the source
 //! Those of `red`, which is gentle by default; the paper's RED is not. Several candidates are drawn one after the
-//! other and may be the same packet; only the first match is dropped, where the paper drops all. A match is a drop, with ECN too, and does not change RED's count. Linux draws
-//! from an array in which matches leave holes: after three holes it takes the head, which is therefore drawn a little
-//! more often than here.
+//! other and may be the same packet; only the first match is dropped, where the paper drops all. A match is a drop,
+//! with ECN too, and does not change RED's count. Linux draws from an array in which matches leave holes: after three
+//! holes it takes the head, which is therefore drawn a little more often than here.
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth

@@ -35,8 +35,8 @@
 //! field is ignored: all packets are classic, and the discipline is PI2 that drops at dequeue.
 //!
 //! # Sources
-//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin. Tested against a transcription of the RFC's pseudocode,
-//! packet by packet.
+//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin.
+//! Tested against a transcription of the RFC's pseudocode, packet by packet.
 
 #[cfg(test)]
 mod tests;

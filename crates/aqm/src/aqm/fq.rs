@@ -27,9 +27,10 @@
 //! one Ethernet packet. Linux's fq_codel and fq_pie have a limit of 10 240 packets; here the limit is the link's
 //! buffer.
 //!
-//! The forms "fq_codel" and "fq_pie" omit Linux's memory limits, which count a kernel's buffers, not packets' bytes. When no packet waits, all lists are cleared, as
-//! happens when a device asks Linux's empty queue for a packet; under a class of HTB that never happens, and queues
-//! stay on their lists until others are served. Linux uses a different hash, so different flows share a queue.
+//! The forms "fq_codel" and "fq_pie" omit Linux's memory limits, which count a kernel's buffers, not packets' bytes.
+//! When no packet waits, all lists are cleared, as happens when a device asks Linux's empty queue for a packet; under a
+//! class of HTB that never happens, and queues stay on their lists until others are served. Linux uses a different
+//! hash, so different flows share a queue.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,

@@ -18,9 +18,9 @@
 //! # Departures from the source
 //! The authors' code draws twice against p'; one draw against p'^2 has the same probability. It measures the delay by
 //! the departure rate; here the delay is the time that the first packet has waited at the update, as in RFC 9332 (figure
-//! 6) and Linux's dualpi2, so that it grows while the link stalls. Its controller works on k p', with gains k times as large, and clips it to
-//! 1, which is `max_p` = 1/k^2 here. It also lets p' of an idle queue decay, a heuristic of PIE that the paper does
-//! not have; this is omitted. Without `ecn`, a scalable packet is treated like any other.
+//! 6) and Linux's dualpi2, so that it grows while the link stalls. Its controller works on k p', with gains k times as
+//! large, and clips it to 1, which is `max_p` = 1/k^2 here. It also lets p' of an idle queue decay, a heuristic of PIE
+//! that the paper does not have; this is omitted. Without `ecn`, a scalable packet is treated like any other.
 //!
 //! # Sources
 //! De Schepper, Bondarenko, Tsang, Briscoe, "PI2: a linearized AQM for both classic and scalable TCP", CoNEXT

@@ -26,7 +26,8 @@
 //!
 //! The form "linux" uses floating-point numbers, not units of 2^-56; p stays at 256 where Linux falls back to 1. Its
 //! first update comes one period after the start, in Linux after 500 ms. Linux's timer rounds the period up to clock ticks
-//! and goes off a tick later: a `t_update` of 15 ms is 16 ms at 1000 Hz, 20 ms at 250 Hz. Linux's own measurement of the departure rate (`dq_rate_estimator`) is omitted: `departures` is the RFC's.
+//! and goes off a tick later: a `t_update` of 15 ms is 16 ms at 1000 Hz, 20 ms at 250 Hz. Linux's own measurement of
+//! the departure rate (`dq_rate_estimator`) is omitted: `departures` is the RFC's.
 //!
 //! # Sources
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;

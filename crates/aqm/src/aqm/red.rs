@@ -35,9 +35,9 @@
 //!
 //! # Departures from the source
 //! Three rules are from ns-2, not from the paper of 1993. The first packet that finds avg above min_th is not
-//! dropped, only counted (`spare_first`); nor is a packet that finds at most one packet (in byte mode, at most one byte) waiting; in
-//! byte mode the count is rounded down to whole packets. With "wait" in byte mode, the last rule spares, even at p_b =
-//! 1, packets that arrive within a mean packet of the last drop.
+//! dropped, only counted (`spare_first`); nor is a packet that finds at most one packet (in byte mode, at most one
+//! byte) waiting; in byte mode the count is rounded down to whole packets. With "wait" in byte mode, the last rule
+//! spares, even at p_b = 1, packets that arrive within a mean packet of the last drop.
 //!
 //! Unlike in ns-2, an automatic min_th is a third of a given max_th; and a weight of 0, -1 or -2 and thresholds of 0,
 //! by which ns-2 requests automatic values, are refused. No random number is drawn for a packet that overflows the

@@ -19,8 +19,8 @@
 //!
 //! # Departures from the source
 //! Linux's hash is another, so that different flows share a queue. `perturb`, which deals all waiting packets out anew after
-//! some time, and is off unless tc is asked for it, is omitted. With `headdrop`, RED marks the arrival, in Linux the head; and RED
-//! decides after a full buffer has made room. The limit is the link's buffer; tc's is 127 packets.
+//! some time, and is off unless tc is asked for it, is omitted. With `headdrop`, RED marks the arrival, in Linux the
+//! head; and RED decides after a full buffer has made room. The limit is the link's buffer; tc's is 127 packets.
 //!
 //! # Sources
 //! McKenney, "Stochastic fairness queueing", INFOCOM 1990; Linux 7.2, sch_sfq.c; iproute2, q_sfq.c. Whole runs are tested

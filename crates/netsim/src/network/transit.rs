@@ -256,8 +256,9 @@ impl<P: Probe> Network<P> {
         self.enter(clock, self.events.moment(clock), from, packet.hop, packet)
     }
 
-    /// A packet from a link or a host comes to the link of hop number `next` of its path, at the present or ahead of it: it enters the link, and those after it as far as they take packets over. Returns whether the packet
-    /// may be delivered before its time.
+    /// A packet from a link or a host comes to the link of hop number `next` of its path, at the present or ahead of
+    /// it: it enters the link, and those after it as far as they take packets over. Returns whether the packet may be
+    /// delivered before its time.
     fn enter<C: Order>(
         &mut self,
         clock: C,

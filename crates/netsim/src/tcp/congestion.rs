@@ -1,8 +1,9 @@
 //! Congestion controls: one file and one line in the list for each.
 //!
 //! A control implements [`CongestionControl`]. The sender handles losses, marks, retransmissions and timers; the control
-//! decides how far the window grows and how much remains after a reduction. A new control is a file with a type that implements the trait, a line in
-//! the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves.
+//! decides how far the window grows and how much remains after a reduction. A new control is a file with a type that
+//! implements the trait, a line in the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name,
+//! its parameters and the senders that it serves.
 
 mod control;
 pub mod growth;

@@ -94,7 +94,7 @@ impl Cobalt {
     /// The queue has lost a packet because memory is full (`cobalt_queue_full`).
     pub(in crate::aqm) fn overflows(&mut self, now: Time, times: &Times) {
         if self.is_free(now, times) {
-            self.p = self.p.checked_add(UP).unwrap_or(u32::MAX);
+            self.p = self.p.saturating_add(UP);
             self.moved = Some(now);
         }
         self.dropping = true;
