@@ -413,12 +413,17 @@ impl Discipline for Cake {
         let tins: Vec<Tin> = (0..scheme.tins()).map(|tin| Tin::new(params, scheme.quantum(tin))).collect();
         let lanes = if params.ack_filter == Filter::Off { 0 } else { tins.len() * QUEUES };
         let rate = params.bandwidth.map_or(0, |rate| (rate.whole_bits() / 8).max(64));
-        let capacity =
-            Capacity { last: Time::ZERO, gap: 0, begun: Time::ZERO, bytes: 0, peak: rate };
+        let capacity = Capacity { last: Time::ZERO, gap: 0, begun: Time::ZERO, bytes: 0, peak: rate };
         let mut cake = Self {
             scheme,
             tins,
-            wire: Wire::new(params.framing, params.overhead.map(|bytes| bytes as i32), params.mpu, params.atm, port.header.0 as u32),
+            wire: Wire::new(
+                params.framing,
+                params.overhead.map(|bytes| bytes as i32),
+                params.mpu,
+                params.atm,
+                port.header.0 as u32,
+            ),
             target: params.target.unwrap_or(Span::ns((params.rtt.nanos() / 20).max(1000))),
             interval: params.rtt,
             rate,
@@ -485,7 +490,8 @@ impl Discipline for Cake {
     ) -> (usize, Verdict) {
         let salt = *self.salt.get_or_insert_with(|| (rng.uniform() * 9e15) as u64);
         let tin = self.scheme.tin(self.label.dscp);
-        let hosts = [self.label.source, self.label.destination].map(|host| mix(u64::from(host), !salt) as u32);
+        let hosts =
+            [self.label.source, self.label.destination].map(|host| mix(u64::from(host), !salt) as u32);
         let i = self.tins[tin].flows.find(mix(packet.flow, salt) as u32, hosts);
         let lane = tin * QUEUES + i;
         if buffer.full {
@@ -500,7 +506,11 @@ impl Discipline for Cake {
         self.used += memory(packet.size);
         self.tins[tin].backlog += u64::from(packet.size);
         if self.filter != Filter::Off {
-            self.lines[lane].push_back(acks::Waiting { flow: packet.flow, size: packet.size, ack: self.label.ack });
+            self.lines[lane].push_back(acks::Waiting {
+                flow: packet.flow,
+                size: packet.size,
+                ack: self.label.ack,
+            });
             let place = acks::superfluous(&self.lines[lane], self.filter);
             self.superfluous = place.map(|place| (lane, place as u32));
         }

@@ -37,10 +37,10 @@ pub(super) mod linux;
 
 use crate::aqm::blue::Steps;
 use crate::aqm::codel::control_law;
-use linux::Times;
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Span, Time};
+use linux::Times;
 
 crate::choice! {
     /// The source whose rules apply where sources differ.
@@ -150,8 +150,10 @@ impl Aqm for Cobalt {
         Signal { name: "count", unit: "drops", doc: "CoDel's count, which sets the pace of its drops." },
         Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
     ];
-    const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "sch_cake of Linux 7.2: its rules, with ECN"), ("ns3", "ns-3's defaults: no floor on slow links")];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("linux", "sch_cake of Linux 7.2: its rules, with ECN"),
+        ("ns3", "ns-3's defaults: no floor on slow links"),
+    ];
 
     fn new(params: &Params, port: &Port) -> Self {
         let packet = port.rate.transmission(port.packet.0.min(65_535) as u32).nanos();
@@ -169,7 +171,11 @@ impl Aqm for Cobalt {
             sojourn: Span::ZERO,
             kernel: (params.form == Form::Linux).then(|| Kernel {
                 state: linux::Cobalt::default(),
-                times: Times::new(params.target, params.interval, Span::ns(linux::MTU * 8_000_000_000 / port.rate.whole_bits())),
+                times: Times::new(
+                    params.target,
+                    params.interval,
+                    Span::ns(linux::MTU * 8_000_000_000 / port.rate.whole_bits()),
+                ),
             }),
         }
     }

@@ -362,8 +362,7 @@ impl Discipline for Fq {
         let joins = !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark);
         if joins && place.on == On::Neither {
             place.credit = self.quantum;
-            let (on, list) =
-                if self.new_first { (On::New, &mut self.new) } else { (On::Old, &mut self.old) };
+            let (on, list) = if self.new_first { (On::New, &mut self.new) } else { (On::Old, &mut self.old) };
             place.on = on;
             list.push(&mut self.places, lane as u32);
             self.listed += 1;

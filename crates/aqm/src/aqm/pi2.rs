@@ -322,9 +322,14 @@ mod tests {
         for ms in [32, 64, 96] {
             // Nothing leaves.
             queue.on_period(Time::ZERO + Span::ms(ms));
-            queue.algorithm().signals(|i, value| if i == 0 { p.push(value.sqrt()) });
+            queue.algorithm().signals(|i, value| {
+                if i == 0 {
+                    p.push(value.sqrt())
+                }
+            });
         }
-        let steps = [[0.012, 0.032], [0.044, 0.032], [0.076, 0.032]].map(|[over, more]| 0.3125 * over + 3.125 * more);
+        let steps =
+            [[0.012, 0.032], [0.044, 0.032], [0.076, 0.032]].map(|[over, more]| 0.3125 * over + 3.125 * more);
         assert_close(p[0], steps[0]);
         assert_close(p[1], steps[0] + steps[1]);
         assert_close(p[2], steps[0] + steps[1] + steps[2]);

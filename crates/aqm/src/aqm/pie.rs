@@ -264,7 +264,10 @@ impl Aqm for Pie {
             "rfc8033-b",
             "RFC 8033, appendix B: all options of section 5, and p decays below half the default target",
         ),
-        ("datacentre", "RFC 8033 on the time scale of data centres: all times a thousandth, as in section 8, gains times 1000"),
+        (
+            "datacentre",
+            "RFC 8033 on the time scale of data centres: all times a thousandth, as in section 8, gains times 1000",
+        ),
         ("linux", "sch_pie of Linux 7.2; in its tc, alpha 2 beta 20 limit 1000"),
         (
             "ns3",

@@ -227,7 +227,14 @@ impl Sfq {
     }
 
     /// The verdict of the queue's RED.
-    fn red<R: Uniform>(&mut self, now: Time, slot: usize, packet: &Packet, lane: &Lane, rng: &mut R) -> Verdict {
+    fn red<R: Uniform>(
+        &mut self,
+        now: Time,
+        slot: usize,
+        packet: &Packet,
+        lane: &Lane,
+        rng: &mut R,
+    ) -> Verdict {
         let Some(red) = &mut self.slots[slot].red else { return Verdict::Pass };
         red.estimate(now, lane.bytes, None);
         self.average = red.avg();
@@ -364,7 +371,13 @@ impl Discipline for Sfq {
         let of = |slot: usize| (lanes[slot].packets, self.slots[slot].changed);
         let (longest, length) = self
             .round()
-            .map(|slot| if slot == own as usize { (slot, (lanes[slot].packets + 1, u64::MAX)) } else { (slot, of(slot)) })
+            .map(|slot| {
+                if slot == own as usize {
+                    (slot, (lanes[slot].packets + 1, u64::MAX))
+                } else {
+                    (slot, of(slot))
+                }
+            })
             .max_by_key(|(_, key)| *key)?;
         if length.0 <= 1 {
             // The arrival, too, would be alone in its queue: the next to be served is lost.

@@ -32,7 +32,9 @@ const FLAGS: u8 = 3;
 
 /// Whether every block of `old` is within one of `new`, and the last that `old` acknowledges is not a repeat.
 fn covers(old: &Ack, new: &Ack) -> Sacked {
-    let filled = |blocks: &[(u32, u32); 3]| blocks.iter().filter(|(low, high)| low < high).copied().collect::<Vec<_>>();
+    let filled = |blocks: &[(u32, u32); 3]| {
+        blocks.iter().filter(|(low, high)| low < high).copied().collect::<Vec<_>>()
+    };
     let (olds, news) = (filled(&old.blocks), filled(&new.blocks));
     // A block that begins below what is acknowledged says that data came twice.
     if olds.iter().any(|(low, _)| *low < old.next) {
@@ -145,7 +147,8 @@ mod tests {
 
     #[test]
     fn another_flow_and_another_echo_interrupt() {
-        let other = [(7, 1), (8, 2), (7, 3)].map(|(flow, next)| Waiting { flow, size: 52, ack: ack(next, &[]) });
+        let other =
+            [(7, 1), (8, 2), (7, 3)].map(|(flow, next)| Waiting { flow, size: 52, ack: ack(next, &[]) });
         assert_eq!(superfluous(&other.into_iter().collect(), Filter::On), None);
         let echo = ack(2, &[]).map(|ack| Ack { ecn: 1, ..ack });
         assert_eq!(dropped(&[ack(1, &[]), echo, ack(3, &[])], Filter::On), None);

@@ -173,19 +173,20 @@ impl Flows {
         if self.flows[own].tag == hash && self.flows[own].set != Set::None {
             return own;
         }
-        let (found, anew) = if let Some((way, i)) = places(own).enumerate().find(|(_, i)| self.flows[*i].tag == hash) {
-            self.ways.hits += u64::from(way > 0);
-            (i, self.flows[i].set == Set::None)
-        } else if let Some(i) = places(own).find(|i| self.flows[*i].set == Set::None) {
-            self.ways.misses += 1;
-            (i, true)
-        } else {
-            self.ways.collisions += 1;
-            if self.flows[own].set == Set::Bulk {
-                self.count_bulk(own, false);
-            }
-            (own, true)
-        };
+        let (found, anew) =
+            if let Some((way, i)) = places(own).enumerate().find(|(_, i)| self.flows[*i].tag == hash) {
+                self.ways.hits += u64::from(way > 0);
+                (i, self.flows[i].set == Set::None)
+            } else if let Some(i) = places(own).find(|i| self.flows[*i].set == Set::None) {
+                self.ways.misses += 1;
+                (i, true)
+            } else {
+                self.ways.collisions += 1;
+                if self.flows[own].set == Set::Bulk {
+                    self.count_bulk(own, false);
+                }
+                (own, true)
+            };
         self.flows[found].tag = hash;
         if anew {
             for side in [0, 1] {

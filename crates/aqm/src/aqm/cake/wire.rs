@@ -106,7 +106,8 @@ impl Wire {
     /// The bytes charged for a packet of `size` bytes, of which IP knows no more than 65 535.
     #[inline]
     pub(super) fn length(&self, size: u32) -> u32 {
-        let plain = size.min(LARGEST).saturating_sub(self.header).saturating_add_signed(self.overhead).max(self.mpu);
+        let plain =
+            size.min(LARGEST).saturating_sub(self.header).saturating_add_signed(self.overhead).max(self.mpu);
         match self.atm {
             Atm::None => plain,
             Atm::Atm => plain.div_ceil(48) * 53,

@@ -245,7 +245,8 @@ mod tests {
         // The last packet of a queue is only marked.
         let verdict = cobalt.decide(at(200_000), Span::ms(6), true, Span::ZERO, true, &TIMES, &mut Draw(0.0));
         assert_eq!(verdict, Verdict::Mark);
-        let verdict = cobalt.decide(at(200_001), Span::ms(6), false, Span::ZERO, true, &TIMES, &mut Draw(0.0));
+        let verdict =
+            cobalt.decide(at(200_001), Span::ms(6), false, Span::ZERO, true, &TIMES, &mut Draw(0.0));
         assert_eq!(verdict, Verdict::Pass);
     }
 }

@@ -45,7 +45,10 @@ impl Host {
     }
 
     fn sends(&mut self, count: usize) -> String {
-        (0..count).filter_map(|_| self.queue.dequeue(Time::ZERO, &mut Draw(0.5))).map(|sent| sent.frame.1).collect()
+        (0..count)
+            .filter_map(|_| self.queue.dequeue(Time::ZERO, &mut Draw(0.5)))
+            .map(|sent| sent.frame.1)
+            .collect()
     }
 }
 
