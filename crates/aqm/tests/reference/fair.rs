@@ -154,9 +154,9 @@ fn control_law(t: f64, codel: &CoDel, linux: bool) -> f64 {
 /// One step of Newton's method, in the widths of codel_impl.h.
 fn newton_step(codel: &mut CoDel) {
     let invsqrt = u64::from(codel.rec_inv_sqrt) << 16;
-    let mut val = (3 << 32) - u64::from(codel.count) * ((invsqrt * invsqrt) >> 32);
+    let mut val = (3_u64 << 32).wrapping_sub(u64::from(codel.count) * ((invsqrt * invsqrt) >> 32));
     val >>= 2;
-    codel.rec_inv_sqrt = ((val * invsqrt) >> 31 >> 16) as u16;
+    codel.rec_inv_sqrt = (val.wrapping_mul(invsqrt) >> 31 >> 16) as u16;
 }
 
 /// The next packet, and whether it may be dropped.
