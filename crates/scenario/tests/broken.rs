@@ -179,7 +179,7 @@ fn every_broken_file_gets_its_message() {
         (
             // Without a name, it is the default algorithm.
             fq("aqm = { beta = 1 }"),
-            "x.toml:7: aqm.aqm.beta: unknown key; known: target, interval, mtu, ecn, ce_threshold, form, name, preset",
+            "x.toml:7: aqm.aqm.beta: unknown key; known: target, interval, mtu, ecn, ce_threshold, ce_threshold_for, form, name, preset",
         ),
         (fq("aqm = 3"), "x.toml:7: aqm.aqm = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\""),
         (
@@ -202,7 +202,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, bbr, ledbat",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, prague, bbr, ledbat",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -222,11 +222,11 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = \"sack:congestion=cubic\"\n"),
-            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"sack\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have",
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"sack\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have",
         ),
         (
             and("tcp = { preset = \"linux\", flavour = \"newreno\" }\n"),
-            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"newreno\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have",
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"newreno\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have",
         ),
         (
             and("tcp = \"linux:congestion=ledbat\"\n"),

@@ -193,6 +193,7 @@ fn pie_and_pi2_do_on_a_timer_what_the_algorithms_do() {
                 sojourn,
                 &mut Draw(0.5, 0),
             );
+            aqm.on_head(sojourn);
             aqm.on_period(Time::ZERO, &backlog(q, false));
             rule.on_period(&instant(q), &Tally::default(), RATE, || delay);
             let mut values = [0.0; SIGNALS];
@@ -256,7 +257,8 @@ fn docsis_pie_drops_packets_by_their_size_and_at_most_85_per_cent() {
 #[test]
 fn pie_that_never_measures_a_delay_is_refused() {
     let port = Port { limit: Limit::Packets(30), ..PORT };
-    let error = Rule::new(&params("pie", &[]), &port).unwrap_err().to_string();
+    let params = params("pie", &[("delay", Value::Text("departures".into()))]);
+    let error = Rule::new(&params, &port).unwrap_err().to_string();
     assert!(
         error.starts_with("aqm.dq_threshold = 16384 B: the buffer holds 15000 B, so that PIE never measures"),
         "{error}"
