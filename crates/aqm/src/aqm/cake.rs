@@ -202,7 +202,7 @@ impl Capacity {
         if gap <= self.gap || window == 0 {
             return false;
         }
-        let rate = self.bytes * 1_000_000_000 / window;
+        let rate = (u128::from(self.bytes) * 1_000_000_000 / u128::from(window)) as u64;
         self.peak = moved(self.peak, rate, if rate > self.peak { 2 } else { 8 });
         (self.begun, self.bytes) = (now, 0);
         true
@@ -519,7 +519,7 @@ impl Discipline for Cake {
         if let Some(capacity) = &mut self.capacity
             && capacity.note(now, packet.size.saturating_sub(filtered))
         {
-            let rate = capacity.peak * 15 / 16;
+            let rate = (u128::from(capacity.peak) * 15 / 16) as u64;
             self.set_rate(rate);
         }
         self.join(tin, i);
