@@ -120,7 +120,7 @@ fn cubic_comes_back_faster_than_reno_on_a_long_path() {
 
 #[test]
 fn a_run_is_repeated_bit_for_bit_in_slices() {
-    for tcp in ["cubic", "dctcp", "ledbat", "bbr"] {
+    for tcp in ["cubic", "dctcp", "ledbat", "bbr", "bbr3", "bbr3-l4s"] {
         let settings = [("duration", "30 s"), ("dumbbell.buffer", "20 packets")];
         let mut sliced = simulation(&settings, &[("3", tcp)]);
         (1..=300).for_each(|slice| sliced.advance(Time::ZERO + Span::ms(100) * slice));

@@ -75,7 +75,7 @@ fn a_classic_flow_takes_less_than_500_bytes_and_one_of_today_less_than_1500() {
         let bytes = a_flow(tcp);
         assert!((300..500).contains(&bytes), "{tcp}: {bytes} bytes");
     }
-    for tcp in ["linux", "linux:congestion=reno", "dctcp", "bbr"] {
+    for tcp in ["linux", "linux:congestion=reno", "dctcp", "bbr", "bbr3"] {
         let bytes = a_flow(tcp);
         assert!((500..1500).contains(&bytes), "{tcp}: {bytes} bytes");
     }
@@ -98,8 +98,10 @@ fn estimate_that_holds(scenario: Scenario) -> i64 {
 #[test]
 fn flows_of_today_take_no_more_than_was_estimated_be_they_few_or_many() {
     for (flows, duration, largest) in [(1000, "2 s", 1_000_000_000), (100_000, "800 ms", 2_000_000_000)] {
-        let estimate = estimate_that_holds(many(flows, "linux", duration));
-        assert!(estimate < largest, "{flows}: {estimate}");
+        for tcp in ["linux", "bbr3"] {
+            let estimate = estimate_that_holds(many(flows, tcp, duration));
+            assert!(estimate < largest, "{flows} {tcp}: {estimate}");
+        }
     }
 }
 

@@ -337,7 +337,7 @@ proptest! {
         preset in prop::sample::select(&["rfc5681", "ns2.35"][..]),
         (flavour, congestion) in prop::sample::select(&[
             ("tahoe", "reno"), ("reno", "reno"), ("newreno", "reno"), ("sack", "reno"), ("tahoe", "ledbat"), ("newreno", "ledbat"),
-            ("sack", "ledbat"), ("rack", "reno"), ("rack", "cubic"), ("rack", "dctcp"), ("rack", "bbr"),
+            ("sack", "ledbat"), ("rack", "reno"), ("rack", "cubic"), ("rack", "dctcp"), ("rack", "bbr"), ("rack", "bbr3"),
         ][..]),
         limited_transmit in prop::sample::select(&["off", "new", "next"][..]),
         halved in prop::sample::select(&["flight", "window"][..]),

@@ -68,8 +68,8 @@ pub const fn control(congestion: Congestion) -> Option<&'static str> {
         Congestion::Cubic => Some("cubic"),
         Congestion::Dctcp => Some("dctcp"),
         Congestion::Bbr => Some("bbr"),
-        // Prague is not in the mainline kernel.
-        Congestion::Ledbat | Congestion::Prague => None,
+        // Prague and BBRv3 are not in the mainline kernel.
+        Congestion::Ledbat | Congestion::Prague | Congestion::Bbr3 => None,
     }
 }
 

@@ -33,6 +33,14 @@ macro_rules! controls {
                     $(Congestion::$control => $module::$control::bytes(tcp)),*
                 }
             }
+
+            /// Bytes that it keeps for every outstanding segment.
+            #[must_use]
+            pub fn bytes_a_segment(tcp: &Tcp) -> usize {
+                match tcp.congestion {
+                    $(Congestion::$control => $module::$control::bytes_a_segment(tcp)),*
+                }
+            }
         }
 
         impl CongestionControl for Control {
@@ -46,6 +54,13 @@ macro_rules! controls {
             }
             fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
                 match self { $(Self::$control(control) => control.threshold(state, profile)),* }
+            }
+            #[inline]
+            fn on_send(&mut self, state: &State, seq: u32) {
+                match self { $(Self::$control(control) => control.on_send(state, seq)),* }
+            }
+            fn on_lost(&mut self, state: &State, profile: &Profile, seq: u32, lost: u32) {
+                match self { $(Self::$control(control) => control.on_lost(state, profile, seq, lost)),* }
             }
             #[inline]
             fn grow(&mut self, state: &mut State, profile: &Profile, delivered: u32) {
@@ -95,5 +110,6 @@ controls! {
     dctcp::Dctcp,
     prague::Prague,
     bbr::Bbr,
+    bbr3::Bbr3,
     ledbat::Ledbat,
 }

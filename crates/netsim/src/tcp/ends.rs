@@ -211,7 +211,7 @@ pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
 #[must_use]
 pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
     match tcp.flavour {
-        Flavour::Rack => 2 * rack::board::BYTES as u64,
+        Flavour::Rack => 2 * (rack::board::BYTES + Control::bytes_a_segment(tcp)) as u64,
         _ => 0,
     }
 }

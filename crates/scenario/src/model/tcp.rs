@@ -177,6 +177,9 @@ tcp! {
         handshake: bool = true, "";
         /// Send data as ECT and respond to CE marks (RFC 3168).
         ecn: bool = false, "";
+        /// DCTCP and BBRv3 with `ecn`: send data as ECT(1), by which routers recognise a scalable congestion control
+        /// (RFC 9331).
+        l4s: bool = false, "";
         /// Send retransmissions as ECN-capable too, possibly with CWR (ns-2); RFC 3168 allows neither.
         ecn_again: bool = false, "";
         /// How SACK determines which segments are lost and which are in the network: `rfc6675`, or `sack1`, ns-2's.
@@ -212,8 +215,6 @@ tcp! {
         Dctcp = "dctcp" for Rack, needs Marks {
             /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
             g: f64 = 0.0625, "", Range::above(0.0, 1.0);
-            /// DCTCP: send data as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).
-            l4s: bool = false, "";
         }
         /// In proportion to the fraction of marked segments, paced, and independent of short round trips: the scalable control
         /// of L4S (draft-briscoe-iccrg-prague-congestion-control).
@@ -239,6 +240,12 @@ tcp! {
         }
         /// Paced at the measured bandwidth of the bottleneck (BBR version 1, as in Linux).
         Bbr = "bbr" for Rack, needs Nothing {}
+        /// Paced at the measured bandwidth, with bounds of bandwidth and flight that losses and marks set (BBR version 3, as
+        /// its authors publish it).
+        Bbr3 = "bbr3" for Rack, needs Echoes {
+            /// BBRv3: longest least round trip at which marks count, if `ecn` is true; 0 for any.
+            ecn_max_rtt: Span = Span::ms(5), "s", Range::new(0.0, 60.0);
+        }
     }
 }
 
@@ -259,6 +266,8 @@ enum Needs {
     Marks,
     /// Marks, and how many there were (Accurate ECN).
     Counts,
+    /// Nothing; but where there is ECN, an echo that says of each segment whether it was marked.
+    Echoes,
     Delays,
 }
 
@@ -267,6 +276,14 @@ impl Congestion {
     #[must_use]
     pub const fn needs_marks(self) -> bool {
         matches!(self.needs(), Needs::Marks | Needs::Counts)
+    }
+
+    /// Whether an ACK's echo is of just those segments that it is for (RFC 8257, section 3.2), and everything is sent
+    /// ECN-capable, where there is ECN.
+    #[must_use]
+    #[inline]
+    pub const fn tells_marks_apart(self) -> bool {
+        matches!(self.needs(), Needs::Marks | Needs::Counts | Needs::Echoes)
     }
 
     /// Whether ACKs carry a counter of the marks that arrived (Accurate ECN, RFC 9768).
@@ -333,8 +350,13 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ),
     ("prague", "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7)"),
     ("bbr", "linux with BBR version 1"),
+    ("bbr3", "linux with BBR version 3, as its authors publish it (tag bbrv3-2025-03-18); without ECN, like that by default"),
+    ("bbr3-l4s", "bbr3 with ECN as ECT(1) (RFC 9331), whose marks count at any round trip"),
     ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
 ];
+
+/// The parameters that several congestion controls share, and which.
+const SHARED: &[(&str, &[Congestion])] = &[("l4s", &[Congestion::Dctcp, Congestion::Bbr3])];
 
 /// What the `rack` senders omit, printed with their presets.
 pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
@@ -348,6 +370,11 @@ impl Tcp {
             let other = *control != self.congestion;
             return other
                 .then(|| ("congestion", control.value().to_string(), self.congestion.value().to_string()));
+        }
+        if let Some((_, controls)) = SHARED.iter().find(|(own, _)| *own == name) {
+            let names = controls.iter().map(|control| control.value().to_string()).collect::<Vec<_>>();
+            let other = !controls.contains(&self.congestion);
+            return other.then(|| ("congestion", names.join(" or "), self.congestion.value().to_string()));
         }
         let (_, senders) = OWNED.iter().find(|(own, _)| *own == name)?;
         let rack = self.flavour == Flavour::Rack;
@@ -367,7 +394,7 @@ impl Tcp {
         match (self.flavour, self.congestion.senders()) {
             (Flavour::Rack, Senders::Classic) => Some("flavour = \"sack\""),
             (Flavour::Rack, _) | (_, Senders::All | Senders::Classic) => None,
-            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have"),
+            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague, bbr and bbr3 have"),
         }
     }
 
@@ -444,6 +471,10 @@ impl Tcp {
             "l4s" => Some(Self { l4s: true, ..Self::preset("dctcp")? }),
             "prague" => Some(Self { ecn: true, ..linux(Congestion::Prague)? }),
             "bbr" => linux(Congestion::Bbr),
+            "bbr3" => linux(Congestion::Bbr3),
+            "bbr3-l4s" => {
+                Some(Self { ecn: true, l4s: true, ecn_max_rtt: Span::ZERO, ..Self::preset("bbr3")? })
+            }
             "ledbat" => {
                 Some(Self { flavour: Flavour::Sack, congestion: Congestion::Ledbat, ..Self::default() })
             }

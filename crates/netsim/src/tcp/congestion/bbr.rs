@@ -26,9 +26,9 @@
 //! Sources: Linux 7.2, net/ipv4/tcp_bbr.c; Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: congestion-based
 //! congestion control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00.
 
-mod clumps;
+pub(super) mod clumps;
 mod policer;
-mod scale;
+pub(super) mod scale;
 
 use super::{CongestionControl, Event};
 use crate::tcp::rack::INFINITE;
@@ -39,7 +39,7 @@ use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
 use clumps::Clumps;
 use policer::{Policer, Progress};
-use scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, pace};
+use scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, bandwidth_of_window, hash, left_at_next, pace};
 use scenario::model::Profile;
 
 /// Fills the pipe in as few round trips as slow start: 2 / ln 2.
@@ -50,6 +50,8 @@ const CYCLE: [u64; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE]
 const CWND_GAIN: u64 = 2 * ONE;
 /// Round trips over which the bandwidth is the greatest.
 const BANDWIDTH_ROUNDS: u32 = 10;
+/// Round trips that each of the two values of the clumps is kept.
+const CLUMP_ROUNDS: u32 = 5;
 /// The lifetime of a minimum round trip, and the duration of PROBE_RTT.
 const MIN_RTT_WINDOW: Span = Span::s(10);
 const PROBE_RTT: Span = Span::ms(200);
@@ -192,7 +194,7 @@ impl CongestionControl for Bbr {
     fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         self.measure_bandwidth(state, profile, sample);
         let bandwidth = self.bandwidth();
-        self.clumps.note(state, sample, bandwidth, self.round_start);
+        self.clumps.note(state, sample, bandwidth, self.round_start.then_some(CLUMP_ROUNDS));
         if self.mode == Mode::ProbeBw && self.is_phase_over(state, profile, sample) {
             self.next_phase(state);
         }
@@ -220,12 +222,11 @@ impl Bbr {
     /// Before the bandwidth is known: the window in a round trip, or in a millisecond.
     fn start_pace(&mut self, state: &mut State, profile: &Profile) {
         self.seen_rtt = state.rtt.srtt8 > 0;
-        let rtt = if self.seen_rtt { state.rtt.smoothed().max(1) } else { 1000 };
-        state.pace = pace(profile, (u64::from(state.cwnd) << BANDWIDTH_BITS) / rtt, HIGH_GAIN);
+        state.pace = pace(profile, bandwidth_of_window(state), HIGH_GAIN);
     }
 
     fn set_pace(&mut self, state: &mut State, profile: &Profile, gain: u64) {
-        let pace = scale::pace(profile, self.bandwidth(), gain);
+        let pace = pace(profile, self.bandwidth(), gain);
         if !self.seen_rtt && state.rtt.srtt8 > 0 {
             self.start_pace(state, profile);
         }
@@ -263,11 +264,7 @@ impl Bbr {
 
     /// Segments that the path holds at a gain (`bbr_bdp`).
     fn product(&self, bandwidth: u64, gain: u64) -> u32 {
-        if self.min_rtt == u64::MAX {
-            return INITIAL;
-        }
-        let product = u128::from(bandwidth) * u128::from(self.min_rtt) * u128::from(gain);
-        (product >> GAIN_BITS).div_ceil(1 << BANDWIDTH_BITS) as u32
+        if self.min_rtt == u64::MAX { INITIAL } else { scale::product(bandwidth, self.min_rtt, gain) }
     }
 
     /// With room for what leaves and is acknowledged in bursts (`bbr_quantization_budget`).
@@ -282,10 +279,8 @@ impl Bbr {
 
     /// The segments in the network at the time at which the pace allows the next (`bbr_packets_in_net_at_edt`).
     fn in_network(&self, state: &State, profile: &Profile, now: u32) -> u32 {
-        let wait = state.next_send.saturating_sub(state.clock.us * 1000) / 1000;
-        let delivered = ((self.bandwidth() * wait) >> BANDWIDTH_BITS) as u32;
         let more = if self.pacing_gain > ONE { burst(state, profile) } else { 0 };
-        (now + more).saturating_sub(delivered)
+        left_at_next(state, self.bandwidth(), now + more)
     }
 
     /// Whether this phase of PROBE_BW is over (`bbr_is_next_cycle_phase`).
@@ -448,14 +443,6 @@ fn burst(state: &State, profile: &Profile) -> u32 {
     let bytes = (state.pace >> BURST_BITS).min(BURST);
     let least = if state.pace < SINGLE { 1 } else { 2 };
     (bytes / u64::from(profile.payload())).clamp(least, MOST_IN_BURST) as u32
-}
-
-/// SplitMix64.
-const fn hash(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

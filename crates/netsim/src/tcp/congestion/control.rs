@@ -15,6 +15,8 @@ pub enum Event {
     Loss,
     /// A reduction of the window is complete.
     Reduced,
+    /// A tail loss probe has repaired the loss of a segment.
+    Repaired,
 }
 
 /// A congestion control. The defaults are Reno's.
@@ -34,6 +36,15 @@ pub trait CongestionControl {
         size_of::<Self>()
     }
 
+    /// Bytes that it keeps for every outstanding segment.
+    #[must_use]
+    fn bytes_a_segment(_: &Tcp) -> usize
+    where
+        Self: Sized,
+    {
+        0
+    }
+
     /// The connection is open.
     fn on_open(&mut self, _: &mut State, _: &Profile) {}
 
@@ -41,6 +52,12 @@ pub trait CongestionControl {
     fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
         (state.to_reduce(profile) / 2).max(growth::LEAST)
     }
+
+    /// Segment `seq` is about to be sent, for the first time or again.
+    fn on_send(&mut self, _: &State, _: u32) {}
+
+    /// Segment `seq` was judged lost; with it, `lost` were so far. Only if [`State::losses`] is there.
+    fn on_lost(&mut self, _: &State, _: &Profile, _seq: u32, _lost: u32) {}
 
     /// `delivered` segments were delivered: the window may grow.
     fn grow(&mut self, state: &mut State, _: &Profile, delivered: u32) {

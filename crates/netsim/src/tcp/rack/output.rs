@@ -171,6 +171,7 @@ impl Sender {
         let state = &mut self.state;
         let seq = state.nxt;
         let at = state.take_turn(profile);
+        self.control.on_send(state, seq);
         let sent = state.record(at);
         let first = state.board.is_empty();
         state.board.push(sent);
@@ -228,6 +229,7 @@ impl Sender {
         self.note_start(profile);
         let state = &mut self.state;
         let at = state.take_turn(profile);
+        self.control.on_send(state, seq);
         let sent = state.record(at);
         state.board.resend(seq, sent, lost);
         state.resent += 1;
@@ -250,6 +252,7 @@ impl Sender {
                 self.note_sent(profile, 1, true);
             } else if !new {
                 let last = self.state.nxt - 1;
+                self.state.probe_limited = self.state.board.get(last).limited;
                 self.resend(last, false, profile, out);
                 self.state.probe_resent = true;
             }
@@ -266,8 +269,8 @@ impl Sender {
         let state = &mut self.state;
         let syn = seq == 0;
         // Neither a SYN nor a retransmission may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
-        // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
-        let ect = profile.tcp.ecn && (!again && !syn || profile.needs_ecn());
+        // works by marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
+        let ect = profile.tcp.ecn && (!again && !syn || profile.tells_marks_apart());
         // With Accurate ECN that bit is part of a counter.
         let counts = profile.tcp.congestion.counts_marks();
         let cwr = ect && !again && !counts && std::mem::take(&mut state.say_cwr);

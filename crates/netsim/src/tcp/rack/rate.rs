@@ -29,8 +29,12 @@ pub struct RateSample {
     pub delivered: u32,
     /// See `delivered`.
     pub lost: u32,
-    /// Segments that it says were marked.
+    /// Whether it echoes a mark, and how many segments it says were marked.
+    pub echo: bool,
+    /// See `echo`.
     pub marked: u32,
+    /// Whether it is of a tail loss probe, or of the segment that the probe repeats, and which is not known yet.
+    pub probe: bool,
     /// Segments in the network before it.
     pub prior_in_flight: u32,
 }

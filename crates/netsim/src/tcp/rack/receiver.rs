@@ -312,7 +312,7 @@ impl Receiver {
         self.capable = true;
         if profile.tcp.congestion.counts_marks() {
             self.count_mark(ce);
-        } else if profile.needs_ecn() {
+        } else if profile.tells_marks_apart() {
             self.tell_marks_apart(profile, ce, send);
         } else if ce && !self.echo {
             self.hurry(QUICK_AFTER_MARK, profile);

@@ -3,6 +3,7 @@
 use super::sender::{Found, Repair, Sender};
 use super::state::Phase;
 use crate::tcp::Outbox;
+use crate::tcp::congestion::{CongestionControl as _, Event};
 use scenario::model::Profile;
 
 impl Sender {
@@ -50,7 +51,7 @@ impl Sender {
         if self.undo_by_duplicates() {
             self.try_to_open(profile, found);
         }
-        self.state.identify_losses(profile, found);
+        self.identify_losses(profile, found);
         if self.state.phase != Phase::Recovery {
             if self.state.board.lost == 0 {
                 return Repair::Nothing;
@@ -63,7 +64,7 @@ impl Sender {
     /// In Loss.
     fn go_on_after_timeout(&mut self, profile: &Profile, found: &mut Found) -> Repair {
         let repair = self.process_loss(profile, found);
-        self.state.identify_losses(profile, found);
+        self.identify_losses(profile, found);
         if !(self.state.phase == Phase::Open || found.resent_lost) {
             return repair;
         }
@@ -78,7 +79,7 @@ impl Sender {
         if self.state.phase <= Phase::Disorder {
             self.undo_by_duplicates();
         }
-        self.state.identify_losses(profile, found);
+        self.identify_losses(profile, found);
         if self.state.board.lost == 0 {
             self.try_to_open(profile, found);
             return Repair::Nothing;
@@ -181,10 +182,12 @@ impl Sender {
     }
 
     /// Ends a tail loss probe's episode (`tcp_process_tlp_ack`).
-    pub(super) fn settle_probe(&mut self, profile: &Profile, next: u32, found: &Found) {
+    ///
+    /// Whether it cannot be known yet if this acknowledgement is of the probe or of the segment that the probe repeats.
+    pub(super) fn settle_probe(&mut self, profile: &Profile, next: u32, found: &Found) -> bool {
         let state = &mut self.state;
         if state.probe_end == 0 || next < state.probe_end {
-            return;
+            return false;
         }
         let duplicate = !found.advanced && !found.acked && !found.sacked;
         if !state.probe_resent || found.probe_twice {
@@ -195,9 +198,13 @@ impl Sender {
             self.enter(profile, Phase::Cwr);
             self.end_reduction(profile);
             self.keep_open(profile);
+            self.control.on_event(&mut self.state, profile, Event::Repaired);
         } else if duplicate {
             state.probe_end = 0; // both arrived
+        } else {
+            return true;
         }
+        false
     }
 
     /// Sends the segments that an acknowledgement calls for (`tcp_xmit_recovery`).

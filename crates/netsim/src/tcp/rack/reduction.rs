@@ -130,6 +130,7 @@ impl Sender {
     /// network (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, profile: &Profile) {
         self.state.lose_at_timeout();
+        self.report_losses(profile);
         let state = &mut self.state;
         let anew = state.phase < Phase::Recovery;
         // Once a window.

@@ -165,26 +165,27 @@ impl State {
     /// (`tcp_rack_detect_loss`).
     pub(super) fn detect_losses(&mut self) -> u64 {
         let window = self.reordering_window();
-        let (now, mut wait, mut lost) = (self.clock.us, 0, 0);
-        let rack = &self.rack;
+        let (now, mut wait) = (self.clock.us, 0);
+        let (rack, lost, losses) = (&self.rack, &mut self.lost, &mut self.losses);
         self.board.in_order_of_time(|board, seq, sent| {
             if !Rack::after(rack.sent_at, rack.seq, sent.at, seq) {
                 return false;
             }
             let remaining = rack.remaining(now, &sent, window);
             if remaining <= 0 {
-                lost += u32::from(board.lose(seq));
+                if board.lose(seq) {
+                    note_loss(seq, lost, losses);
+                }
             } else {
                 wait = wait.max(remaining as u64);
             }
             true
         });
-        self.lost += lost;
         wait
     }
 
     /// Looks for losses if something was delivered since (`tcp_identify_packet_loss`, `tcp_rack_mark_lost`).
-    pub(super) fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
+    fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
         if self.board.is_empty() || !std::mem::take(&mut self.rack.advanced) {
             return;
         }
@@ -210,7 +211,9 @@ impl State {
         for seq in base..base + self.board.len() {
             let recent = self.rack.remaining(self.clock.us, self.board.get(seq), 0) > 0;
             if reneged || seq == base || !recent {
-                self.lost += u32::from(self.board.lose(seq));
+                if self.board.lose(seq) {
+                    note_loss(seq, &mut self.lost, &mut self.losses);
+                }
             }
         }
         self.board.hint = None;
@@ -218,6 +221,22 @@ impl State {
 }
 
 impl Sender {
+    /// Looks for losses after a delivery.
+    pub(super) fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
+        self.state.identify_losses(profile, found);
+        self.report_losses(profile);
+    }
+
+    /// Lets the control know of each new loss, in the order in which they were found.
+    pub(super) fn report_losses(&mut self, profile: &Profile) {
+        let Some(mut losses) = self.state.losses.take() else { return };
+        let before = self.state.lost - losses.len() as u32;
+        for (seq, lost) in losses.drain(..).zip(before + 1..) {
+            self.control.on_lost(&self.state, profile, seq, lost);
+        }
+        self.state.losses = Some(losses);
+    }
+
     /// Takes acknowledged segments off the board, and measures the round trip (`tcp_clean_rtx_queue`).
     pub(super) fn take_off(
         &mut self,
@@ -289,6 +308,14 @@ impl Sender {
         if let Some(latest) = latest {
             self.control.on_rtt(&mut self.state, profile, latest);
         }
+    }
+}
+
+/// Counts a loss, and keeps it for a control that wants to know of each.
+fn note_loss(seq: u32, lost: &mut u32, losses: &mut Option<Vec<u32>>) {
+    *lost += 1;
+    if let Some(losses) = losses {
+        losses.push(seq);
     }
 }
 

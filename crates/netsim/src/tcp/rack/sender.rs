@@ -192,7 +192,7 @@ impl Sender {
         self.take_off(profile, prior_high, &mut found, &mut sample);
         self.state.rack.widen(sample.prior_delivered, self.state.delivered);
         self.control.on_ack(&mut self.state, profile);
-        self.settle_probe(profile, ack.next, &found);
+        sample.probe = self.settle_probe(profile, ack.next, &found);
         let mut repair = Repair::Nothing;
         let usual = found.acked && !found.sacked && !found.echo && !found.twice;
         if !usual || self.state.phase != Phase::Open {
@@ -203,7 +203,7 @@ impl Sender {
         }
         let state = &mut self.state;
         state.sample(state.delivered - delivered, state.lost - lost, &mut sample);
-        sample.marked = state.delivered_marked - marked;
+        (sample.echo, sample.marked) = (found.echo, state.delivered_marked - marked);
         self.control_window(profile, &found, &sample);
         self.repair(profile, repair, out);
         self.push(profile, out);

@@ -62,6 +62,8 @@ pub struct State {
     pub(in crate::tcp) limited_until: u32,
     /// Segments ever judged lost.
     pub lost: u32,
+    /// Those judged lost of which the control does not know yet, for a control that wants to know of each.
+    pub losses: Option<Vec<u32>>,
     /// When a segment was last sent, in ticks.
     pub sent_ticks: u32,
     /// The window before the present reduction, and the threshold to restore, 0 if none may be.
@@ -92,6 +94,8 @@ pub struct State {
     /// A tail loss probe is out: one past the highest segment then, 0 if none; whether it sent something again.
     pub(super) probe_end: u32,
     pub(super) probe_resent: bool,
+    /// Whether the application limited the rate when the segment was first sent that a probe sent again.
+    pub(in crate::tcp) probe_limited: bool,
     pub(super) timer: Timer,
     /// The timestamp that the present ACK echoes, in ms.
     pub(super) echo: u32,
@@ -129,6 +133,7 @@ impl State {
             first_at: 0,
             limited_until: u32::from(!profile.tcp.handshake),
             lost: 0,
+            losses: None,
             sent_ticks: 0,
             prior_cwnd: 0,
             prior_ssthresh: 0,
@@ -148,6 +153,7 @@ impl State {
             backoffs: 0,
             probe_end: 0,
             probe_resent: false,
+            probe_limited: false,
             timer: Timer::default(),
             echo: 0,
             resent: 0,

@@ -131,6 +131,7 @@ impl Sender {
     fn on_reordering_over(&mut self, profile: &Profile, out: &mut impl Outbox) {
         let (before, lost) = (self.state.board.in_flight(), self.state.lost);
         self.state.detect_losses();
+        self.report_losses(profile);
         if before != self.state.board.in_flight() {
             if self.state.phase != Phase::Recovery {
                 self.enter_recovery(profile, false);

@@ -65,10 +65,10 @@ impl Profile {
         }
     }
 
-    /// Whether the congestion control works by marks alone, so that everything is sent ECN-capable.
+    /// Whether an ACK's echo is of just those segments that it is for, and everything is sent ECN-capable.
     #[must_use]
-    pub const fn needs_ecn(&self) -> bool {
-        self.tcp.congestion.needs_marks()
+    pub const fn tells_marks_apart(&self) -> bool {
+        self.tcp.ecn && self.tcp.congestion.tells_marks_apart()
     }
 
     /// Whether data is sent as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).

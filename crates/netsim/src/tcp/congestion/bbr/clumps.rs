@@ -4,16 +4,14 @@ use super::scale::BANDWIDTH_BITS;
 use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;
 
-/// Round trips that each of the two values is kept.
-const ROUNDS: u32 = 5;
 /// An epoch with more segments starts over.
 const LONG_EPOCH: u32 = 1 << 20;
 /// Most of the bandwidth for which a clump counts, in microseconds.
 const MOST_US: u64 = 100_000;
 
-/// The greatest excess of the last five to ten round trips.
+/// The greatest excess of the last one to two times as many round trips as a value is kept.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Clumps {
+pub(in crate::tcp::congestion) struct Clumps {
     since: u64,
     acked: u32,
     most: [u32; 2],
@@ -23,24 +21,30 @@ pub(super) struct Clumps {
 
 impl Clumps {
     /// A new epoch begins.
-    pub(super) fn start(&mut self, us: u64) {
+    pub(in crate::tcp::congestion) fn start(&mut self, us: u64) {
         (self.since, self.acked) = (us, 0);
     }
 
     /// Segments to add to the window.
-    pub(super) fn most(&self, bandwidth: u64) -> u32 {
+    pub(in crate::tcp::congestion) fn most(&self, bandwidth: u64) -> u32 {
         let bound = (bandwidth * MOST_US) >> BANDWIDTH_BITS;
         self.most[0].max(self.most[1]).min(bound as u32)
     }
 
-    /// Takes in an acknowledgement.
-    pub(super) fn note(&mut self, state: &State, sample: &RateSample, bandwidth: u64, round: bool) {
+    /// Takes in an acknowledgement; if a round trip begins with it, `round` is for how many of these a value is kept.
+    pub(in crate::tcp::congestion) fn note(
+        &mut self,
+        state: &State,
+        sample: &RateSample,
+        bandwidth: u64,
+        round: Option<u32>,
+    ) {
         if sample.delivered == 0 || sample.rate.is_none() {
             return;
         }
-        if round {
+        if let Some(kept) = round {
             self.rounds += 1;
-            if self.rounds >= ROUNDS {
+            if self.rounds >= kept {
                 (self.rounds, self.now) = (0, 1 - self.now);
                 self.most[self.now] = 0;
             }
@@ -72,10 +76,10 @@ mod tests {
         state.cwnd = 100;
         let mut clumps = Clumps::default();
         clumps.start(1_000_000);
-        let mut note = |ms: u64, delivered, round| {
+        let mut note = |ms: u64, delivered, round: bool| {
             state.delivered_at = 1_000_000 + ms * 1000;
             let sample = RateSample { delivered, rate: Some((1, 1000)), ..RateSample::default() };
-            clumps.note(&state, &sample, BANDWIDTH, round);
+            clumps.note(&state, &sample, BANDWIDTH, round.then_some(5));
             clumps.most(BANDWIDTH)
         };
         assert_eq!(note(30, 30, false), 30, "30 at once, of which the bandwidth explains none");
