@@ -78,6 +78,8 @@ MIXTURES = (
     ("jobs_ecn", "rfc5681:ecn=true"),
     ("fq_codel", "bbr"),
     ("headdrop", "linux:sack_blocks=1"),
+    ("dualpi2", "prague"),
+    ("dualpi2:preset=linux", "bbr3-l4s"),
 )
 """Disciplines and the senders of `long`, on the mixture above."""
 

@@ -70,6 +70,38 @@ fn bbr_needs_no_buffer_of_a_product_where_reno_does() {
 }
 
 #[test]
+fn bbr3_loses_a_fraction_of_what_bbr_does_and_fills_the_link() {
+    // 20 packets, half of the product, and two flows that both probe.
+    let settings = [("dumbbell.buffer", "20 packets")];
+    let [one, three] = ["bbr", "bbr3"].map(|tcp| run(&settings, &[("2", tcp)]).metrics.link);
+    let [few, many] = [&three, &one].map(|link| link.traffic.loss_ratio.unwrap());
+    assert!(few < many / 4.0, "{few} {many}");
+    assert!(few < 0.02, "its own threshold: {few}");
+    assert!(three.utilisation > 0.95, "{}", three.utilisation);
+}
+
+#[test]
+fn bbr3_leaves_cubic_more_than_bbr_does() {
+    let settings = [("dumbbell.buffer", "40 packets"), ("duration", "120 s")];
+    let [one, three] =
+        ["bbr", "bbr3"].map(|tcp| run(&settings, &[("2", tcp), ("2", "cubic")]).classes["f1"].totals.goodput);
+    assert!(three > 3.0 * one, "{three} {one}");
+}
+
+#[test]
+fn marks_hold_bbr3_to_a_shallow_queue_if_they_count() {
+    // Marks with a probability that rises from 0 at 8 packets to 0.9 at 40, at once.
+    let settings = [("aqm", "red:min_th=8,max_th=40,w_q=1,max_p=0.9,ecn=true,gentle=true")];
+    let [heeded, not] = ["bbr3-l4s", "bbr3:ecn=true"].map(|tcp| {
+        let link = run(&settings, &[("2", tcp)]).metrics.link;
+        assert!(link.utilisation > 0.95 && link.traffic.marks > 1000, "{link:?}");
+        link.queue_mean.unwrap()
+    });
+    // The round trip of 50 ms is longer than the authors' limit.
+    assert!(heeded < 0.6 * not, "{heeded} {not}");
+}
+
+#[test]
 fn ledbat_adds_its_target_of_delay_and_fills_the_link() {
     for (tcp, target) in [("ledbat", 0.1), ("ledbat:target=20 ms", 0.02)] {
         let link = run(&[], &[("1", tcp)]).metrics.link;

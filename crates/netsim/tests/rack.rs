@@ -10,7 +10,8 @@ use scenario::model::{Congestion, Profile, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-const CONTROLS: [Congestion; 4] = [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr];
+const CONTROLS: [Congestion; 5] =
+    [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr, Congestion::Bbr3];
 
 /// What lies between the two ends. Probabilities are of 1000.
 #[derive(Clone, Debug)]

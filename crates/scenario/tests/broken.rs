@@ -202,7 +202,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, prague, bbr, ledbat",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, prague, bbr, bbr3, bbr3-l4s, ledbat",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -222,11 +222,11 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = \"sack:congestion=cubic\"\n"),
-            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"sack\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have",
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"sack\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague, bbr and bbr3 have",
         ),
         (
             and("tcp = { preset = \"linux\", flavour = \"newreno\" }\n"),
-            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"newreno\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague and bbr have",
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"newreno\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague, bbr and bbr3 have",
         ),
         (
             and("tcp = \"linux:congestion=ledbat\"\n"),
@@ -246,7 +246,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { congestion = \"cubic\", ecn = true, l4s = true }\n"),
-            "x.toml:11: traffic.long.tcp.l4s = true: only for congestion = \"dctcp\"; this TCP's is \"cubic\"",
+            "x.toml:11: traffic.long.tcp.l4s = true: only for congestion = \"dctcp\" or \"bbr3\"; this TCP's is \"cubic\"",
         ),
         (
             and("tcp = { congestion = \"dctcp\", l4s = true }\n"),
@@ -255,6 +255,10 @@ fn every_broken_file_gets_its_message() {
         (
             and("tcp = { congestion = \"dctcp\" }\n"),
             "x.toml:11: traffic.long.tcp.ecn = false: must be true for congestion = \"dctcp\", which counts marks",
+        ),
+        (
+            and("tcp = \"bbr3:l4s=true\"\n"),
+            "x.toml:11: traffic.long.tcp.ecn = false: must be true for l4s = true, which is an ECN codepoint",
         ),
         // Traffic.
         (

@@ -160,6 +160,8 @@ fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     if tcp.congestion.needs_marks() && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
         let message = format!("must be true for congestion = {}, which counts marks", shown(&tcp.congestion));
         reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
+    } else if tcp.l4s && !tcp.ecn && reader.fine(&[&ecn, &below(path, "l4s")]) {
+        reader.refuse(&ecn, Some(shown(&tcp.ecn)), "must be true for l4s = true, which is an ECN codepoint");
     }
 }
 

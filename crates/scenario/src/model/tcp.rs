@@ -350,7 +350,10 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ),
     ("prague", "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7)"),
     ("bbr", "linux with BBR version 1"),
-    ("bbr3", "linux with BBR version 3, as its authors publish it (tag bbrv3-2025-03-18); without ECN, like that by default"),
+    (
+        "bbr3",
+        "linux with BBR version 3, as its authors publish it (tag bbrv3-2025-03-18); without ECN, like that by default",
+    ),
     ("bbr3-l4s", "bbr3 with ECN as ECT(1) (RFC 9331), whose marks count at any round trip"),
     ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
 ];
@@ -394,7 +397,9 @@ impl Tcp {
         match (self.flavour, self.congestion.senders()) {
             (Flavour::Rack, Senders::Classic) => Some("flavour = \"sack\""),
             (Flavour::Rack, _) | (_, Senders::All | Senders::Classic) => None,
-            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague, bbr and bbr3 have"),
+            _ => Some(
+                "flavour = \"rack\", which the presets linux, rfc, cubic, dctcp, prague, bbr and bbr3 have",
+            ),
         }
     }
 

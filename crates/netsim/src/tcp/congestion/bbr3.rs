@@ -277,7 +277,8 @@ impl CongestionControl for Bbr3 {
     fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         let flight = self.flights.of_sample(state, sample);
         let rate = sample.rate.filter(|&(_, interval)| interval > 0);
-        let rate = rate.map(|(delivered, interval)| (u64::from(delivered) << BANDWIDTH_BITS).div_ceil(interval));
+        let rate =
+            rate.map(|(delivered, interval)| (u64::from(delivered) << BANDWIDTH_BITS).div_ceil(interval));
         self.round_start = rate.is_some() && sample.prior_delivered >= self.round_end;
         if self.round_start {
             self.round_end = state.delivered;

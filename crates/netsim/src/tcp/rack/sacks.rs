@@ -210,10 +210,8 @@ impl State {
         let base = self.board.base();
         for seq in base..base + self.board.len() {
             let recent = self.rack.remaining(self.clock.us, self.board.get(seq), 0) > 0;
-            if reneged || seq == base || !recent {
-                if self.board.lose(seq) {
-                    note_loss(seq, &mut self.lost, &mut self.losses);
-                }
+            if (reneged || seq == base || !recent) && self.board.lose(seq) {
+                note_loss(seq, &mut self.lost, &mut self.losses);
             }
         }
         self.board.hint = None;

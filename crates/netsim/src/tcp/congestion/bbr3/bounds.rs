@@ -121,8 +121,7 @@ impl Bbr3 {
         if bounds.inflight_lo == u32::MAX {
             bounds.inflight_lo = state.cwnd;
         }
-        let marked =
-            if signals.mark_in_round { self.marks.kept(bounds.inflight_lo) } else { u32::MAX };
+        let marked = if signals.mark_in_round { self.marks.kept(bounds.inflight_lo) } else { u32::MAX };
         if signals.loss_in_round {
             let kept = |value: u64| (value * KEPT) >> GAIN_BITS;
             let bw_lo = if bounds.bw_lo == u64::MAX { max_bw } else { bounds.bw_lo };

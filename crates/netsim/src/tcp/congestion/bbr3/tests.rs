@@ -64,7 +64,7 @@ impl Path {
     }
 
     fn round_with(&mut self, ms: u64, sample: RateSample) {
-        self.now = self.now + ROUND;
+        self.now += ROUND;
         self.state.clock = Clock::at(self.now, self.profile.tcp.tick);
         let segments = self.state.board.len();
         let sample = RateSample {
