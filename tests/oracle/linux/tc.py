@@ -290,5 +290,6 @@ KINDS: Mapping[str, Kind] = {
             "step_thresh": ("min_th", time),
             "classic_protection": ("classic_protection", percent),
         },
+        {"l4s_ect": {"any_ect": False}, "any_ect": {"any_ect": True}},
     ),
 }

@@ -28,7 +28,7 @@
 //! th_len counts the packets behind the packet that leaves, as the pseudocode does. p_CL is at most 1; otherwise the
 //! sum of "recur" would grow without end. Linux drops and marks nothing while less than two packets wait
 //! (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range`
-//! 0) above the threshold where the step here includes it, and can classify by other fields; its drops at arrivals, its
+//! 0) above the threshold where the step here includes it, and can classify by priorities and filters; its drops at arrivals, its
 //! step in packets and its memory limit are omitted. Figure 3 of the RFC refuses every packet when one of full size would
 //! not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1): with
 //! `l4s = false`, one that is struck is dropped. Without `ecn` the ECN
@@ -113,6 +113,8 @@ crate::params! {
         /// Whether packets with ECT(1) or CE have a queue of their own; otherwise ECT(1) counts as not ECN-capable (RFC 9331,
         /// 5.1), and ECT(0) alone may be marked.
         l4s: bool = true, "";
+        /// Whether packets with ECT(0) join the l4s queue too, as for DCTCP in a data centre (Linux's `any_ect`).
+        any_ect: bool = false, "";
     }
 }
 
@@ -144,6 +146,7 @@ pub struct DualPi2 {
     drop_on_overload: bool,
     ecn: bool,
     l4s: bool,
+    any_ect: bool,
     /// The sum of the probabilities of each queue.
     counts: [f64; 2],
     /// The probability of the last l4s packet.
@@ -272,6 +275,7 @@ impl Discipline for DualPi2 {
             drop_on_overload: params.drop_on_overload,
             ecn: params.ecn,
             l4s: params.l4s,
+            any_ect: params.any_ect,
             counts: [0.0; 2],
             p_l: 0.0,
             delays: [Span::ZERO; 2],
@@ -309,7 +313,8 @@ impl Discipline for DualPi2 {
         _: &[Lane],
         _: &mut R,
     ) -> (usize, Verdict) {
-        (if self.ecn && self.l4s && packet.l4s { L4S } else { CLASSIC }, Verdict::Pass)
+        let scalable = packet.l4s || self.any_ect && packet.ect;
+        (if self.ecn && self.l4s && scalable { L4S } else { CLASSIC }, Verdict::Pass)
     }
 
     #[inline]
