@@ -35,6 +35,22 @@ DISCIPLINES = [
     "pie",
     "codel",
     "dualpi2",
+    "dtared",
+    "feng",
+    "nlred",
+    "wred",
+    "pi2",
+    "step",
+    "cobalt",
+    "fred",
+    "sred",
+    "sfb",
+    "headdrop",
+    "jobs",
+    "fq_codel",
+    "fq_pie",
+    "sfq",
+    "cake",
 ]
 FLOWS = [100, 1000]
 SCENARIO = (
