@@ -4,10 +4,12 @@
 pub(crate) mod noise;
 pub(crate) mod pages;
 pub(crate) mod plan;
+pub(crate) mod player;
 pub(crate) mod short;
 pub(crate) mod source;
 
 pub use pages::{Reader, connections, readers};
 pub use plan::{Bulk, bulk, starts, stop};
+pub use player::Player;
 pub use short::{Amount, Arrival, Arrivals};
 pub use source::{Sent, Setting, Source};

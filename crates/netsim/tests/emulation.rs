@@ -5,7 +5,7 @@ use aqm::aqm::NAMES;
 use aqm::unit::{Limit, Rate, Span, Time};
 use netsim::{Account, Cause, Emulation, Ends, Foreign, Kind, Lost, Series, Simulation, Stream, Wait};
 use run::results::LinkMetrics;
-use run::{Column, Results};
+use run::{Column, Playback, Results};
 use scenario::model::{Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
 use std::cmp::Reverse;
@@ -173,6 +173,7 @@ fn what_the_endpoints_know_is_in_the_results() {
         completions: vec![Span::ms(100), Span::ms(300)],
         round_trips: vec![Span::ms(30), Span::ms(50)],
         sessions: vec![Span::s(2)],
+        playback: Playback { chunks: 4, bitrates: 8_000_000, switches: 1, played: 30, stalled: 10 },
     };
     let results = emulation.finish(ends);
     let class = &results.classes["e1"];
@@ -184,6 +185,10 @@ fn what_the_endpoints_know_is_in_the_results() {
         (Some(2), Some(0.2), Some(2.0))
     );
     assert_eq!((class.totals.rtt_mean, class.totals.rtt_max), (Some(0.04), Some(0.05)));
+    assert_eq!(
+        (class.video_bitrate, class.stall_ratio, class.switch_ratio),
+        (Some(2e6), Some(0.25), Some(0.25))
+    );
     assert_eq!(class.started, Some(4 + 1), "and the recording");
     assert_eq!((results.metrics.flows.goodput, results.metrics.flows.timeouts), (8.0 * 1100.0, None));
 }

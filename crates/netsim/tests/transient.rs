@@ -164,6 +164,31 @@ fn flows_that_come_and_go_arrive_alike_whatever_drops_their_packets() {
     );
 }
 
+const VIDEO: &str = "[[traffic]]\nname = \"video\"\nkind = \"dash\"\nactive = [\"0 s\", \"100 s\"]\n";
+
+#[test]
+fn a_video_takes_the_bitrate_that_the_link_has_room_for() {
+    // 85 % of 2 Mbit/s hold 1.4 Mbit/s, of 500 kbit/s 375 kbit/s; 200 kbit/s are less than the first version.
+    let watch = |keys: &str| {
+        let traffic =
+            format!("{VIDEO}{keys}[[traffic]]\nname = \"other\"\nkind = \"cbr\"\nrate = \"1 kbit/s\"\n");
+        run(&scenario("160 s", "codel", &traffic), 1).classes["video"].clone()
+    };
+    let alone = watch("");
+    assert!((1.0e6..=1.4e6).contains(&alone.video_bitrate.unwrap()), "{alone:?}");
+    assert_eq!((alone.stall_ratio, alone.sessions), (Some(0.0), Some(0)));
+    // One step upwards at a time, and none downwards: five switches.
+    let chunks = alone.completed.unwrap();
+    assert!((alone.switch_ratio.unwrap() - 5.0 / chunks as f64).abs() < 1e-9, "{alone:?}");
+    // 100 s and what is ahead then, of 4 s each; none is asked for later.
+    assert!((25..=33).contains(&chunks), "{chunks}");
+    assert_eq!(alone.started, alone.completed);
+    let heavy = watch("bitrates = [\"4 Mbit/s\"]\n");
+    // A chunk of 4 s takes 8.3 s; the last is played to its end.
+    assert!((0.48..0.53).contains(&heavy.stall_ratio.unwrap()), "{heavy:?}");
+    assert_eq!((heavy.video_bitrate, heavy.switch_ratio), (Some(4e6), Some(0.0)));
+}
+
 #[test]
 fn pages_arrive_whole() {
     for aqm in aqm::aqm::NAMES {

@@ -2,6 +2,7 @@
 
 use aqm::unit::Span;
 use netsim::{Account, Ends};
+use run::Playback;
 use serde::{Deserialize, Serialize};
 
 /// The report.
@@ -91,6 +92,8 @@ pub struct Class {
     pub sessions: Vec<u64>,
     /// Times from request to answer in ns, since the warm-up.
     pub round_trips: Vec<u64>,
+    /// The playback of videos, over the whole run.
+    pub playback: Playback,
 }
 
 impl From<Class> for Ends {
@@ -111,6 +114,7 @@ impl From<Class> for Ends {
             completions: spans(class.completions),
             sessions: spans(class.sessions),
             round_trips: spans(class.round_trips),
+            playback: class.playback,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | `violations` | the checks of a summary that hold for every run |
 //! | `glance` | the observed link of a run under way |
 //! | [`quality`] | how users see a network: calls, responsiveness, outcome |
+//! | `playback` | how videos were played |
 //! | `column` | a named column of a series |
 //! | `settling` | the search for the response time |
 //! | `watch` | the question whether to continue, asked at intervals of work |
@@ -16,6 +17,7 @@ mod column;
 mod elsewhere;
 mod glance;
 mod metrics;
+mod playback;
 pub mod quality;
 pub mod results;
 mod settling;
@@ -25,6 +27,7 @@ mod watch;
 pub use column::Column;
 pub use glance::Glance;
 pub use metrics::{Metric, distributions, metrics};
+pub use playback::Playback;
 pub use results::Results;
 pub use settling::Settling;
 pub use watch::Watch;

@@ -232,9 +232,17 @@ metrics! {
         /// 0, Bpl 25.1), random loss and no echo. Voice is played one `frame_rate` period after `delay_p99`; later and lost
         /// packets are missing. For a class only.
         mos: Option<f64> = "";
-        /// Flows that started, or requests of `web` clients, over the whole run; for a class only.
+        /// Mean bitrate of the chunks that reached `dash` clients, over the whole run; for a class only.
+        video_bitrate: Option<f64> = "bit/s";
+        /// Part of the time from the first chunk on in which the playback of `dash` clients waited for a chunk, over the
+        /// whole run; for a class only.
+        stall_ratio: Option<f64> = "fraction";
+        /// Part of the chunks of `dash` clients that had another bitrate than the chunk before, over the whole run; for a
+        /// class only.
+        switch_ratio: Option<f64> = "fraction";
+        /// Flows that started, or requests of `web` and `dash` clients, over the whole run; for a class only.
         started: Option<u64> = "flows";
-        /// Flows that delivered all their data, or `web` objects that arrived, over the whole run; for a class only.
+        /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a class only.
         completed: Option<u64> = "flows";
         /// Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the
         /// objects; for a class only.

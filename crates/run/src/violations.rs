@@ -110,6 +110,8 @@ impl Findings {
         self.order("completion_time", class.completion_time_mean, ordered);
         let ordered = [class.session_time_p50, class.session_time_p95, class.session_time_max];
         self.order("session_time", class.session_time_mean, ordered);
+        self.parts(&[("stall_ratio", class.stall_ratio), ("switch_ratio", class.switch_ratio)]);
+        self.amounts(&[("video_bitrate", class.video_bitrate)]);
         if class.mos.is_some_and(|mos| !(1.0..=4.5).contains(&mos)) {
             self.add(format_args!("mos = {:?} is not in [1, 4.5]", class.mos));
         }

@@ -263,11 +263,15 @@ fn every_broken_file_gets_its_message() {
         // Traffic.
         (
             and("size = \"1 MB\"\n"),
-            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\"; this entry's is \"ftp\"",
+            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\" or \"game\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\ntcp = \"reno\""),
-            "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\" or \"short\" or \"web\"; this entry's is \"cbr\"",
+            "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\" or \"short\" or \"web\" or \"dash\"; this entry's is \"cbr\"",
+        ),
+        (
+            with("kind", "kind = \"dash\"\nplayback_buffer = \"3 s\""),
+            "x.toml:11: traffic.long.playback_buffer = \"3 s\": must have room for a chunk, \"4 s\"",
         ),
         (with("kind", "kind = \"transfer\""), "x.toml:8: traffic.long: a transfer needs a size or a stop"),
         (
@@ -360,7 +364,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("frame_rate = \"25 /s\"\n"),
-            "x.toml:11: traffic.long.frame_rate = \"25 /s\": only for kind \"voip\" or \"video\"; this entry's is \"ftp\"",
+            "x.toml:11: traffic.long.frame_rate = \"25 /s\": only for kind \"voip\" or \"video\" or \"game\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\necn = true"),

@@ -569,6 +569,8 @@ fn values() -> impl Strategy<Value = (&'static str, String)> {
             "transfer",
             "short",
             "web",
+            "dash",
+            "game",
             "on-off",
             "fgn",
             "voip",

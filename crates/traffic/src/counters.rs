@@ -3,6 +3,7 @@
 use aqm::unit::Span;
 use router::ends::{Attempts, Class, Report};
 use router::sys::TcpInfo;
+use run::Playback;
 
 /// The counters of all traffic entries.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ struct Entry {
     sessions: Vec<u64>,
     /// Times from request to answer, since the warm-up.
     round_trips: Vec<u64>,
+    playback: Playback,
     /// The senders that are over.
     retired: Repairs,
     at_warmup: Repairs,
@@ -107,6 +109,11 @@ impl Counters {
         totals
     }
 
+    /// A client has played a video so far.
+    pub(crate) fn play(&mut self, class: usize, playback: &Playback) {
+        self.classes[class].playback.add(playback);
+    }
+
     /// The report at the end of the run.
     pub(crate) fn report<'a>(&self, live: impl Iterator<Item = (usize, &'a TcpInfo)>) -> Report {
         let classes = self.classes.iter().zip(self.totals(live)).map(|(entry, total)| Class {
@@ -120,6 +127,7 @@ impl Counters {
             completions: entry.completions.clone(),
             sessions: entry.sessions.clone(),
             round_trips: entry.round_trips.clone(),
+            playback: entry.playback,
         });
         let (connections, datagrams) = (self.connections.clone(), self.datagrams.clone());
         Report { classes: classes.collect(), connections, datagrams }

@@ -109,9 +109,12 @@ impl World {
         }
     }
 
-    /// A client begins a session.
+    /// A client begins a session, or goes on with it after a wait.
     pub(crate) fn begin_session(&mut self, number: usize, now: Time) -> io::Result<()> {
         let class = self.clients[number].class;
+        if let Some(&token) = self.clients[number].tokens.first() {
+            return self.go_on(token, number, now);
+        }
         if now >= stop(&self.scenario.traffic[class]) {
             return Ok(());
         }
@@ -135,6 +138,25 @@ impl World {
             client.fetches.push(None);
         }
         Ok(())
+    }
+
+    /// A client asks for the next chunk of a video, until its viewer turns it off.
+    fn go_on(&mut self, token: u64, number: usize, now: Time) -> io::Result<()> {
+        if now < stop(&self.scenario.traffic[self.clients[number].class]) {
+            return self.ask(token, now);
+        }
+        for token in std::mem::take(&mut self.clients[number].tokens) {
+            self.close(token);
+        }
+        Ok(())
+    }
+
+    /// Counts what all clients have played by the end of the run.
+    pub(crate) fn count_playback(&mut self, now: Time) {
+        for client in &self.clients {
+            let stop = stop(&self.scenario.traffic[client.class]);
+            self.counters.play(client.class, &client.reader.playback(now, stop));
+        }
     }
 
     /// A client asks for its next object over a connection that is free.
@@ -193,9 +215,18 @@ impl World {
         if fetch.left > 0 {
             return Ok(());
         }
-        self.counters.complete(class, now - fetch.since);
+        let since = fetch.since;
+        self.counters.complete(class, now - since);
         client.fetches[index] = None;
         client.missing -= 1;
+        let wait = client.reader.take(now, now - since);
+        if wait > Span::ZERO {
+            self.plan(now + wait, Deed::Session(number));
+            return Ok(());
+        }
+        if client.reader.plays() {
+            return self.go_on(token, number, now);
+        }
         if client.missing > 0 {
             return self.ask(token, now);
         }

@@ -350,7 +350,8 @@ impl World {
     }
 
     /// What the endpoints know of the run, which is over.
-    pub(crate) fn report(&self) -> Report {
+    pub(crate) fn report(&mut self) -> Report {
+        self.count_playback(self.end);
         let live = self.live();
         self.counters.report(live.iter().map(|(class, info)| (*class, info)))
     }

@@ -33,6 +33,8 @@ TRAFFIC = (
     "session_time_mean",
     "session_time_p95",
     "mos",
+    "video_bitrate",
+    "stall_ratio",
 )
 """The metrics of each traffic entry; one that no entry has is left out, and fairness where all have one flow."""
 

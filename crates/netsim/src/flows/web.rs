@@ -11,11 +11,14 @@
 //! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
 //! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
 //! closed connection stays until both flows are acknowledged; there is no FIN.
+//!
+//! A client that plays a video ([`crate::traffic::player`]) fetches its chunks in one session, over one connection.
 
 use crate::network::route::Paths;
 use crate::traffic::pages::{self, Reader};
 use crate::traffic::plan;
 use aqm::unit::{Span, Time};
+use run::Playback;
 use scenario::model::{Profile, Traffic, Web};
 
 /// The common parameters of the clients of a `web` entry.
@@ -77,6 +80,8 @@ pub(crate) struct Arrived {
     pub(crate) took: Span,
     /// Since the session's first request, if it is the session's last object.
     pub(crate) session: Option<Span>,
+    /// How long the client waits before the next.
+    pub(crate) wait: Span,
 }
 
 impl Site {
@@ -84,7 +89,7 @@ impl Site {
         Self { class, requests, objects, web: web.clone(), stop: plan::stop(entry) }
     }
 
-    /// Whether a session may begin at `now`.
+    /// Whether a session may begin at `now`, or the next chunk of a video be asked for.
     pub(crate) fn is_active(&self, now: Time) -> bool {
         now < self.stop
     }
@@ -123,6 +128,16 @@ impl Client {
         self.reader.think(&site.web)
     }
 
+    /// Whether its session goes on after a wait.
+    pub(crate) const fn is_waiting(&self) -> bool {
+        self.reader.plays() && !self.connections.is_empty()
+    }
+
+    /// Its playback until now.
+    pub(crate) fn playback(&self, site: &Site, now: Time) -> Playback {
+        self.reader.playback(now, site.stop)
+    }
+
     /// Begins a session, without connections so far.
     pub(crate) fn begin(&mut self, site: &Site) {
         debug_assert_eq!(self.missing, 0, "the last session is over");
@@ -157,7 +172,8 @@ impl Client {
         let object = connection.fetch.take()?;
         self.missing -= 1;
         let session = self.first.filter(|_| self.missing == 0).map(|first| now - first);
-        Some(Arrived { object, took: now - object.since, session })
+        let took = now - object.since;
+        Some(Arrived { object, took, session, wait: self.reader.take(now, took) })
     }
 }
 
@@ -176,6 +192,7 @@ mod tests {
             size,
             request: Bytes(300),
             think: Distribution::Exponential(Span::s(1)),
+            video: None,
         };
         let entry = Traffic {
             name: "x".to_owned(),
@@ -195,8 +212,11 @@ mod tests {
 
     /// A client with its connections open.
     fn client(site: &Site) -> Client {
-        let mut client =
-            Client::new(0, Paths { forward: 0, reverse: 1 }, Reader::new(Stream::new(1, "client")));
+        let mut client = Client::new(
+            0,
+            Paths { forward: 0, reverse: 1 },
+            Reader::new(Stream::new(1, "client"), &site.web),
+        );
         client.begin(site);
         client.connections =
             (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();

@@ -3,6 +3,7 @@
 use crate::flows::endpoints::Endpoints;
 use crate::flows::flow::Snapshot;
 use aqm::unit::Span;
+use run::Playback;
 
 /// The counters of some flows.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -34,6 +35,8 @@ pub struct Ends {
     pub sessions: Vec<Span>,
     /// The times from request to answer since the warm-up.
     pub round_trips: Vec<Span>,
+    /// The playback of videos, over the whole run.
+    pub playback: Playback,
 }
 
 impl Account {

@@ -7,7 +7,7 @@ use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
 use crate::simulation::Simulation;
 use crate::traffic::short::Amount;
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 
 impl<P: Probe> Simulation<P> {
     /// A flow opens its connection.
@@ -116,6 +116,8 @@ impl<P: Probe> Simulation<P> {
                 if let Some(took) = arrived.session {
                     self.deliveries.classes[usize::from(class)].sessions.record(took);
                     self.end_session(number);
+                } else if arrived.wait > Span::ZERO {
+                    self.network.events.push(now + arrived.wait, Event::Session(number));
                 } else {
                     self.ask(clock, number, connection);
                 }
@@ -124,9 +126,12 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A web client begins a session: it opens its connections.
+    /// A web client begins a session, for which it opens its connections, or goes on with it.
     pub(crate) fn begin_session<C: Order>(&mut self, clock: C, number: u32) {
         let now = self.now();
+        if self.endpoints.clients[number as usize].is_waiting() {
+            return self.ask(clock, number, 0);
+        }
         let client = &mut self.endpoints.clients[number as usize];
         let site = &self.endpoints.sites[usize::from(client.site)];
         if !site.is_active(now) {
@@ -155,6 +160,10 @@ impl<P: Probe> Simulation<P> {
         let client = &mut self.endpoints.clients[number as usize];
         let site = &self.endpoints.sites[usize::from(client.site)];
         let profile = &self.endpoints.profiles[usize::from(site.objects)];
+        // A page is fetched to its end, a video until its viewer turns it off.
+        if client.is_waiting() && !site.is_active(now) {
+            return self.hang_up(number);
+        }
         if client.ask(site, profile, connection, now).is_some() {
             let Connection { requests, objects, .. } = client.connections[usize::from(connection)];
             self.endpoints.classes[usize::from(site.class)].started += 1;
@@ -168,6 +177,11 @@ impl<P: Probe> Simulation<P> {
         let client = &mut self.endpoints.clients[number as usize];
         let next = self.network.events.now() + client.think(&self.endpoints.sites[usize::from(client.site)]);
         self.network.events.push(next, Event::Session(number));
+        self.hang_up(number);
+    }
+
+    /// A client closes its connections.
+    fn hang_up(&mut self, number: u32) {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             for slot in [requests, objects] {
@@ -190,7 +204,6 @@ impl<P: Probe> Simulation<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm::unit::Span;
     use scenario::Document;
 
     /// The slots that transient flows have used within `seconds`, and how many flows or requests there were.

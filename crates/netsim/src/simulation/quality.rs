@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::measure::delays::Delays;
 use crate::measure::probe::Probe;
+use run::Playback;
 use run::quality::{self, KEPT, NEEDS};
 use run::results::FlowMetrics;
 use scenario::model::{Kind, Udp};
@@ -88,6 +89,21 @@ impl<P: Probe> Simulation<P> {
             Some(quality::quality_of_outcome(&NEEDS, [first?, second?], fates.loss_ratio()?, rate))
         };
         self.classes_of(is_ping).iter().filter_map(of_one).min_by(f64::total_cmp)
+    }
+
+    /// How the clients of a class played their videos until the end of the run.
+    pub(super) fn playback(&self, class: usize) -> Playback {
+        if let Some(ends) = &self.ends {
+            return ends[class].playback;
+        }
+        let mut all = Playback::default();
+        for client in &self.endpoints.clients {
+            let site = &self.endpoints.sites[usize::from(client.site)];
+            if usize::from(site.class) == class {
+                all.add(&client.playback(site, self.end));
+            }
+        }
+        all
     }
 
     /// The mean opinion score of the calls of a class, if these are its flows.

@@ -259,6 +259,7 @@ impl<P: Probe> Simulation<P> {
         let sessions = &delivery.sessions;
         let session = sessions.percentile();
         let done = &self.endpoints.classes[class];
+        let playback = self.playback(class);
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
         let started_sources = sources.filter(|source| source.start < source.stop.min(self.end)).count();
         ClassMetrics {
@@ -266,6 +267,9 @@ impl<P: Probe> Simulation<P> {
             traffic,
             loss_run_mean: runs.mean(),
             mos: self.mean_opinion_score(class, &flows),
+            video_bitrate: playback.bitrate(),
+            stall_ratio: playback.stall_ratio(),
+            switch_ratio: playback.switch_ratio(),
             delay_idle,
             rtt_idle,
             totals: flows,

@@ -1,8 +1,10 @@
-//! What a reader of pages draws: think times and the sizes of objects.
+//! What a reader of pages draws, and a viewer chooses: think times and the sizes of objects.
 
 use crate::engine::rng::Stream;
 use crate::traffic::plan;
+use crate::traffic::player::Player;
 use aqm::unit::{Span, Time};
+use run::Playback;
 use scenario::model::{Traffic, Web};
 
 /// A client's draws. Every client has its own stream, and draws a session's think time and then the sizes of its
@@ -12,6 +14,8 @@ pub struct Reader {
     rng: Stream,
     /// Objects of the session that are not yet requested.
     unasked: u32,
+    /// Who plays the objects, if they are a video.
+    player: Option<Player>,
 }
 
 /// The clients of `entry`, whose kind is `web`, in the run with this seed: when the first session of each begins.
@@ -22,7 +26,7 @@ pub fn readers<'a>(
 ) -> impl Iterator<Item = (Time, Reader)> + use<'a> {
     plan::starts(entry, seed).enumerate().map(move |(i, start)| {
         let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
-        let mut reader = Reader::new(rng);
+        let mut reader = Reader::new(rng, web);
         (start + reader.think(web), reader)
     })
 }
@@ -34,8 +38,8 @@ pub fn connections(web: &Web) -> u16 {
 }
 
 impl Reader {
-    pub(crate) const fn new(rng: Stream) -> Self {
-        Self { rng, unasked: 0 }
+    pub(crate) fn new(rng: Stream, web: &Web) -> Self {
+        Self { rng, unasked: 0, player: web.video.clone().map(Player::new) }
     }
 
     /// The think time before the next session.
@@ -51,6 +55,23 @@ impl Reader {
     /// The size in bytes of the object that is asked for next; `None` if the session has no more.
     pub fn ask(&mut self, web: &Web) -> Option<u64> {
         self.unasked = self.unasked.checked_sub(1)?;
-        Some(self.rng.draw_payload(&web.size))
+        Some(self.player.as_mut().map_or_else(|| self.rng.draw_payload(&web.size), Player::ask))
+    }
+
+    /// An object has arrived, so long after its request; returns how long to wait before the next.
+    pub fn take(&mut self, now: Time, took: Span) -> Span {
+        self.player.as_mut().map_or(Span::ZERO, |player| player.take(now, took))
+    }
+
+    /// Whether it plays a video.
+    #[must_use]
+    pub const fn plays(&self) -> bool {
+        self.player.is_some()
+    }
+
+    /// The playback until now; no more is asked for from `stop` on.
+    #[must_use]
+    pub fn playback(&self, now: Time, stop: Time) -> Playback {
+        self.player.as_ref().map_or_else(Playback::default, |player| player.playback(now, now < stop))
     }
 }

@@ -7,7 +7,7 @@ use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use run::Watch;
 use scenario::Distribution;
-use scenario::model::{Arrival, Ecn, Traffic, Udp};
+use scenario::model::{Arrival, Ecn, Traffic, UDP_HEADER, Udp};
 use std::sync::Arc;
 
 /// A UDP sender with the counters of its receiver.
@@ -55,6 +55,7 @@ enum Pattern {
     Noise(Noise),
     Trace { arrivals: Arc<[Arrival]>, next: usize },
     Frames(Frames),
+    Game(Game),
 }
 
 /// A packet that is sent now.
@@ -133,6 +134,9 @@ impl Pattern {
                 let law = RateLaw { mean, deviation: mean * deviation, hurst: *hurst, step: *step };
                 Self::Noise(Noise::new(size, &law, active, rng, watch)?)
             }
+            Udp::Game { interval, size: law } => {
+                Self::Game(Game { most: packet.0, interval: *interval, law: *law, rng })
+            }
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
             Udp::Frames { interval, size: frame, key_every, key_size, .. } => Self::Frames(Frames {
                 size,
@@ -148,7 +152,7 @@ impl Pattern {
     /// The time from its start to its first packet.
     fn first(&mut self) -> Option<Span> {
         match self {
-            Self::Cbr { .. } => Some(Span::ZERO),
+            Self::Cbr { .. } | Self::Game(_) => Some(Span::ZERO),
             Self::OnOff(on_off) => Some(on_off.gap()),
             Self::Poisson { mean, rng, .. } => Some(exponential(*mean, rng)),
             Self::Noise(noise) => noise.gap(),
@@ -174,6 +178,7 @@ impl Pattern {
                 Sent { size: sent.size, gap: arrivals.get(*next).map(gap) }
             }
             Self::Frames(frames) => frames.send(),
+            Self::Game(game) => game.send(),
         }
     }
 }
@@ -307,6 +312,23 @@ impl Frames {
     }
 }
 
+/// A packet of drawn size at each tick.
+#[derive(Debug)]
+struct Game {
+    most: u64,
+    interval: Span,
+    law: Distribution<Bytes>,
+    rng: Stream,
+}
+
+impl Game {
+    #[inline]
+    fn send(&mut self) -> Sent {
+        let size = self.rng.draw(&self.law).0.clamp(UDP_HEADER as u64 + 1, self.most);
+        Sent { size: size as u16, gap: Some(self.interval) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,6 +403,8 @@ mod tests {
         sends_at("kind = \"ping\"\ninterval = \"100 ms\"\n", 100, 6720.0, 1e-9);
         // Of 30 frames a second, 29 of 6000 B and one of 30 000 B; the last instant may see one more.
         sends_at("kind = \"video\"\n", 100, 8.0 * 204_000.0, 2e-3);
+        // 30 packets a second of 120 bytes.
+        sends_at("kind = \"game\"\n", 100, 8.0 * 3600.0, 2e-2);
     }
 
     #[test]
@@ -429,5 +453,19 @@ mod tests {
         std::fs::remove_file(file).unwrap();
         let expected = [(2_000_000_000, 100), (2_250_000_000, 60), (2_250_000_000, 1500)];
         assert_eq!(packets, expected, "none after the end");
+    }
+
+    #[test]
+    fn a_game_sends_a_packet_of_drawn_size_at_each_tick() {
+        let (packets, _) = sent(
+            "kind = \"game\"\nframe_rate = \"50 /s\"\nsize = \"exponential(100 B)\"\n\
+                                 packet_size = \"300 B\"\n",
+            10,
+        );
+        assert_eq!(packets.len(), 500);
+        assert!(packets.iter().enumerate().all(|(i, &(at, _))| at == 20_000_000 * i as u64));
+        let sizes = || packets.iter().map(|&(_, size)| size);
+        // Room for a header, and no more than a full packet.
+        assert_eq!((sizes().min(), sizes().max()), (Some(29), Some(300)));
     }
 }

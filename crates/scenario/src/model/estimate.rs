@@ -5,7 +5,7 @@ use super::distribution::Distribution;
 use super::link::Link;
 use super::route::Routes;
 use super::tcp::Tcp;
-use super::traffic::{Extent, Kind, Short, Traffic};
+use super::traffic::{Extent, Kind, Short, Traffic, Web};
 use aqm::unit::{Bytes, Span};
 
 /// Most flows sampled of one entry, and of all entries; each stands for its share of the others.
@@ -115,6 +115,12 @@ pub fn offered(traffic: &Traffic) -> f64 {
     match &traffic.kind {
         Kind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {
             segments(traffic, size) * bits / interarrival.mean().max(1e-9)
+        }
+        // The best version, with its headers.
+        Kind::Web(_, Web { video: Some(video), .. }) => {
+            let best = video.bitrates.len() - 1;
+            (segments(traffic, &Distribution::Fixed(Bytes(video.size(best)))) + 1.0) * bits
+                / video.chunk.secs()
         }
         // A page is fetched at most once per think time; an object also takes a request.
         Kind::Web(_, web) => {

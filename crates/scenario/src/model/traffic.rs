@@ -81,6 +81,27 @@ pub struct Web {
     pub request: Bytes,
     /// The time from the last byte of a session to the start of the next.
     pub think: Distribution<Span>,
+    /// If the objects are the chunks of a video, the video; sizes, number and waits then follow from it.
+    pub video: Option<Arc<Video>>,
+}
+
+/// A video that a client fetches chunk by chunk over one connection, each at a bitrate of its choice, and plays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Video {
+    /// The bitrates of its versions, in ascending order.
+    pub bitrates: Vec<Rate>,
+    /// The duration of a chunk.
+    pub chunk: Span,
+    /// The most of it that the client keeps ahead.
+    pub buffer: Span,
+}
+
+impl Video {
+    /// Payload of a chunk of the version with this number.
+    #[must_use]
+    pub fn size(&self, version: usize) -> u64 {
+        (self.bitrates[version].bits() * self.chunk.secs() / 8.0).ceil().max(1.0) as u64
+    }
 }
 
 /// The times and sizes of a source's datagrams.
@@ -112,6 +133,13 @@ pub enum Udp {
     },
     /// As in a recording.
     Trace(Arc<[Arrival]>),
+    /// A packet of drawn size, at most a full one, at each tick.
+    Game {
+        /// The time from tick to tick.
+        interval: Span,
+        /// Size on the wire.
+        size: Distribution<Bytes>,
+    },
     /// Requests with this time between them, each of which the other end answers with a packet of the same size.
     Ping(Span),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
@@ -171,6 +199,7 @@ impl Udp {
             Self::Poisson(_) => "poisson",
             Self::Fgn { .. } => "fgn",
             Self::Trace(_) => "trace",
+            Self::Game { .. } => "game",
             Self::Ping(_) => "ping",
             Self::Frames { .. } => "frames",
         }
@@ -199,6 +228,7 @@ impl Udp {
                 let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
                 if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
             }
+            Self::Game { interval, size } => 8.0 * size.mean().min(packet.0 as f64) / interval.secs(),
             Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
             Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
@@ -214,6 +244,7 @@ impl Udp {
                 let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
                 keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()
             }
+            Self::Game { interval, .. } => seconds / interval.secs(),
             _ => self.mean_rate(packet) * seconds / (8.0 * packet.0 as f64),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::trace;
 use crate::keys::below;
-use crate::model::{Arrival, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Web};
+use crate::model::{Arrival, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Video, Web};
 use crate::reader::Reader;
 use crate::source::tree::Table;
 use aqm::CLASSES;
@@ -41,6 +41,8 @@ kinds! {
     Short = "short" has [tcp, size, lifetime, arrival_rate, interarrival, packet_size];
     /// Clients that fetch objects over TCP connections, read, and fetch the next.
     Web = "web" has [tcp, size, connections, objects, request, think, packet_size];
+    /// Clients that fetch a video chunk by chunk over TCP, at the bitrate that the network allows, and play it.
+    Dash = "dash" has [tcp, bitrates, chunk, playback_buffer, request, packet_size];
     /// UDP at a constant rate.
     Cbr = "cbr" has [ecn, rate, packet_size];
     /// UDP at a constant rate for a random time, then silence for a random time.
@@ -55,6 +57,8 @@ kinds! {
     Voip = "voip" has [ecn, frame_rate, packet_size];
     /// UDP video: frames of several packets, larger ones at regular intervals.
     Video = "video" has [ecn, frame_rate, frame_size, key_every, key_size, packet_size];
+    /// UDP of an online game: a small packet of random size at each tick.
+    Game = "game" has [ecn, frame_rate, size, packet_size];
     /// UDP requests that the other end answers: a probe of the round-trip time.
     Ping = "ping" has [ecn, interval, packet_size];
 }
@@ -66,7 +70,7 @@ params! {
         name: String = String::new(), "";
         /// The kind of its flows.
         kind: KindName = KindName::Ftp, "";
-        /// Number of flows; for `short`, of arrival processes; for `web`, of clients.
+        /// Number of flows; for `short`, of arrival processes; for `web` and `dash`, of clients.
         count: u32 = 1, "flows", Range::new(0.0, 1e7);
         /// Nodes that send, assigned to the flows in turn; in a dumbbell also the group `senders`.
         from: Vec<String> = vec!["senders".to_owned()], "";
@@ -90,7 +94,7 @@ params! {
         active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
         /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; for
-        /// `web`, auto is pareto(10 kB, 1.3).
+        /// `web`, auto is pareto(10 kB, 1.3). Of `game`, the size of a packet on the wire; auto is uniform(60 B, 180 B).
         size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
         lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
@@ -102,10 +106,16 @@ params! {
         connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
         /// Objects that a `web` client fetches in a session.
         objects: u32 = 1, "objects", Range::new(1.0, 1e6);
-        /// Size of a `web` request on the wire, including headers.
+        /// Size of a request of `web` and `dash` on the wire, including headers.
         request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
         think: Distribution<Span> = Distribution::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// Bitrates of the versions of a `dash` video, from which its client chooses for each chunk.
+        bitrates: Vec<Rate> = BITRATES.map(|kbit| Rate::bit_per_s(1000 * kbit)).to_vec(), "bit/s", Range::new(1e3, 1e11);
+        /// Duration of a chunk of a `dash` video.
+        chunk: Span = Span::s(4), "s", Range::new(0.1, 60.0);
+        /// The most of a `dash` video that its client has ahead of what it plays; with less room than a chunk it waits.
+        playback_buffer: Span = Span::s(30), "s", Range::new(0.1, 3600.0);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
         /// dropping them. The sources do not respond to marks. TCP has its own `ecn`.
         ecn: Ecn = Ecn::None, "";
@@ -126,7 +136,7 @@ params! {
         /// or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
         /// start.
         file: Option<String> = None, "";
-        /// Frames per second of `voip` and `video`; auto is 50 for voip, 30 for video.
+        /// Frames per second of `voip` and `video`, ticks of `game`; auto is 50 for voip, 30 for video and game.
         frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
         /// Size of a frame of `video` on the wire; a frame is sent at once in packets of `packet_size`, the last one
         /// smaller.
@@ -148,6 +158,10 @@ const VOICE_PACKET: Bytes = Bytes(200);
 const PING_PACKET: Bytes = Bytes(84);
 const VOICE_FRAMES: Frequency = Frequency(50.0);
 const VIDEO_FRAMES: Frequency = Frequency(30.0);
+/// In kbit/s: the ladder of Huang et al., "A buffer-based approach to rate adaptation", SIGCOMM 2014.
+const BITRATES: [u64; 10] = [235, 375, 560, 750, 1050, 1400, 1750, 2350, 3600, 5000];
+/// What the servers of shooters send to a player: Färber, "Network game traffic modelling", NetGames 2002.
+const GAME_PACKET: Distribution<Bytes> = Distribution::Uniform(Bytes(60), Bytes(180));
 
 /// RED+Tail's files: at least 2.3 kB, with a mean of 10 kB.
 const WEB_OBJECT: Distribution<Bytes> = Distribution::Pareto(Bytes(10_000), 1.3);
@@ -230,8 +244,10 @@ impl TrafficEntry {
                     size,
                     request: table.request,
                     think: table.think,
+                    video: None,
                 },
             ),
+            KindName::Dash => Kind::Web(tcp(), self.video()),
             KindName::Cbr => udp(Udp::Cbr(table.rate)),
             KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
             KindName::Poisson => udp(Udp::Poisson(table.rate)),
@@ -243,6 +259,7 @@ impl TrafficEntry {
             }),
             KindName::Trace => udp(Udp::Trace(self.arrivals.clone())),
             KindName::Ping => udp(Udp::Ping(table.interval)),
+            KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
                 voice: true,
                 interval,
@@ -257,6 +274,23 @@ impl TrafficEntry {
                 key_every: table.key_every,
                 key_size: table.key_size,
             }),
+        }
+    }
+}
+
+impl TrafficEntry {
+    /// A client that fetches chunks without end over one connection.
+    fn video(&self) -> Web {
+        let mut bitrates = self.table.bitrates.clone();
+        bitrates.sort_unstable();
+        let video = Video { bitrates, chunk: self.table.chunk, buffer: self.table.playback_buffer };
+        Web {
+            connections: 1,
+            objects: u32::MAX,
+            size: Distribution::Fixed(Bytes(video.size(video.bitrates.len() - 1))),
+            request: self.table.request,
+            think: Distribution::Fixed(Span::ZERO),
+            video: Some(Arc::new(video)),
         }
     }
 }
@@ -324,10 +358,14 @@ fn fill(table: &mut TrafficTable) {
     };
     let frames = match table.kind {
         KindName::Voip => Some(VOICE_FRAMES),
-        KindName::Video => Some(VIDEO_FRAMES),
+        KindName::Video | KindName::Game => Some(VIDEO_FRAMES),
         _ => None,
     };
-    let size = if table.kind == KindName::Web { Some(WEB_OBJECT) } else { None };
+    let size = match table.kind {
+        KindName::Web => Some(WEB_OBJECT),
+        KindName::Game => Some(GAME_PACKET),
+        _ => None,
+    };
     table.packet_size = table.packet_size.or(packet);
     table.frame_rate = table.frame_rate.or(frames);
     table.size = table.size.or(size);
@@ -376,6 +414,13 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
             let neither = "a short needs an arrival_rate or an interarrival";
             either([&rate, &gap], Some(neither), Some("flows arrive by one of the two"));
         }
+        KindName::Dash if table.playback_buffer < table.chunk => {
+            let at = below(path, "playback_buffer");
+            if reader.fine(&[&at, &below(path, "chunk")]) {
+                let message = format!("must have room for a chunk, {}", table.chunk.value());
+                reader.refuse(&at, Some(table.playback_buffer.value().to_string()), message);
+            }
+        }
         KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
         }
@@ -387,7 +432,7 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
 fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     let sizes = match table.kind {
         KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
-        KindName::Web => [table.packet_size, Some(table.request)],
+        KindName::Web | KindName::Dash => [table.packet_size, Some(table.request)],
         _ => [None, None],
     };
     for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {
