@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce evaluation lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -121,6 +121,13 @@ evaluation: setup ## evaluate all disciplines by RFC 7928, in out/rfc7928, and w
 	  --store out/rfc7928/store --out out/rfc7928-papers
 	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928 docs/evaluation/all.md 8.2.2 9.1
 	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md
+
+# Linux's senders run, in a quarter of an hour, if `make kernel` has built the kernel.
+UML = $${AQMLAB_CACHE:-$$HOME/.cache/aqmlab}/kernel/linux
+l4s: setup ## run the L4S matrices, in out/l4s, and write docs/evaluation/l4s.md from them: a minute
+	for name in rates shares round-trips dctcp; do $(BIN)/aqmlab sweep l4s/$$name --out out/l4s/$$name || exit; done
+	if test -x "$(UML)"; then $(BIN)/aqmlab sweep l4s/dctcp --engine linux --out out/l4s/dctcp-linux; fi
+	$(BIN)/python -m aqmlab.evaluation.show.l4s out/l4s docs/evaluation/l4s.md
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \

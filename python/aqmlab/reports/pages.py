@@ -294,6 +294,7 @@ EXAMPLES = {
     "transfer": 'size = "1 MB"',
     "short": 'arrival_rate = "30 /s", size = "pareto(10 kB, 1.3)"',
     "web": 'count = 100, objects = 5, think = "exponential(10 s)"',
+    "dash": 'count = 3, bitrates = ["500 kbit/s", "1 Mbit/s", "2 Mbit/s"]',
     "cbr": 'rate = "160 kbit/s"',
     "on-off": 'rate = "200 kbit/s", on = "exponential(1 s)", off = "pareto(1 s, 1.5)"',
     "poisson": 'rate = "2 Mbit/s", packet_size = "500 B"',
@@ -301,6 +302,7 @@ EXAMPLES = {
     "trace": 'file = "conference.pcap", count = 8',
     "voip": "count = 10",
     "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
+    "game": 'frame_rate = "60 /s", size = "uniform(40 B, 120 B)"',
     "ping": 'interval = "100 ms"',
 }
 """Example keys and values for each kind of traffic."""

@@ -35,7 +35,7 @@ pub struct Player {
     /// Chunks of this version in a row, and the version of the one before.
     same: usize,
     before: Option<usize>,
-    /// What was ahead when the last chunk had arrived, and when that was.
+    /// The part of the video that was ahead when the last chunk had arrived, and the time of that.
     ahead: Span,
     at: Option<Time>,
     playback: Playback,
@@ -98,7 +98,7 @@ impl Player {
         Span::ns(self.ahead.nanos().saturating_sub(room))
     }
 
-    /// Plays what is ahead until now.
+    /// Plays until now, as far as there is anything ahead.
     fn play(&mut self, now: Time) {
         let Some(at) = self.at else { return };
         let passed = (now - at).nanos();
@@ -108,7 +108,7 @@ impl Player {
         self.playback.stalled += passed - played;
     }
 
-    /// The playback until now; what is ahead is over where no more is asked for.
+    /// The playback until now; it does not wait for more at its end unless the client `asks` for more.
     #[must_use]
     pub fn playback(&self, now: Time, asks: bool) -> Playback {
         let mut end = self.clone();

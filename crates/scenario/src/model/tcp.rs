@@ -266,7 +266,7 @@ enum Needs {
     Marks,
     /// Marks, and how many there were (Accurate ECN).
     Counts,
-    /// Nothing; but where there is ECN, an echo that says of each segment whether it was marked.
+    /// Nothing; but where there is ECN, an echo that is precise to the segment.
     Echoes,
     Delays,
 }

@@ -158,6 +158,16 @@ def voice(entry: str, name: str) -> Measure:
     return Measure(name, "", "more", 0.1, lambda run: run[f"classes.{entry}.mos"], 2)
 
 
+def bitrate(entry: str, name: str) -> Measure:
+    """Mean bitrate of the video that clients choose; 0.1 Mbit/s is of interest."""
+    return Measure(name, "Mbit/s", "more", 0.1, lambda run: run[f"classes.{entry}.video_bitrate"] / 1e6, 2)
+
+
+def stalled(entry: str, name: str) -> Measure:
+    """Share of the time in which a video waits for its next chunk; 1 % is of interest."""
+    return Measure(name, "%", "less", 1.0, lambda run: run[f"classes.{entry}.stall_ratio"] * 100)
+
+
 def fairness(name: str = "Jain index") -> Measure:
     """Jain's index of the goodputs of all flows that last; 0.02 is of interest."""
     return Measure(name, "", "more", 0.02, lambda run: run["jain"], 3)

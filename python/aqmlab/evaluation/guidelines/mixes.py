@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from aqmlab.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, PLAIN, Placement
 from aqmlab.evaluation.describe.guideline import Case, Guideline, Plot
-from aqmlab.evaluation.describe.measure import Measure, fairness, goodput, loss, page, slow_completion, voice, waiting
+from aqmlab.evaluation.describe.measure import (
+    Measure,
+    bitrate,
+    fairness,
+    goodput,
+    loss,
+    page,
+    slow_completion,
+    stalled,
+    voice,
+    waiting,
+)
 
 
 def _qoo() -> Measure:
@@ -64,8 +75,8 @@ GUIDELINES = [
         "9.1",
         "Traffic mix",
         "recommended",
-        "A call in both directions, six web clients, UDP at 1 Mbit/s, video, five long NewReno flows; beside the RFC's "
-        "example a game's small packets and a probe for the quality of outcome.",
+        "A call in both directions, six web clients, UDP at 1 Mbit/s, adaptive video, five long NewReno flows; beside "
+        "the RFC's example a game's packets and a probe for the quality of outcome.",
         [
             Case(
                 "",
@@ -74,8 +85,8 @@ GUIDELINES = [
                     goodput("bulk", "Goodput, bulk"),
                     page(),
                     voice("voice", "Voice"),
-                    waiting("video", "Video delay p99", "p99"),
-                    loss("video", "Video loss"),
+                    bitrate("video", "Video bitrate"),
+                    stalled("video", "Video stalled"),
                     waiting("game", "Game delay p99", "p99"),
                     loss("game", "Game loss"),
                     _qoo(),
@@ -83,9 +94,6 @@ GUIDELINES = [
                 [Plot(title, waiting(entry), goodput(entry)) for entry, title in _APPLICATIONS.items()],
                 distribution="game",
             )
-        ],
-        departures=[
-            "The video has a fixed rate: the engine has no adaptive video. The game is UDP with small packets."
         ],
     ),
     Guideline(

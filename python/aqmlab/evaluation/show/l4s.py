@@ -31,7 +31,7 @@ NAMES = {"prague": "TCP Prague", "l4s": "DCTCP with ECT(1)", "bbr3-l4s": "BBRv3 
 
 @dataclass(frozen=True)
 class Side:
-    """What varies along a side of a matrix: its path, its name, and the factor and the unit of what is shown."""
+    """What varies along a side of a matrix: its path, its name, and the factor and the unit of its numbers."""
 
     path: str
     name: str
@@ -49,7 +49,10 @@ ROUND_TRIP = Side(DELAY, "round trip", 2e3, "ms")
 
 @dataclass(frozen=True)
 class Matrix:
-    """A sweep as a table for each scalable sender: ``down`` varies from line to line, ``across`` from column to column."""
+    """A sweep as a table for each scalable sender.
+
+    ``down`` varies from line to line, ``across`` from column to column.
+    """
 
     name: str
     heading: str
@@ -118,9 +121,9 @@ def text(found: Mapping[str, Sweep], dctcp: Sequence[Sweep], images: str) -> str
     seeds = len(found["rates"].seeds)
     parts = [
         "# L4S: the matrices",
-        "*Generated from sweeps by `make evaluation`; [the reading](README.md#l4s) is by hand.*",
-        f"One link with `dualpi2:preset=linux`, scalable flows and CUBIC without ECN, {seeds} seeds, 60 s of which 20 do "
-        "not count. A cell has the balance (goodput of a scalable flow over that of a classic one), the link's "
+        "*Generated from sweeps by `make l4s`; [the reading](README.md#l4s) is by hand.*",
+        f"One link with `dualpi2:preset=linux`, scalable flows and CUBIC without ECN, {seeds} seeds, 60 s of which 20 "
+        "do not count. A cell has the balance (goodput of a scalable flow over that of a classic one), the link's "
         "utilisation, and the 99th percentiles of the delay in the L4S and in the classic queue in ms. Round trips are "
         "those of the idle network.",
         f"![Balance over the link's rate]({images}/balance.png)",
@@ -137,7 +140,7 @@ def text(found: Mapping[str, Sweep], dctcp: Sequence[Sweep], images: str) -> str
     beside = "; then the same of the packet engine's senders and of Linux's" if len(each) > 1 else ""
     parts += [
         "## DCTCP beside Linux",
-        "`aqmlab sweep l4s/dctcp` and `aqmlab sweep l4s/dctcp --engine linux --seeds 1`: the kernel's TCP through the same "
+        "`aqmlab sweep l4s/dctcp` and `aqmlab sweep l4s/dctcp --engine linux`: the kernel's TCP through the same "
         f"DualPI2, which takes ECT(0) for the L4S queue here. Balance, L4S and classic delay as above{beside}.",
         _matrix(sides, {key: " / ".join(_short(one[key]) for one in each if key in one) for key in each[0]}),
     ]

@@ -2,38 +2,40 @@
 //! near the path's capacity, but losses and marks set bounds to both.
 //!
 //! ```text
-//! max_bw = max delivery rate of this cycle of PROBE_BW and the last        min_rtt = least round trip of the last 10 s
-//! bw     = min(max_bw, bw_lo)                                              bdp     = bw * min_rtt
-//! pace   = pacing_gain * bw * 99 %
-//! cwnd   = min(cwnd_gain * bdp + clumps, bounds), at least 3 bursts
+//! max_bw  = max delivery rate of this cycle of PROBE_BW and the last       min_rtt = least round trip of the last 10 s
+//! bw      = min(max_bw, bw_lo)
+//! product = bw * min_rtt
+//! pace    = pacing_gain * bw * 99 %
+//! cwnd    = min(cwnd_gain * product + clumps, bound), at least 3 bursts
 //!
-//!               gains: pace  cwnd   bound of cwnd         until
-//!   STARTUP            2.77  2      inflight_lo           3 round trips without 25 % more bandwidth, or more than 2 % lost
-//!   DRAIN              .347  2      inflight_lo           no more than a bdp is in the network
-//!   PROBE_BW  DOWN     .91   2      inflight_hi, _lo      no more than a bdp and 85 % of inflight_hi
-//!             CRUISE   1     2      85 % inflight_hi, _lo 2 to 3 s since DOWN began, or as many round trips as the bdp has
-//!                                                         segments, at most 63
-//!             REFILL   1     2      inflight_hi           a round trip
-//!             UP       1.25  2.25   inflight_hi           it loses or marks too much, the bandwidth has stopped growing, or
-//!                                                         inflight_hi is reached that was too high the last time
-//!   PROBE_RTT          1     1      bdp / 2, at least 4   200 ms and a round trip; it comes when no round trip of the
-//!                                                         last 5 s was as short as the one before
+//!                     gains
+//!                     pace  cwnd  bound of cwnd            until
+//!   STARTUP           2.77  2     inflight_lo              3 round trips bring no 25 % more bandwidth, or lose over 2 %
+//!   DRAIN             .347  2     inflight_lo              no more than a product is in the network
+//!   PROBE_BW  DOWN    .91   2     inflight_hi, _lo         no more than a product, and than 85 % of inflight_hi
+//!             CRUISE  1     2     85 % inflight_hi, _lo    2 to 3 s after DOWN began, or as many round trips as the
+//!                                                          product has segments, at most 63
+//!             REFILL  1     2     inflight_hi              a round trip
+//!             UP      1.25  2.25  inflight_hi              it loses or marks too much; the bandwidth has stopped
+//!                                                          growing; or the bound is reached that was too high before
+//!   PROBE_RTT         1     1     product / 2, at least 4  200 ms and a round trip; it comes when no round trip of the
+//!                                                          last 5 s was as short as the one before
 //! ```
 //!
-//! * The upper bound `inflight_hi` comes of UP and STARTUP: if of the segments in flight when a segment was sent more than
-//!   2 % were lost, or half were marked, it becomes that flight, at least 70 % of the bdp ([`bounds`]). Else UP raises it,
-//!   by one segment in the first round trip, by two, four … in the next ([`cycle`]).
-//! * The lower bounds `bw_lo` and `inflight_lo` come of the other phases: a round trip with a loss takes both to 70 %, but
-//!   not below what was delivered in it; one with a mark takes `inflight_lo` to 1 - alpha / 3, with alpha the fraction of
-//!   marks as in DCTCP ([`marks`]). REFILL forgets them.
+//! * The upper bound `inflight_hi` comes of UP and STARTUP: if of the segments in flight when a segment was sent more
+//!   than 2 % were lost, or half were marked, it becomes that flight, at least 70 % of the product ([`bounds`]). Else UP
+//!   raises it, by one segment in the first round trip, by two, four … in the next ([`cycle`]).
+//! * The lower bounds `bw_lo` and `inflight_lo` come of the other phases: a round trip with a loss takes both to 70 %,
+//!   but not below the part that was delivered in it; one with a mark takes `inflight_lo` to 1 - alpha / 3, with alpha the
+//!   fraction of marks as in DCTCP ([`marks`]). REFILL forgets them.
 //!
-//! Marks count with `ecn` only, and if the least round trip is at most `ecn_max_rtt`: the authors' kernel takes those of a
-//! route that is known to mark at a shallow threshold.
+//! Marks count with `ecn` only, and if the least round trip is at most `ecn_max_rtt`: the authors' kernel takes those of
+//! a route that is known to mark at a shallow threshold.
 //!
 //! # Departures from the source
 //! * The random wait before a probe (up to 1 s, and one round trip) is drawn by hashing the time at which it begins.
-//! * The fast path of a sender that the application limits is left out: it saves computations. So is PLB, which Linux does
-//!   not use by default.
+//! * The fast path of a sender that the application limits is left out: it saves computations. So is protective load
+//!   balancing, which Linux does not use by default.
 //!
 //! Sources: github.com/google/bbr, net/ipv4/tcp_bbr.c and what it changes in TCP, tag bbrv3-2025-03-18;
 //! draft-ietf-ccwg-bbr-06, 2026.

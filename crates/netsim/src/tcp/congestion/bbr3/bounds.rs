@@ -19,7 +19,7 @@ pub(super) const fn exceeds(count: u32, all: u32, part: u64) -> bool {
     count as u64 > (all as u64 * part) >> GAIN_BITS
 }
 
-/// Whether a flight of so many segments lost too many.
+/// Whether a flight of this many segments lost too many.
 pub(super) const fn loses_too_much(lost: u32, segments: u32) -> bool {
     lost > 0 && segments > 0 && exceeds(lost, segments, LOSS_THRESHOLD)
 }
@@ -83,7 +83,7 @@ impl Bounds {
         (self.bw_lo, self.inflight_lo) = (u64::MAX, u32::MAX);
     }
 
-    /// The upper bound less what is left to others (`bbr_inflight_with_headroom`).
+    /// The upper bound less the part that is left to others (`bbr_inflight_with_headroom`).
     pub(super) fn with_headroom(&self) -> u32 {
         if self.inflight_hi == u32::MAX {
             return u32::MAX;

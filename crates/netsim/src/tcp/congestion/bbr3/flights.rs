@@ -1,4 +1,4 @@
-//! What was in flight when each outstanding segment was last sent (`tx.in_flight`, `tx.lost`, `tx.delivered_ce`).
+//! The segments in flight when each outstanding segment was last sent (`tx.in_flight`, `tx.lost`, `tx.delivered_ce`).
 
 use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;

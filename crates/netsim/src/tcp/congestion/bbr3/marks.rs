@@ -12,7 +12,7 @@ const GAIN: u64 = ONE / 16;
 const FACTOR: u64 = ONE / 3;
 /// More marks than this are too many.
 const THRESHOLD: u64 = ONE / 2;
-/// So many round trips with too many marks end STARTUP.
+/// The number of round trips with too many marks that ends STARTUP.
 const ROUNDS: u32 = 2;
 
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Marks {
         Some(ratio)
     }
 
-    /// Whether so many round trips of STARTUP had too many marks that it is over.
+    /// Whether enough round trips of STARTUP had too many marks to end it.
     pub(super) const fn are_too_many_in_startup(&mut self, ratio: u64) -> bool {
         self.startup_rounds = if ratio >= THRESHOLD { self.startup_rounds + 1 } else { 0 };
         self.startup_rounds >= ROUNDS
