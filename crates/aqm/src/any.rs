@@ -122,10 +122,11 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::counters`](crate::Discipline::counters).
+    /// See [`Aqm::counters`](crate::Aqm::counters).
     pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        if let Self::Several(several) = self {
-            several.counters(visit);
+        match self {
+            Self::One(one) => one.counters(visit),
+            Self::Several(several) => several.counters(visit),
         }
     }
 

@@ -223,6 +223,10 @@ pub trait Aqm: Sized {
         false
     }
 
+    /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
+    /// [`Queue`](crate::Queue), under the source's names.
+    fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+
     /// Calls `visit` with the index and the present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));
 }

@@ -201,8 +201,7 @@ pub trait Discipline: Sized {
     /// See [`Aqm::on_period`](crate::Aqm::on_period).
     fn on_period(&mut self, _now: Time, _buffer: &Backlog, _lanes: &[Lane]) {}
 
-    /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
-    /// [`Queue`](crate::Queue), under the source's names.
+    /// See [`Aqm::counters`](crate::Aqm::counters).
     fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 
     /// See [`Aqm::signals`](crate::Aqm::signals).

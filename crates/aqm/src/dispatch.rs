@@ -297,6 +297,11 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.rests(queue),)* Self::Foreign(aqm) => aqm.rests(queue) }
             }
 
+            /// See [`Aqm::counters`].
+            pub(crate) fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+                match self { $(Self::$type(aqm) => aqm.counters(visit),)* Self::Foreign(_) => {} }
+            }
+
             /// See [`Aqm::signals`].
             #[inline]
             pub fn signals(&self, visit: impl FnMut(usize, f64)) {

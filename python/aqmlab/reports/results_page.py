@@ -42,7 +42,7 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
 | `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine`; of a \
-discipline that counts more, such as `cake`, `counters` of each link, under its source's names; if \
+discipline that counts more (`cake`, `choke`, `sfb`, `dualpi2`), `counters` of each link, under its source's names; if \
 another link was the bottleneck and the observed queue never filled, also `elsewhere` with its name, `link`, and its \
 `utilisation` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \

@@ -53,6 +53,8 @@ pub struct Choke {
     candidates: u32,
     regions: u32,
     waiting: Mirror<u64>,
+    /// Arrivals that met a packet of their flow.
+    matched: u64,
 }
 
 impl Choke {
@@ -93,7 +95,13 @@ impl Aqm for Choke {
     fn new(params: &Params, port: &Port) -> Self {
         let mut red = Red::new(&params.red, port);
         red.count_thresholds_as_below();
-        Self { red, candidates: params.candidates, regions: params.regions, waiting: Mirror::new(port) }
+        Self {
+            red,
+            candidates: params.candidates,
+            regions: params.regions,
+            waiting: Mirror::new(port),
+            matched: 0,
+        }
     }
 
     fn preset(name: &str) -> Option<Params> {
@@ -129,6 +137,7 @@ impl Aqm for Choke {
             && let Some(place) = self.draw(packet.flow, rng)
         {
             self.waiting.remove(place);
+            self.matched += 1;
             return Verdict::DropBoth(place as u32);
         }
         let verdict = self.red.decide(packet, queue, rng);
@@ -152,6 +161,10 @@ impl Aqm for Choke {
 
     fn on_idle(&mut self, now: Time) {
         self.red.on_idle(now);
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("matched", self.matched as f64);
     }
 
     fn signals(&self, visit: impl FnMut(usize, f64)) {
@@ -183,7 +196,7 @@ mod tests {
         let mut choke = choke(&[1, 7, 2, 7], Params::default());
         // The draw is 0.3 of four: the second.
         assert_eq!(arrives(&mut choke, 0.3), Verdict::DropBoth(1));
-        assert_eq!(choke.waiting.len(), 3);
+        assert_eq!((choke.waiting.len(), choke.matched), (3, 1));
     }
 
     #[test]

@@ -153,6 +153,9 @@ pub struct DualPi2 {
     p_l: f64,
     /// Delays of the two heads at the last update.
     delays: [Span; 2],
+    /// Marks, and those of the l4s queue's own threshold.
+    marked: u64,
+    marked_natively: u64,
 }
 
 impl DualPi2 {
@@ -279,6 +282,8 @@ impl Discipline for DualPi2 {
             counts: [0.0; 2],
             p_l: 0.0,
             delays: [Span::ZERO; 2],
+            marked: 0,
+            marked_natively: 0,
         }
     }
 
@@ -349,6 +354,10 @@ impl Discipline for DualPi2 {
         let p = if buffer.bytes < self.min_backlog { 0.0 } else { self.pi.p() };
         let native = if lane == L4S { self.ramp(sojourn, lanes[L4S].packets) } else { 0.0 };
         let verdict = self.decide(lane, packet, p, native, rng);
+        if verdict == Verdict::Mark {
+            self.marked += 1;
+            self.marked_natively += u64::from(native > self.k * p);
+        }
         if verdict != Verdict::Drop && lanes[1 - lane].packets > 0 {
             self.credit += self.weights[lane] * f64::from(packet.size);
         }
@@ -367,6 +376,11 @@ impl Discipline for DualPi2 {
     fn on_period(&mut self, now: Time, _: &Backlog, lanes: &[Lane]) {
         self.delays = [lanes[L4S].age(now), lanes[CLASSIC].age(now)];
         self.pi.update(self.delays[L4S].max(self.delays[CLASSIC]));
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+        visit("ecn_mark", self.marked as f64);
+        visit("step_marks", self.marked_natively as f64);
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

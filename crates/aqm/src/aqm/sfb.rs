@@ -151,6 +151,11 @@ pub struct Sfb {
     form: Form,
     /// The value that stands for a probability of 1.
     one: f64,
+    /// Drops and marks by cause.
+    early: u64,
+    penalty: u64,
+    bucket: u64,
+    marked: u64,
 }
 
 impl Sfb {
@@ -242,13 +247,16 @@ impl Sfb {
         let (p_min, least) = self.move_bins(self.active, packet.flow);
         self.p_min = p_min;
         if least >= self.max {
+            self.bucket += 1;
             return (Verdict::Drop, false);
         }
         if p_min >= self.one {
             if learns {
                 self.move_bins(self.active ^ 1, packet.flow);
             }
-            return (self.release(now), learns);
+            let verdict = self.release(now);
+            self.penalty += u64::from(verdict == Verdict::Drop);
+            return (verdict, learns);
         }
         if p_min == 0.0 {
             return (Verdict::Pass, false);
@@ -262,6 +270,8 @@ impl Sfb {
         } else {
             Verdict::signal(self.ecn && packet.ect && draw >= 2.0 * (p_min - half))
         };
+        self.early += u64::from(verdict == Verdict::Drop);
+        self.marked += u64::from(verdict == Verdict::Mark);
         (verdict, false)
     }
 }
@@ -304,6 +314,10 @@ impl Aqm for Sfb {
             p_min: 0.0,
             form: params.form,
             one,
+            early: 0,
+            penalty: 0,
+            bucket: 0,
+            marked: 0,
         }
     }
 
@@ -369,6 +383,17 @@ impl Aqm for Sfb {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+        for (name, count) in [
+            ("earlydrop", self.early),
+            ("penaltydrop", self.penalty),
+            ("bucketdrop", self.bucket),
+            ("marked", self.marked),
+        ] {
+            visit(name, count as f64);
+        }
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

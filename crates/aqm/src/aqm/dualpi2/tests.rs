@@ -227,3 +227,19 @@ fn less_than_the_least_backlog_is_spared_the_coupling_but_not_the_step() {
     };
     assert_eq!((with(999, 0), with(1000, 0), with(999, 1000)), (Verdict::Pass, Verdict::Mark, Verdict::Mark));
 }
+
+#[test]
+fn marks_are_counted_and_those_of_the_threshold_by_themselves() {
+    let mut one = at(0.1, random());
+    let mut counts = |us: u64, lane: usize, packet: Packet| {
+        leaves(&mut one, lane, packet, us, 0.0);
+        let mut found = Vec::new();
+        one.counters(&mut |_, count| found.push(count));
+        found
+    };
+    // At 864 us the native probability is 0.16, at 1000 us 0.5; the coupled one is 0.2.
+    assert_eq!(counts(864, L4S, SCALABLE), [1.0, 0.0]);
+    assert_eq!(counts(1000, L4S, SCALABLE), [2.0, 1.0]);
+    assert_eq!(counts(0, CLASSIC, ECT), [3.0, 1.0]);
+    assert_eq!(counts(0, CLASSIC, NOT_ECT), [3.0, 1.0], "a drop");
+}

@@ -164,3 +164,27 @@ fn in_linux_p_m_has_16_bits() {
     let strikes = |u| arrives(&mut sfb.clone(), 0, 7, u);
     assert_eq!([98.9 / 65_536.0, 99.0 / 65_536.0].map(strikes), [Verdict::Mark, Verdict::Pass]);
 }
+
+#[test]
+fn drops_are_counted_by_cause() {
+    let counted = |params: Params, ms: std::ops::Range<u64>, ect: bool| {
+        let mut sfb = Sfb::new(&params, &PORT);
+        for now in ms {
+            let (now, queue) = (Time::ZERO + Span::ms(now), waiting(sfb.waiting.len() as u32));
+            sfb.on_enqueue(now, &Packet { flow: 7, ect, ..PACKET }, &queue, &mut Draw(0.2));
+        }
+        let mut found = Vec::new();
+        sfb.counters(&mut |name, count| found.push((name.to_owned(), count as u64)));
+        found.into_iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>()
+    };
+    let named =
+        |found: &[(&str, u64)]| found.iter().map(|&(name, n)| (name.to_owned(), n)).collect::<Vec<_>>();
+    // Three pass; then p_m is 0.3 and the draw is below it, with marks for those that may have them.
+    assert_eq!(counted(params(), 0..4, false), named(&[("earlydrop", 1)]));
+    assert_eq!(counted(Params { ecn: true, ..params() }, 0..4, true), named(&[("marked", 1)]));
+    // The seventh finds six.
+    assert_eq!(counted(Params { increment: 0.0, ..params() }, 0..7, false), named(&[("bucketdrop", 1)]));
+    // As above: of 500 arrivals nine pass.
+    let strict = Params { increment: 1.0, max: 1000, penalty_burst: 2, ..params() };
+    assert_eq!(counted(strict, 0..500, false), named(&[("penaltydrop", 491)]));
+}
