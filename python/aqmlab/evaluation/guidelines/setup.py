@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aqmlab.evaluation.describe.discipline import FAIR, MARKING, aimed_at
 from aqmlab.evaluation.describe.guideline import Case, Guideline, Line, Plot
-from aqmlab.evaluation.describe.measure import fairness, goodput, loss, page, size_bias, voice, waiting
+from aqmlab.evaluation.describe.measure import bitrate, fairness, goodput, loss, page, size_bias, voice, waiting
 from aqmlab.evaluation.guidelines.transport import ROUND_TRIPS, sender_delays
 
 TARGETS = (5, 10, 20, 40, 80)
@@ -104,7 +104,7 @@ GUIDELINES = [
                     voice("voice", "Voice"),
                     page(),
                     waiting("game", "Game delay p99", "p99"),
-                    loss("video", "Video loss"),
+                    bitrate("video", "Video bitrate"),
                     goodput("bulk", "Goodput, bulk"),
                 ],
                 [Plot("Bulk, under fair queueing", waiting("bulk"), goodput("bulk"))],
