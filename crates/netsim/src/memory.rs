@@ -121,8 +121,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
         }
         if let Kind::Udp(udp, _) = &traffic.kind {
             // Nothing slows it down before it comes to the narrowest link.
-            let flying =
-                4.0 * udp.mean_rate(traffic.packet_size) * longest / 8.0 / traffic.packet_size.0 as f64;
+            let flying = 4.0 * udp.packets(traffic.packet_size, longest);
             datagrams += f64::from(traffic.count) * (BURST + flying);
         }
     }

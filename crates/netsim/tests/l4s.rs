@@ -1,4 +1,5 @@
-//! Scalable and classic flows through the link of library/l4s.toml, against RFC 9332's claims.
+//! Scalable and classic flows through the link of library/l4s.toml, against RFC 9332's claims. The scalable ones are
+//! DCTCP, whose window follows theory without pacing and without independence of the round trip.
 
 use aqm::unit::Time;
 use netsim::Simulation;
@@ -11,6 +12,7 @@ fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library/l4s.toml");
     let mut document = Document::load(&path).unwrap();
     document.set_aqm(aqm).unwrap();
+    document.set_text("traffic.scalable.tcp", "l4s").unwrap();
     settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
     let mut run = Simulation::new(document.check().unwrap(), 1, ());
     run.advance(Time::MAX);

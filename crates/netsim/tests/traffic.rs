@@ -19,7 +19,7 @@ impl Probe for Arrivals {
     }
 }
 
-const UDP: [(&str, &str); 8] = [
+const UDP: [(&str, &str); 9] = [
     ("cbr", ""),
     ("on-off", "on = \"exponential(200 ms)\"\noff = \"pareto(200 ms, 1.5)\"\n"),
     ("poisson", ""),
@@ -27,6 +27,7 @@ const UDP: [(&str, &str); 8] = [
     ("trace", "file = FILE\n"),
     ("voip", ""),
     ("video", ""),
+    ("game", ""),
     ("ping", "interval = \"5 ms\"\n"),
 ];
 const TCP: [(&str, &str); 2] = [("ftp", ""), ("transfer", "size = \"30 kB\"\n")];

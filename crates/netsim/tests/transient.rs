@@ -187,6 +187,12 @@ fn a_video_takes_the_bitrate_that_the_link_has_room_for() {
     // A chunk of 4 s takes 8.3 s; the last is played to its end.
     assert!((0.48..0.53).contains(&heavy.stall_ratio.unwrap()), "{heavy:?}");
     assert_eq!((heavy.video_bitrate, heavy.switch_ratio), (Some(4e6), Some(0.0)));
+    // The link dies for good at 20 s: what was ahead is played, and the rest is waiting, although the viewer turned the
+    // video off before the end of the run.
+    let text = "duration = \"160 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nchanges = [\"20 s: 1 kbit/s\"]\n";
+    let dead = Document::parse(&format!("{text}{VIDEO}"), "dead").unwrap().check().unwrap();
+    let stalled = run(&dead, 1).classes["video"].stall_ratio.unwrap();
+    assert!((0.6..0.9).contains(&stalled), "{stalled}");
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(crate) struct Client {
     missing: u32,
     /// When the session's first request was sent.
     first: Option<Time>,
+    /// When its next session begins, or the present one goes on after a wait; anything planned for another time is void.
+    due: Option<Time>,
 }
 
 /// An object on its way.
@@ -95,6 +97,7 @@ impl World {
         for (i, (first, reader)) in readers(&entry, web, self.seed).enumerate() {
             let [server, host] = self.hosts.ends(&self.scenario, class, i);
             self.plan(first, Deed::Session(self.clients.len()));
+            let due = Some(first);
             let (tokens, fetches) = (Vec::new(), Vec::new());
             self.clients.push(Client {
                 class,
@@ -105,15 +108,21 @@ impl World {
                 fetches,
                 missing: 0,
                 first: None,
+                due,
             });
         }
     }
 
     /// A client begins a session, or goes on with it after a wait.
     pub(crate) fn begin_session(&mut self, number: usize, now: Time) -> io::Result<()> {
-        let class = self.clients[number].class;
-        if let Some(&token) = self.clients[number].tokens.first() {
-            return self.go_on(token, number, now);
+        let client = &mut self.clients[number];
+        if client.due != Some(now) {
+            return Ok(());
+        }
+        client.due = None;
+        let class = client.class;
+        if let Some(&token) = client.tokens.first() {
+            return self.ask(token, now);
         }
         if now >= stop(&self.scenario.traffic[class]) {
             return Ok(());
@@ -140,22 +149,16 @@ impl World {
         Ok(())
     }
 
-    /// A client asks for the next chunk of a video, until its viewer turns it off.
-    fn go_on(&mut self, token: u64, number: usize, now: Time) -> io::Result<()> {
-        if now < stop(&self.scenario.traffic[self.clients[number].class]) {
-            return self.ask(token, now);
-        }
-        for token in std::mem::take(&mut self.clients[number].tokens) {
-            self.close(token);
-        }
-        Ok(())
+    /// Plans a session of a client, or that it goes on.
+    fn plan_session(&mut self, number: usize, at: Time) {
+        self.clients[number].due = Some(at);
+        self.plan(at, Deed::Session(number));
     }
 
     /// Counts what all clients have played by the end of the run.
     pub(crate) fn count_playback(&mut self, now: Time) {
         for client in &self.clients {
-            let stop = stop(&self.scenario.traffic[client.class]);
-            self.counters.play(client.class, &client.reader.playback(now, stop));
+            self.counters.play(client.class, &client.reader.playback(now));
         }
     }
 
@@ -172,6 +175,13 @@ impl World {
         let fetch = &mut client.fetches[usize::from(connection)];
         if fetch.is_some() {
             return Ok(()); // the connection became writable again
+        }
+        // A page is fetched to its end, a video until its viewer turns it off.
+        if client.reader.plays() && now >= stop(&self.scenario.traffic[class]) {
+            for token in std::mem::take(&mut client.tokens) {
+                self.close(token);
+            }
+            return Ok(());
         }
         self.watch_for_input(token)?;
         let client = &mut self.clients[number];
@@ -221,11 +231,8 @@ impl World {
         client.missing -= 1;
         let wait = client.reader.take(now, now - since);
         if wait > Span::ZERO {
-            self.plan(now + wait, Deed::Session(number));
+            self.plan_session(number, now + wait);
             return Ok(());
-        }
-        if client.reader.plays() {
-            return self.go_on(token, number, now);
         }
         if client.missing > 0 {
             return self.ask(token, now);
@@ -245,7 +252,7 @@ impl World {
         for token in std::mem::take(&mut client.tokens) {
             self.close(token);
         }
-        self.plan(next, Deed::Session(number));
+        self.plan_session(number, next);
     }
 
     /// A server reads requests, or sees that its client has closed.

@@ -60,7 +60,7 @@ pub(crate) enum Deed {
     Bulk(usize, usize, u64),
     /// A flow of a `short` entry arrives.
     Short(usize),
-    /// A web client begins a session.
+    /// A web client begins a session, or goes on with it.
     Session(usize),
     /// A source sends.
     Datagram(usize),

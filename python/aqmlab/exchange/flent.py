@@ -30,7 +30,7 @@ PING = "Ping (ms) ICMP"
 _START = "1970-01-01T00:00:00.000000Z"
 """The date of the run: simulated time has none, and equal results are to be equal files."""
 
-_TCP = ("ftp", "transfer", "short", "web")
+_TCP = ("ftp", "transfer", "short", "web", "dash")
 """The kinds of traffic over TCP."""
 
 _DATA = 0.5

@@ -1,6 +1,6 @@
 //! DualPI2: a low-delay queue for scalable transports beside a classic queue, coupled so that both share the link.
 //!
-//! A packet with ECT(1) or CE joins the queue "l4s", any other the queue "classic". Every `t_update`, d(k) is the
+//! A packet with ECT(1) or CE joins the queue "l4s" (with `any_ect` one with ECT(0) too), any other the queue "classic". Every `t_update`, d(k) is the
 //! longer of the delays of the two heads, and d(k-1) its value one period ago:
 //!
 //! ```text
@@ -113,7 +113,8 @@ crate::params! {
         /// Whether packets with ECT(1) or CE have a queue of their own; otherwise ECT(1) counts as not ECN-capable (RFC 9331,
         /// 5.1), and ECT(0) alone may be marked.
         l4s: bool = true, "";
-        /// Whether packets with ECT(0) join the l4s queue too, as for DCTCP in a data centre (Linux's `any_ect`).
+        /// Whether packets with ECT(0) join the l4s queue too, as for DCTCP in a data centre (Linux's `any_ect`);
+        /// without `l4s` or `ecn` it has no effect.
         any_ect: bool = false, "";
     }
 }

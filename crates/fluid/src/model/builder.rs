@@ -164,12 +164,16 @@ impl<'a> Builder<'a> {
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), "short", Ecn::None)
             }
-            Kind::Web(..) => {
+            Kind::Web(_, web) => {
+                let (name, left_out) = match web.video {
+                    Some(_) => ("dash", "the choice of bitrates by the clients of"),
+                    None => ("web", "the response to losses and delays of the clients of"),
+                };
                 self.leave_out(format!(
-                    "the response of the clients of {} to losses and delays: their greatest demand is a constant rate",
+                    "{left_out} {}: their greatest demand is a constant rate",
                     traffic.name
                 ));
-                self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
+                self.constant(entry, traffic, scenario::offered(traffic), name, Ecn::None)
             }
             Kind::Udp(udp, ecn) => {
                 if !matches!(udp, Udp::Cbr(_)) {

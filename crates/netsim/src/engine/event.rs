@@ -33,7 +33,7 @@ pub(crate) enum Event {
     DelayedAck(u32),
     /// The next flow of a `short` entry arrives.
     Short(u32),
-    /// A web client begins a session.
+    /// A web client begins a session, or goes on with it.
     Session(u32),
     /// A UDP source sends its next datagram.
     Datagram(u32),

@@ -128,14 +128,14 @@ impl Client {
         self.reader.think(&site.web)
     }
 
-    /// Whether its session goes on after a wait.
-    pub(crate) const fn is_waiting(&self) -> bool {
-        self.reader.plays() && !self.connections.is_empty()
+    /// Whether it plays a video.
+    pub(crate) const fn plays(&self) -> bool {
+        self.reader.plays()
     }
 
     /// Its playback until now.
-    pub(crate) fn playback(&self, site: &Site, now: Time) -> Playback {
-        self.reader.playback(now, site.stop)
+    pub(crate) fn playback(&self, now: Time) -> Playback {
+        self.reader.playback(now)
     }
 
     /// Begins a session, without connections so far.

@@ -129,7 +129,8 @@ impl<P: Probe> Simulation<P> {
     /// A web client begins a session, for which it opens its connections, or goes on with it.
     pub(crate) fn begin_session<C: Order>(&mut self, clock: C, number: u32) {
         let now = self.now();
-        if self.endpoints.clients[number as usize].is_waiting() {
+        let client = &self.endpoints.clients[number as usize];
+        if client.plays() && !client.connections.is_empty() {
             return self.ask(clock, number, 0);
         }
         let client = &mut self.endpoints.clients[number as usize];
@@ -161,7 +162,7 @@ impl<P: Probe> Simulation<P> {
         let site = &self.endpoints.sites[usize::from(client.site)];
         let profile = &self.endpoints.profiles[usize::from(site.objects)];
         // A page is fetched to its end, a video until its viewer turns it off.
-        if client.is_waiting() && !site.is_active(now) {
+        if client.plays() && !site.is_active(now) {
             return self.hang_up(number);
         }
         if client.ask(site, profile, connection, now).is_some() {
@@ -191,6 +192,7 @@ impl<P: Probe> Simulation<P> {
                 }
             }
         }
+        self.endpoints.clients[number as usize].connections.clear();
     }
 
     /// The application of a flow has `segments` more segments to send.

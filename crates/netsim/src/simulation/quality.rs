@@ -98,9 +98,8 @@ impl<P: Probe> Simulation<P> {
         }
         let mut all = Playback::default();
         for client in &self.endpoints.clients {
-            let site = &self.endpoints.sites[usize::from(client.site)];
-            if usize::from(site.class) == class {
-                all.add(&client.playback(site, self.end));
+            if usize::from(self.endpoints.sites[usize::from(client.site)].class) == class {
+                all.add(&client.playback(self.end));
             }
         }
         all

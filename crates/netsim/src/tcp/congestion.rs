@@ -56,6 +56,10 @@ macro_rules! controls {
                 match self { $(Self::$control(control) => control.threshold(state, profile)),* }
             }
             #[inline]
+            fn watches_application(&self) -> bool {
+                match self { $(Self::$control(control) => control.watches_application()),* }
+            }
+            #[inline]
             fn on_send(&mut self, state: &State, seq: u32) {
                 match self { $(Self::$control(control) => control.on_send(state, seq)),* }
             }

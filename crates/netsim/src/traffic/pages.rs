@@ -18,7 +18,7 @@ pub struct Reader {
     player: Option<Player>,
 }
 
-/// The clients of `entry`, whose kind is `web`, in the run with this seed: when the first session of each begins.
+/// The clients of `entry`, whose kind is `web` or `dash`, in the run with this seed: when the first session of each begins.
 pub fn readers<'a>(
     entry: &'a Traffic,
     web: &'a Web,
@@ -69,9 +69,9 @@ impl Reader {
         self.player.is_some()
     }
 
-    /// The playback until now; no more is asked for from `stop` on.
+    /// The playback until now.
     #[must_use]
-    pub fn playback(&self, now: Time, stop: Time) -> Playback {
-        self.player.as_ref().map_or_else(Playback::default, |player| player.playback(now, now < stop))
+    pub fn playback(&self, now: Time) -> Playback {
+        self.player.as_ref().map_or_else(Playback::default, |player| player.playback(now))
     }
 }

@@ -68,6 +68,27 @@ impl<T: Drawn> Distribution<T> {
         }
     }
 
+    /// The mean in the base unit if draws above `most` count as that.
+    #[must_use]
+    pub fn mean_at_most(&self, most: f64) -> f64 {
+        let mean = self.mean();
+        if self.least().magnitude() >= most {
+            return most;
+        }
+        match *self {
+            Self::Uniform(low, high) if high.magnitude() > most => {
+                let (low, high) = (low.magnitude(), high.magnitude());
+                ((most * most - low * low) / 2.0 + most * (high - most)) / (high - low)
+            }
+            Self::Exponential(_) => mean * -libm::expm1(-most / mean),
+            Self::Pareto(_, shape) => {
+                let least = mean * (shape - 1.0) / shape;
+                (shape * least - least * libm::pow(least / most, shape - 1.0)) / (shape - 1.0)
+            }
+            Self::Fixed(_) | Self::Uniform(..) => mean,
+        }
+    }
+
     /// The smallest value that can be drawn.
     #[must_use]
     pub fn least(&self) -> T {
@@ -143,6 +164,36 @@ impl<T: fmt::Display> fmt::Display for Distribution<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_of_draws_that_are_cut_off_is_that_of_many() {
+        let laws = [
+            Distribution::Fixed(Bytes(100)),
+            Distribution::Fixed(Bytes(2000)),
+            Distribution::Uniform(Bytes(500), Bytes(2500)),
+            Distribution::Uniform(Bytes(500), Bytes(900)),
+            Distribution::Exponential(Bytes(1000)),
+            Distribution::Pareto(Bytes(1000), 1.5),
+        ];
+        for law in laws {
+            // The inverse of each law at the middles of a million equal parts.
+            let draw = |u: f64| match law {
+                Distribution::Fixed(x) => x.magnitude(),
+                Distribution::Uniform(low, high) => {
+                    low.magnitude() + (high.magnitude() - low.magnitude()) * u
+                }
+                Distribution::Exponential(mean) => -mean.magnitude() * (1.0 - u).ln(),
+                Distribution::Pareto(mean, shape) => {
+                    mean.magnitude() * (shape - 1.0) / shape / (1.0 - u).powf(1.0 / shape)
+                }
+            };
+            let parts = 1_000_000;
+            let sum: f64 =
+                (0..parts).map(|i| draw((f64::from(i) + 0.5) / f64::from(parts)).min(1500.0)).sum();
+            let (found, mean) = (law.mean_at_most(1500.0), sum / f64::from(parts));
+            assert!((found - mean).abs() < 0.05, "{law:?}: {found} {mean}");
+        }
+    }
 
     #[test]
     fn a_distribution_reads_what_it_writes() {

@@ -44,7 +44,7 @@ pub enum Kind {
     Transfer(Tcp, Distribution<Bytes>),
     /// TCP flows that come and go.
     Short(Tcp, Short),
-    /// Users who read pages.
+    /// Users who read pages, or play videos.
     Web(Tcp, Web),
     /// Datagrams, all with this codepoint.
     Udp(Udp, Ecn),
@@ -228,7 +228,7 @@ impl Udp {
                 let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
                 if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
             }
-            Self::Game { interval, size } => 8.0 * size.mean().min(packet.0 as f64) / interval.secs(),
+            Self::Game { interval, size } => 8.0 * size.mean_at_most(packet.0 as f64) / interval.secs(),
             Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
             Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
@@ -237,7 +237,8 @@ impl Udp {
     }
 
     /// The mean number of packets of this size that one flow sends in this many seconds.
-    pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
+    #[must_use]
+    pub fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
         match self {
             Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
             Self::Frames { interval, size, key_every, key_size, .. } => {

@@ -94,7 +94,8 @@ params! {
         active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
         /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; for
-        /// `web`, auto is pareto(10 kB, 1.3). Of `game`, the size of a packet on the wire; auto is uniform(60 B, 180 B).
+        /// `web`, auto is pareto(10 kB, 1.3). Of `game`, the size of a packet on the wire, at
+        /// most `packet_size`; auto is uniform(60 B, 180 B).
         size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
         lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);

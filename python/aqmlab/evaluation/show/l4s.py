@@ -137,7 +137,10 @@ def text(found: Mapping[str, Sweep], dctcp: Sequence[Sweep], images: str) -> str
             parts += [f"**{name}**", _matrix(sides, {key: _cell(cell) for key, cell in own.items()})]
     sides = (MATRICES[0].down, ROUND_TRIP)
     each = [cells(sweep, (RATE, DELAY)) for sweep in dctcp]
-    beside = "; then the same of the packet engine's senders and of Linux's" if len(each) > 1 else ""
+    beside = ""
+    if len(dctcp) > 1:
+        own, kernel = (len(sweep.seeds) for sweep in dctcp)
+        beside = f", of the packet engine's senders ({own} seeds) / of Linux's ({kernel})"
     parts += [
         "## DCTCP beside Linux",
         "`aqmlab sweep l4s/dctcp` and `aqmlab sweep l4s/dctcp --engine linux`: the kernel's TCP through the same "

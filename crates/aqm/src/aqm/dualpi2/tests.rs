@@ -112,6 +112,8 @@ fn ecn_tells_the_queue() {
     assert_eq!(lane(Params::default(), NOT_ECT), (1, Verdict::Pass));
     assert_eq!(lane(Params { ecn: false, ..Params::default() }, SCALABLE), (1, Verdict::Pass));
     let any = Params { any_ect: true, ..Params::default() };
+    let mut marks = at(0.1, Params { any_ect: true, ..random() });
+    assert_chance(&mut marks, L4S, ECT, 0, 0.2, Verdict::Mark);
     assert_eq!([SCALABLE, ECT, NOT_ECT].map(|packet| lane(any.clone(), packet).0), [0, 0, 1]);
     assert_eq!(DualPi2::LANES, ["l4s", "classic"]);
 }

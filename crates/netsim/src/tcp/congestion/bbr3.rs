@@ -18,13 +18,15 @@
 //!             REFILL  1     2     inflight_hi              a round trip
 //!             UP      1.25  2.25  inflight_hi              it loses or marks too much; the bandwidth has stopped
 //!                                                          growing; or the bound is reached that was too high before
-//!   PROBE_RTT         1     1     product / 2, at least 4  200 ms and a round trip; it comes when no round trip of the
-//!                                                          last 5 s was as short as the one before
+//!   PROBE_RTT         1     1     product / 2, at least 4  200 ms and a round trip; it comes when the least round trip
+//!                                                          has been undercut by none for 5 s
 //! ```
 //!
-//! * The upper bound `inflight_hi` comes of UP and STARTUP: if of the segments in flight when a segment was sent more
-//!   than 2 % were lost, or half were marked, it becomes that flight, at least 70 % of the product ([`bounds`]). Else UP
-//!   raises it, by one segment in the first round trip, by two, four … in the next ([`cycle`]).
+//! * The upper bound `inflight_hi` comes of UP: if of the segments in flight when a segment was sent more than 2 % were
+//!   lost, or half were marked, it becomes that flight, at least 70 % of the product ([`bounds`]). Else UP raises it, by
+//!   one segment in the first round trip, by two, four … in the next ([`cycle`]). STARTUP sets it to the product, or to
+//!   the part that a round trip delivered, if a round trip of recovery has six acknowledgements with losses and loses as
+//!   much, or two in a row have as many marks.
 //! * The lower bounds `bw_lo` and `inflight_lo` come of the other phases: a round trip with a loss takes both to 70 %,
 //!   but not below the part that was delivered in it; one with a mark takes `inflight_lo` to 1 - alpha / 3, with alpha the
 //!   fraction of marks as in DCTCP ([`marks`]). REFILL forgets them.
@@ -34,8 +36,8 @@
 //!
 //! # Departures from the source
 //! * The random wait before a probe (up to 1 s, and one round trip) is drawn by hashing the time at which it begins.
-//! * The fast path of a sender that the application limits is left out: it saves computations. So is protective load
-//!   balancing, which Linux does not use by default.
+//! * The fast path of a sender that the application limits is left out. It saves computations, and does not see clumps of
+//!   acknowledgements, nor move the window. Protective load balancing is left out too: Linux does not use it by default.
 //!
 //! Sources: github.com/google/bbr, net/ipv4/tcp_bbr.c and what it changes in TCP, tag bbrv3-2025-03-18;
 //! draft-ietf-ccwg-bbr-06, 2026.
@@ -211,6 +213,10 @@ impl CongestionControl for Bbr3 {
         self.save_window(state);
         self.bounds.save();
         state.ssthresh
+    }
+
+    fn watches_application(&self) -> bool {
+        true
     }
 
     fn on_send(&mut self, state: &State, seq: u32) {

@@ -53,6 +53,11 @@ pub trait CongestionControl {
         (state.to_reduce(profile) / 2).max(growth::LEAST)
     }
 
+    /// Whether an acknowledgement and a timer, too, look whether the application limits the rate.
+    fn watches_application(&self) -> bool {
+        false
+    }
+
     /// Segment `seq` is about to be sent, for the first time or again.
     fn on_send(&mut self, _: &State, _: u32) {}
 

@@ -269,8 +269,10 @@ impl Sender {
         let state = &mut self.state;
         let syn = seq == 0;
         // Neither a SYN nor a retransmission may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
-        // works by marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
-        let ect = profile.tcp.ecn && (!again && !syn || profile.tells_marks_apart());
+        // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`); BBRv3's retransmissions may (`TCP_ECN_ECT_PERMANENT`).
+        let needs_marks = profile.tcp.congestion.needs_marks();
+        let usual = !syn && (!again || profile.tells_marks_apart());
+        let ect = profile.tcp.ecn && (usual || needs_marks);
         // With Accurate ECN that bit is part of a counter.
         let counts = profile.tcp.congestion.counts_marks();
         let cwr = ect && !again && !counts && std::mem::take(&mut state.say_cwr);

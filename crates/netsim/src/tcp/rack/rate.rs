@@ -56,6 +56,14 @@ impl State {
         }
     }
 
+    /// Notes whether there is more room than data (`tcp_rate_check_app_limited`).
+    pub(super) fn note_limit(&mut self) {
+        let in_flight = self.board.in_flight();
+        if self.nxt >= self.end && in_flight < self.cwnd && self.board.lost <= self.board.resent {
+            self.limited_until = (self.delivered + in_flight).max(1);
+        }
+    }
+
     /// A segment was acknowledged or SACKed.
     #[inline]
     pub(super) fn note_delivery(&mut self, seq: u32, sent: &Sent, sample: &mut RateSample) {

@@ -194,11 +194,11 @@ impl Sender {
             state.probe_end = 0;
         } else if next > state.probe_end {
             // The probe has repaired a loss, which costs what any does.
+            self.control.on_event(&mut self.state, profile, Event::Repaired);
             self.begin_reduction(profile);
             self.enter(profile, Phase::Cwr);
             self.end_reduction(profile);
             self.keep_open(profile);
-            self.control.on_event(&mut self.state, profile, Event::Repaired);
         } else if duplicate {
             state.probe_end = 0; // both arrived
         } else {

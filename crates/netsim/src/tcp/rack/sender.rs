@@ -114,11 +114,7 @@ impl Sender {
     pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         let state = &mut self.state;
         state.refresh(now, profile);
-        // There was more room than data (`tcp_rate_check_app_limited`).
-        let in_flight = state.board.in_flight();
-        if state.nxt >= state.end && in_flight < state.cwnd && state.board.lost <= state.board.resent {
-            state.limited_until = (state.delivered + in_flight).max(1);
-        }
+        state.note_limit();
         state.end = state.end.saturating_add(segments);
         if state.una > 0 || !profile.tcp.handshake {
             self.restart_after_idle(profile);
@@ -161,6 +157,10 @@ impl Sender {
         let prior_una = state.una;
         let mut found = Found::default();
         let mut sample = RateSample { prior_in_flight: state.board.in_flight(), ..RateSample::default() };
+        if self.control.watches_application() {
+            self.state.note_limit();
+        }
+        let state = &mut self.state;
         if ack.next < prior_una {
             if ack.has_blocks() {
                 self.state.tag(prior_una, ack, &mut found, &mut sample);

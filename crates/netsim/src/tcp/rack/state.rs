@@ -84,7 +84,7 @@ pub struct State {
     pub(super) used: u32,
     pub(super) full_ticks: u32,
     /// Whether the receiver has reneged on its SACKs.
-    pub(super) reneged: bool,
+    pub(in crate::tcp) reneged: bool,
     /// Whether the next new segment has CWR set.
     pub(super) say_cwr: bool,
     /// Whether F-RTO is under way.

@@ -107,6 +107,10 @@ impl Sender {
         if state.timer.goes_off > now {
             return;
         }
+        if self.control.watches_application() {
+            self.state.note_limit();
+        }
+        let state = &mut self.state;
         match state.timer.pending {
             Pending::Nothing => state.timer.clear(),
             Pending::Reordering => self.on_reordering_over(profile, out),

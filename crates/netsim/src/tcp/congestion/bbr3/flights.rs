@@ -53,6 +53,9 @@ impl Flights {
             return None;
         }
         let sent = self.of(sample.latest)?;
+        if state.reneged {
+            return Some(Flight { segments: sent.segments, ..Flight::default() });
+        }
         Some(Flight {
             segments: sent.segments,
             delivered: state.delivered - sent.delivered,

@@ -321,3 +321,106 @@ fn every_five_seconds_half_a_product_shows_the_round_trip() {
     assert!(began.len() >= 2, "{began:?}");
     assert!(began.windows(2).all(|pair| (5.0..6.0).contains(&(pair[1] - pair[0]))), "{began:?}");
 }
+
+#[test]
+fn many_losses_in_a_round_trip_of_recovery_end_startup() {
+    let ends = |acks: u32, phase: Phase| {
+        let mut path = Path::new("bbr3");
+        path.round(100);
+        path.round(50);
+        path.state.phase = phase;
+        // Each acknowledges one segment of the flight, with a loss.
+        for _ in 0..acks {
+            let sample = RateSample { lost: 1, delivered: 1, rate: Some((1, 1000)), ..RateSample::default() };
+            path.bbr.signals.note_delivery(&path.state, &sample, Some(RATE));
+            path.state.lost += 1;
+            path.bbr.judge_losses_in_startup(&path.state, &path.profile, &sample, None);
+        }
+        // The round trip ends.
+        path.round_with(25, RateSample { lost: 1, ..RateSample::default() });
+        path.bbr.filling.full
+    };
+    assert!(ends(5, Phase::Recovery));
+    assert!(!ends(4, Phase::Recovery), "five");
+    assert!(!ends(5, Phase::Open));
+}
+
+#[test]
+fn a_loss_that_a_probe_repaired_counts_as_one_of_the_flight() {
+    let mut path = Path::new("bbr3");
+    path.until(Mode::Up);
+    let inflight = path.bbr.signals.inflight;
+    assert_eq!(inflight, 100);
+    path.bbr.on_event(&mut path.state, &path.profile, Event::Repaired);
+    // One of 101 is less than 5 / 256.
+    assert_eq!((path.bbr.mode, path.bbr.bounds.inflight_hi), (Mode::Up, u32::MAX));
+    assert!(path.bbr.signals.loss_in_round && path.bbr.signals.loss_in_cycle);
+    path.bbr.signals.inflight = 20;
+    path.state.probe_limited = true;
+    let mut limited = path.bbr.clone();
+    limited.on_event(&mut path.state, &path.profile, Event::Repaired);
+    assert_eq!((limited.mode, limited.bounds.inflight_hi), (Mode::Down, u32::MAX));
+    path.state.probe_limited = false;
+    // 21, or 70 % of the product.
+    let least = path.bbr.target(&path.state, &path.profile) * 180 / 256;
+    path.bbr.on_event(&mut path.state, &path.profile, Event::Repaired);
+    assert_eq!((path.bbr.mode, path.bbr.bounds.inflight_hi), (Mode::Down, least));
+}
+
+#[test]
+fn a_timeout_leaves_the_window_of_before_to_the_lower_bound_and_to_the_end_of_recovery() {
+    let mut path = Path::new("bbr3");
+    path.until(Mode::Cruise);
+    let before = path.state.cwnd;
+    path.bbr.threshold(&path.state, &path.profile);
+    path.state.cwnd = 1;
+    path.bbr.on_phase(&mut path.state, &path.profile, Phase::Loss);
+    assert_eq!(path.bbr.bounds.inflight_lo, before);
+    path.bbr.on_phase(&mut path.state, &path.profile, Phase::Open);
+    assert_eq!(path.state.cwnd, before);
+}
+
+#[test]
+fn a_bandwidth_is_forgotten_with_the_cycle_after_its_own() {
+    let mut path = Path::new("bbr3");
+    path.until(Mode::Up);
+    path.round(50);
+    let (high, low) = (path.bbr.bounds.max_bw(), (100_u64 << BANDWIDTH_BITS).div_ceil(100_000));
+    assert!(high > 19 * low / 10);
+    let mut cycles = 0;
+    while path.bbr.bounds.max_bw() == high {
+        path.until(Mode::Refill);
+        path.until(Mode::Down);
+        path.until(Mode::Cruise);
+        cycles += 1;
+    }
+    assert_eq!((cycles, path.bbr.bounds.max_bw()), (1, low));
+}
+
+#[test]
+fn a_probe_that_reached_the_bound_without_losses_goes_on_beyond_it() {
+    let mut path = Path::new("bbr3");
+    path.until(Mode::Up);
+    path.bbr.cycle.was_too_high = true;
+    path.bbr.bounds.inflight_hi = 100;
+    path.round(100);
+    assert_eq!((path.bbr.mode, path.bbr.cycle.was_too_high), (Mode::Down, false));
+    path.round(100);
+    assert_eq!(path.bbr.mode, Mode::Refill, "the round trip has shown no loss");
+}
+
+#[test]
+fn after_an_idle_time_the_pace_is_the_bandwidth_and_no_round_trip_is_probed_for() {
+    let mut path = Path::new("bbr3");
+    path.until(Mode::Down);
+    path.state.limited_until = 1;
+    path.bbr.on_event(&mut path.state, &path.profile, Event::Start);
+    let gain = path.state.pace as f64 / (990.0 * f64::from(path.profile.payload()));
+    assert!((gain - 1.0).abs() < 1e-3, "{gain}");
+    path.now += Span::s(6);
+    path.round_with(100, RateSample::default());
+    assert_ne!(path.bbr.mode, Mode::ProbeRtt);
+    path.now += Span::s(6);
+    path.round_with(100, RateSample::default());
+    assert_eq!(path.bbr.mode, Mode::ProbeRtt, "but after the next");
+}
