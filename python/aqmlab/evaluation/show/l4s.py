@@ -139,8 +139,8 @@ def text(found: Mapping[str, Sweep], dctcp: Sequence[Sweep], images: str) -> str
     each = [cells(sweep, (RATE, DELAY)) for sweep in dctcp]
     beside = ""
     if len(dctcp) > 1:
-        own, kernel = (len(sweep.seeds) for sweep in dctcp)
-        beside = f", of the packet engine's senders ({own} seeds) / of Linux's ({kernel})"
+        packet, kernel = (len(sweep.seeds) for sweep in dctcp)
+        beside = f", of the packet engine's senders ({packet} seeds) / of Linux's ({kernel})"
     parts += [
         "## DCTCP beside Linux",
         "`aqmlab sweep l4s/dctcp` and `aqmlab sweep l4s/dctcp --engine linux`: the kernel's TCP through the same "
