@@ -35,8 +35,7 @@ use crate::options::{Options, TcpLaw};
 use crate::population::Population;
 use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, OWN, QUEUE, SENT, STREAMS};
 use aqm::unit::{Span, Time};
-use cpu_time::ThreadTime;
-use run::{Column, Watch};
+use run::{Column, Stopwatch, Watch};
 use std::time::Duration;
 
 /// The number of losses per round trip beyond which more have no further effect; it bounds the step.
@@ -218,7 +217,7 @@ impl Fluid {
     /// Advances to the first event at or after `until`, unless the watch stops the run. The results do not depend on the
     /// number of calls.
     pub fn advance(&mut self, until: Time) {
-        let started = ThreadTime::now();
+        let started = Stopwatch::start();
         while self.now < until && self.now < self.end && !self.has_stopped() {
             self.advance_to(self.next());
         }

@@ -1,6 +1,7 @@
 //! The run loop: takes the next event and handles it.
 
 mod account;
+mod any;
 mod applications;
 mod conservation;
 mod control;
@@ -15,6 +16,7 @@ mod summary;
 mod tap;
 
 pub use account::{Account, Ends};
+pub use any::{Care, Run};
 pub use control::{Agent, Control, Interval, Quantity};
 pub use emulation::{Emulation, Fate, Foreign};
 
@@ -29,7 +31,7 @@ use crate::network::Network;
 use crate::packet::{Header, Kind, Packet};
 use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
-use cpu_time::ThreadTime;
+use run::{Column, Stopwatch};
 use scenario::Scenario;
 use scenario::model::Profile;
 use std::time::Duration;
@@ -47,6 +49,24 @@ pub struct WindowSample {
     pub cwnd: f64,
     /// Slow-start threshold in segments.
     pub ssthresh: f64,
+}
+
+impl WindowSample {
+    /// The samples as a table of equally long columns.
+    #[must_use]
+    pub fn columns(samples: &[Self]) -> Vec<Column> {
+        let column = |name: &str, value: fn(&Self) -> f64| Column {
+            name: name.to_owned(),
+            values: samples.iter().map(value).collect(),
+        };
+        vec![
+            column("t", |w| w.t),
+            column("flow", |w| f64::from(w.flow)),
+            column("class", |w| f64::from(w.class)),
+            column("cwnd", |w| w.cwnd),
+            column("ssthresh", |w| w.ssthresh),
+        ]
+    }
 }
 
 /// A run of a scenario: one seed, one thread, resumable at any time.
@@ -131,7 +151,7 @@ impl<P: Probe> Simulation<P> {
 
     /// Runs up to and including `until`, at most to the end of the scenario, unless the watch stops it.
     pub fn advance(&mut self, until: Time) {
-        let started = ThreadTime::now();
+        let started = Stopwatch::start();
         let until = until.min(self.end);
         let mut reached = self.now();
         while reached < until && !self.has_stopped() {

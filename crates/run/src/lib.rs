@@ -11,6 +11,7 @@
 //! | `playback` | how videos were played |
 //! | `column` | a named column of a series |
 //! | `settling` | the search for the response time |
+//! | `stopwatch` | the processor time that an engine takes |
 //! | `watch` | the question whether to continue, asked at intervals of work |
 
 mod column;
@@ -21,6 +22,7 @@ mod playback;
 pub mod quality;
 pub mod results;
 mod settling;
+mod stopwatch;
 mod violations;
 mod watch;
 
@@ -30,4 +32,5 @@ pub use metrics::{Metric, distributions, metrics};
 pub use playback::Playback;
 pub use results::Results;
 pub use settling::Settling;
+pub use stopwatch::Stopwatch;
 pub use watch::Watch;

@@ -3,6 +3,7 @@
 use crate::measure::delays::Spread;
 use crate::measure::path_losses::Connection;
 use aqm::unit::{Span, Time};
+use run::Column;
 use std::collections::HashMap;
 
 /// A flow, or a transfer: that of a web object begins with its request.
@@ -40,6 +41,37 @@ pub struct FlowRow {
     pub timeouts: Option<u64>,
     /// From start to last acknowledgement, or from request to last byte, in s; `None` if it has no end of its own.
     pub completion_time: Option<f64>,
+}
+
+impl FlowRow {
+    /// The rows as a table of equally long columns; NaN where a row has no value.
+    #[must_use]
+    pub fn columns(rows: &[Self]) -> Vec<Column> {
+        let count = |count: Option<u64>| count.map(|count| count as f64);
+        let defined = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let column = |name: &str, value: &dyn Fn(&Self) -> Option<f64>| Column {
+            name: name.to_owned(),
+            values: rows.iter().map(|row| defined(value(row))).collect(),
+        };
+        vec![
+            column("class", &|row| Some(f64::from(row.class))),
+            column("flow", &|row| Some(f64::from(row.flow))),
+            column("from", &|row| Some(row.from as f64)),
+            column("to", &|row| Some(row.to as f64)),
+            column("start", &|row| Some(row.start)),
+            column("end", &|row| row.end),
+            column("bytes", &|row| Some(row.bytes as f64)),
+            column("rtt_min", &|row| row.rtt_min),
+            column("rtt_mean", &|row| row.rtt_mean),
+            column("rtt_p95", &|row| row.rtt_p95),
+            column("rtt_max", &|row| row.rtt_max),
+            column("losses", &|row| Some(row.losses as f64)),
+            column("marks", &|row| Some(row.marks as f64)),
+            column("retransmits", &|row| count(row.retransmits)),
+            column("timeouts", &|row| count(row.timeouts)),
+            column("completion_time", &|row| row.completion_time),
+        ]
+    }
 }
 
 /// The counters of a flow's ends.

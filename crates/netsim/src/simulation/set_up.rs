@@ -8,8 +8,7 @@ use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
-use cpu_time::ThreadTime;
-use run::Watch;
+use run::{Stopwatch, Watch};
 use scenario::Scenario;
 
 /// The reason why a set-up without a watch cannot fail.
@@ -42,7 +41,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn set_up(scenario: Scenario, seed: u64, probe: P, own: Own, mut watch: Watch) -> Option<Self> {
-        let started = ThreadTime::now();
+        let started = Stopwatch::start();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =

@@ -24,13 +24,38 @@ pub struct Extension {
 
 /// The scenarios that a file or a text may extend by their names.
 #[derive(Clone, Default, Debug)]
-pub struct Library(BTreeMap<String, PathBuf>);
+pub struct Library {
+    files: BTreeMap<String, PathBuf>,
+    /// The files that are in memory, where no file system has them.
+    texts: BTreeMap<PathBuf, Arc<str>>,
+}
 
 impl Library {
     /// The scenarios in these files, by name.
     #[must_use]
     pub const fn new(files: BTreeMap<String, PathBuf>) -> Self {
-        Self(files)
+        Self { files, texts: BTreeMap::new() }
+    }
+
+    /// The scenarios that these texts are, by name; one with a slash in its name is in a folder.
+    #[must_use]
+    pub fn in_memory(texts: impl IntoIterator<Item = (String, String)>) -> Self {
+        let mut library = Self::default();
+        for (name, text) in texts {
+            let path = PathBuf::from(format!("{name}.toml"));
+            library.texts.insert(path.clone(), text.into());
+            library.files.insert(name, path);
+        }
+        library
+    }
+
+    /// Reads the scenario of this name, and the files that it extends.
+    ///
+    /// # Errors
+    /// As [`Library::load`], and if there is none of this name.
+    pub fn load_by_name(&self, name: &str) -> Result<Document, Problems> {
+        let found = self.files.get(name).ok_or_else(|| Problem::of_file(name, self.unknown(name)))?;
+        self.load(found)
     }
 
     /// Reads a file, and the files that it extends.
@@ -39,7 +64,7 @@ impl Library {
     /// If one of them cannot be read or is not TOML, or if the file extends itself.
     pub fn load(&self, path: &Path) -> Result<Document, Problems> {
         let name = path.display().to_string();
-        let text = text(path).map_err(|problem| Problem::of_file(&name, problem))?;
+        let text = self.text(path).map_err(|problem| Problem::of_file(&name, problem))?;
         self.whole(path, &text, &[])
     }
 
@@ -71,7 +96,7 @@ impl Library {
             refused(&node, message)
         })?;
         let base = self.file(base, document.folder.as_deref()).map_err(|problem| refused(&node, &problem))?;
-        let text = base_text(&base, files).map_err(|problem| refused(&node, &problem))?;
+        let text = self.base_text(&base, files).map_err(|problem| refused(&node, &problem))?;
         let extended = self.whole(&base, &text, files)?;
         document.root = over(extended.root.clone(), document.root);
         document.extended = Some(Arc::new(extended));
@@ -82,16 +107,14 @@ impl Library {
     fn file(&self, base: &str, folder: Option<&Path>) -> Result<PathBuf, String> {
         let path = folder.map(|folder| folder.join(base));
         let name = base.strip_suffix(".toml").unwrap_or(base);
-        let path = match (path, self.0.get(name)) {
-            (Some(path), _) if path.is_file() => return Ok(path),
+        let path = match (path, self.files.get(name)) {
+            (Some(path), _) if self.texts.contains_key(&path) || path.is_file() => return Ok(path),
             (_, Some(shipped)) => return Ok(shipped.clone()),
             // What cannot even be looked at is there: reading it says why.
             (Some(path), None) if !matches!(path.try_exists(), Ok(false)) => return Ok(path),
             (path, None) => path,
         };
-        let near = nearest(name, self.0.keys().map(String::as_str));
-        let near = near.map_or_else(String::new, |near| format!(" ({near})"));
-        let unknown = format!("no shipped scenario has this name{near}");
+        let unknown = self.unknown(name);
         Err(path.map_or_else(
             || format!("{unknown}, and a text extends no file: save it as a file, from whose folder a path starts"),
             |path| {
@@ -102,6 +125,45 @@ impl Library {
                 )
             },
         ))
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let near = nearest(name, self.files.keys().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!(" ({near})"));
+        format!("no shipped scenario has this name{near}")
+    }
+
+    /// The text of the file at `base`, which the last of `files` extends.
+    fn base_text(&self, base: &Path, files: &[PathBuf]) -> Result<String, String> {
+        let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let at = whole(&base.to_owned());
+        if let Some(first) = files.iter().position(|file| whole(file) == at) {
+            let circle = files[first..].iter().chain([&files[first]]).map(|file| file.display().to_string());
+            let circle = circle.collect::<Vec<_>>().join(" extends ");
+            return Err(format!("a circle, {circle}: extend a file that does not extend this one"));
+        }
+        if files.len() == MOST_FILES {
+            return Err(format!(
+                "more than {MOST_FILES} files, each extending the next: extend an earlier one"
+            ));
+        }
+        self.text(base).map_err(|problem| {
+            let at = path::absolute(base).unwrap_or(at);
+            format!("{}: {problem}; the path starts in the folder of this file", at.display())
+        })
+    }
+
+    /// The text of the file at `path`.
+    fn text(&self, path: &Path) -> Result<String, String> {
+        if let Some(text) = self.texts.get(path) {
+            return Ok(text.to_string());
+        }
+        let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
+            Unread::Missing => "no such file".to_owned(),
+            Unread::TooLong => too_long(),
+            Unread::Other(problem) => problem,
+        })?;
+        String::from_utf8(bytes).map_err(|_| "not UTF-8 text: save it as UTF-8".to_owned())
     }
 }
 
@@ -133,30 +195,34 @@ fn refused(node: &Node, message: &str) -> Problem {
     Problem::of_value(node.origin.clone(), EXTENDS, node.shown(), message.to_owned())
 }
 
-/// The text of the file at `base`, which the last of `files` extends.
-fn base_text(base: &Path, files: &[PathBuf]) -> Result<String, String> {
-    let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let at = whole(&base.to_owned());
-    if let Some(first) = files.iter().position(|file| whole(file) == at) {
-        let circle = files[first..].iter().chain([&files[first]]).map(|file| file.display().to_string());
-        let circle = circle.collect::<Vec<_>>().join(" extends ");
-        return Err(format!("a circle, {circle}: extend a file that does not extend this one"));
-    }
-    if files.len() == MOST_FILES {
-        return Err(format!("more than {MOST_FILES} files, each extending the next: extend an earlier one"));
-    }
-    text(base).map_err(|problem| {
-        let at = path::absolute(base).unwrap_or(at);
-        format!("{}: {problem}; the path starts in the folder of this file", at.display())
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The text of the file at `path`.
-fn text(path: &Path) -> Result<String, String> {
-    let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
-        Unread::Missing => "no such file".to_owned(),
-        Unread::TooLong => too_long(),
-        Unread::Other(problem) => problem,
-    })?;
-    String::from_utf8(bytes).map_err(|_| "not UTF-8 text: save it as UTF-8".to_owned())
+    fn library() -> Library {
+        let base = "duration = \"9 s\"\n[[traffic]]\nname = \"a\"\n[dumbbell]\nrate = \"1 Mbit/s\"";
+        Library::in_memory(
+            [("lab/_base", base), ("lab/fast", "extends = \"_base.toml\"\ndumbbell.rate = \"2 Mbit/s\"")]
+                .map(|(name, text)| (name.to_owned(), text.to_owned())),
+        )
+    }
+
+    fn rate(document: &Document) -> f64 {
+        document.check().expect("it is whole").links[0].rate.bits()
+    }
+
+    #[test]
+    fn texts_in_memory_extend_each_other_as_files_do() {
+        let fast = library().load_by_name("lab/fast").expect("it is there");
+        assert!((rate(&fast) - 2e6).abs() < 1.0);
+        assert_eq!(fast.extension().expect("it extends").files, ["lab/_base.toml"]);
+        let text = "extends = \"lab/fast\"\ndumbbell.rate = \"3 Mbit/s\"";
+        assert!((rate(&library().parse(text, "mine").expect("it is whole")) - 3e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_name_that_no_text_has_is_refused_with_the_nearest_one() {
+        let refused = library().load_by_name("lab/fats").unwrap_err().to_string();
+        assert_eq!(refused, "lab/fats: no shipped scenario has this name (did you mean \"lab/fast\"?)");
+    }
 }

@@ -1,0 +1,178 @@
+//! A run of any kind: with series or without, and with every packet accounted for.
+
+use super::{Simulation, WindowSample};
+use crate::measure::flow_log::FlowRow;
+use crate::measure::probe::Checked;
+use crate::measure::series::Series;
+use crate::network::Seen;
+use aqm::unit::Time;
+use run::{Column, Glance, Results, Watch};
+use scenario::Scenario;
+
+/// What a run does besides running.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Care {
+    /// Nothing.
+    #[default]
+    None,
+    /// It accounts for every packet: see [`Simulation::violations`].
+    Accounts,
+    /// It also lists those that links send and lose: see [`Simulation::seen`].
+    Taps,
+}
+
+/// A run of a scenario with one seed: one compiled engine for each kind. The set-up, which can take long, is part of the
+/// first advance, so that the watch can stop it.
+#[derive(Debug)]
+pub struct Run(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Waiting {
+        scenario: Box<Scenario>,
+        seed: u64,
+        care: Care,
+    },
+    Bare(Simulation<()>),
+    Recorded(Simulation<Series>),
+    Accounted(Simulation<Checked<Series>>),
+    /// The watch has stopped it.
+    Stopped,
+}
+
+/// Evaluates an expression with the run, whichever probe it has, if it is set up.
+macro_rules! whichever {
+    ($self:expr, $run:ident => $do:expr, $otherwise:expr) => {
+        match $self {
+            Kind::Waiting { .. } | Kind::Stopped => $otherwise,
+            Kind::Bare($run) => $do,
+            Kind::Recorded($run) => $do,
+            Kind::Accounted($run) => $do,
+        }
+    };
+}
+
+impl Kind {
+    fn set_up(scenario: Scenario, seed: u64, care: Care, watch: Watch) -> Self {
+        let series = scenario.record.series.then(|| Series::new(&scenario));
+        let run = match series {
+            series if care != Care::None => {
+                Simulation::watched(scenario, seed, Checked(series), watch).map(|mut run| {
+                    if care == Care::Taps {
+                        run.tap();
+                    }
+                    Self::Accounted(run)
+                })
+            }
+            Some(series) => Simulation::watched(scenario, seed, series, watch).map(Self::Recorded),
+            None => Simulation::watched(scenario, seed, (), watch).map(Self::Bare),
+        };
+        run.unwrap_or(Self::Stopped)
+    }
+
+    /// Its recorder, if it has one.
+    const fn series(&mut self) -> Option<&mut Series> {
+        match self {
+            Self::Waiting { .. } | Self::Bare(_) | Self::Stopped => None,
+            Self::Recorded(run) => Some(run.probe_mut()),
+            Self::Accounted(run) => run.probe_mut().0.as_mut(),
+        }
+    }
+}
+
+impl Run {
+    /// A run that has not begun.
+    #[must_use]
+    pub fn new(scenario: Scenario, seed: u64, care: Care) -> Self {
+        Self(Kind::Waiting { scenario: Box::new(scenario), seed, care })
+    }
+
+    /// Advances up to and including `until`, unless the watch, with which it is set up, stops it.
+    pub fn advance(&mut self, until: Time, watch: impl FnOnce() -> Watch) {
+        // After a panic, the run remains stopped.
+        let mut run = match std::mem::replace(&mut self.0, Kind::Stopped) {
+            Kind::Waiting { scenario, seed, care } => Kind::set_up(*scenario, seed, care, watch()),
+            under_way => under_way,
+        };
+        let finished_at = whichever!(&mut run, run => {
+            run.advance(until);
+            run.finished().then_some(run.end())
+        }, None);
+        if let (Some(end), Some(series)) = (finished_at, run.series()) {
+            series.finish(end);
+        }
+        if !whichever!(&run, run => run.has_stopped(), true) {
+            self.0 = run;
+        }
+    }
+
+    /// The simulated time reached.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        whichever!(&self.0, run => run.now(), Time::ZERO)
+    }
+
+    /// Whether it is over.
+    #[must_use]
+    pub const fn finished(&self) -> bool {
+        whichever!(&self.0, run => run.finished(), false)
+    }
+
+    /// Whether the watch has stopped it, after which it goes no further.
+    #[must_use]
+    pub const fn has_stopped(&self) -> bool {
+        matches!(self.0, Kind::Stopped)
+    }
+
+    /// The observed link so far; `None` before the set-up and after a stop.
+    #[must_use]
+    pub fn glance(&self) -> Option<Glance> {
+        whichever!(&self.0, run => Some(run.glance()), None)
+    }
+
+    /// Payload bytes delivered so far by all flows; `None` before the set-up and after a stop.
+    #[must_use]
+    pub fn delivered(&self) -> Option<u64> {
+        whichever!(&self.0, run => Some(run.delivered()), None)
+    }
+
+    /// The summary of a run that is over.
+    #[must_use]
+    pub fn results(&self) -> Option<Results> {
+        whichever!(&self.0, run => run.finished().then(|| run.results()), None)
+    }
+
+    /// The violations of conservation, one sentence each, of a run that is over and was accounted for.
+    #[must_use]
+    pub fn violations(&self) -> Option<Vec<String>> {
+        match &self.0 {
+            Kind::Accounted(run) if run.finished() => Some(run.violations()),
+            _ => None,
+        }
+    }
+
+    /// The recorded series, once; `None` if none are recorded.
+    pub fn take_columns(&mut self) -> Option<Vec<Column>> {
+        self.0.series().map(Series::take_columns)
+    }
+
+    /// The recorded flows of a run that is over.
+    #[must_use]
+    pub fn flows(&self) -> Vec<FlowRow> {
+        whichever!(&self.0, run => run.flows(), Vec::new())
+    }
+
+    /// The sampled congestion windows.
+    #[must_use]
+    pub fn windows(&self) -> &[WindowSample] {
+        whichever!(&self.0, run => run.windows(), &[])
+    }
+
+    /// The packets seen at the links up to `until`, which are then forgotten; none unless it taps them.
+    pub fn seen(&mut self, until: Time) -> Vec<Seen> {
+        match &mut self.0 {
+            Kind::Accounted(run) => run.seen(until),
+            _ => Vec::new(),
+        }
+    }
+}

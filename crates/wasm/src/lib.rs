@@ -1,0 +1,175 @@
+//! The WebAssembly binding: translates between JavaScript and the engine, and decides nothing.
+//!
+//! A plain C ABI, which needs no generated code. A call with arguments that are not numbers finds them as JSON in the
+//! request, for which [`request`] makes room; one with a result that is not a number leaves it as JSON in the reply, or
+//! as a table in the columns. Both are valid until the next call. A run is known by a number.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`desk`] | what persists between calls: the buffers, the shipped scenarios and the runs |
+//! | [`opening`] | a run from a request |
+//! | [`table`] | columns and packets as numbers |
+#![allow(unsafe_code)] // JavaScript finds a function by its name, which therefore must not be mangled.
+
+pub mod desk;
+pub mod opening;
+pub mod table;
+
+use aqm::unit::{Span, Time};
+use desk::with_desk;
+use serde_json::json;
+
+/// Makes room for a request of `length` bytes of UTF-8, and returns where they go.
+#[unsafe(no_mangle)]
+pub extern "C" fn request(length: usize) -> *mut u8 {
+    with_desk(|desk| {
+        desk.request.clear();
+        desk.request.resize(length, 0);
+        desk.request.as_mut_ptr()
+    })
+}
+
+/// Where the reply begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn reply() -> *const u8 {
+    with_desk(|desk| desk.reply.as_ptr())
+}
+
+/// The length of the reply in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn reply_length() -> usize {
+    with_desk(|desk| desk.reply.len())
+}
+
+/// Where the numbers of the table begin: column by column.
+#[unsafe(no_mangle)]
+pub extern "C" fn numbers() -> *const f64 {
+    with_desk(|desk| desk.numbers.as_ptr())
+}
+
+/// How many numbers the table has.
+#[unsafe(no_mangle)]
+pub extern "C" fn numbers_length() -> usize {
+    with_desk(|desk| desk.numbers.len())
+}
+
+/// Every algorithm, TCP, kind of traffic, table, metric and distribution, and the version.
+#[unsafe(no_mangle)]
+pub extern "C" fn describe() {
+    with_desk(|desk| {
+        let mut description = scenario::catalogue();
+        description["metrics"] = json!(run::metrics());
+        description["distributions"] = json!(run::distributions());
+        description["schema"] = scenario::schema();
+        description["version"] = json!(env!("CARGO_PKG_VERSION"));
+        desk.answer(&description);
+    });
+}
+
+/// Takes the texts of the shipped scenarios, by their names, from the request.
+#[unsafe(no_mangle)]
+pub extern "C" fn ship() {
+    with_desk(|desk| {
+        let reply = opening::ship(desk);
+        desk.answer(&reply);
+    });
+}
+
+/// Checks a scenario: see [`opening::Opening`].
+#[unsafe(no_mangle)]
+pub extern "C" fn check() {
+    with_desk(|desk| {
+        let reply = opening::check(desk);
+        desk.answer(&reply);
+    });
+}
+
+/// Opens a run: see [`opening::Opening`].
+#[unsafe(no_mangle)]
+pub extern "C" fn open() {
+    with_desk(|desk| {
+        let reply = opening::open(desk);
+        desk.answer(&reply);
+    });
+}
+
+/// Advances a run up to and including `until`, in s; returns whether it is over.
+#[unsafe(no_mangle)]
+pub extern "C" fn advance(run: usize, until: f64) -> bool {
+    with_desk(|desk| {
+        desk.run(run).is_some_and(|run| {
+            run.advance(Time::ZERO + Span::from_secs(until), run::Watch::default);
+            run.finished()
+        })
+    })
+}
+
+/// The simulated time that a run has reached, in s.
+#[unsafe(no_mangle)]
+pub extern "C" fn now(run: usize) -> f64 {
+    with_desk(|desk| desk.run(run).map_or(f64::NAN, |run| run.now().secs()))
+}
+
+/// The observed link so far, and the payload bytes delivered: `null` before the first advance.
+#[unsafe(no_mangle)]
+pub extern "C" fn glance(run: usize) {
+    with_desk(|desk| {
+        let reply = desk.run(run).and_then(|run| {
+            let mut glance = json!(run.glance()?);
+            glance["delivered"] = json!(run.delivered());
+            Some(glance)
+        });
+        desk.answer(&json!(reply));
+    });
+}
+
+/// The results of a run that is over, as `aqmlab run --json` has them for each seed; `null` before.
+#[unsafe(no_mangle)]
+pub extern "C" fn results(run: usize) {
+    with_desk(|desk| {
+        let reply = desk.run(run).and_then(|run| run.results());
+        desk.answer(&reply);
+    });
+}
+
+/// The recorded series as a table, once; its columns' names in the reply.
+#[unsafe(no_mangle)]
+pub extern "C" fn series(run: usize) {
+    with_desk(|desk| {
+        let columns = desk.run(run).and_then(netsim::Run::take_columns).unwrap_or_default();
+        desk.tabulate(columns);
+    });
+}
+
+/// The flows of a run that is over as a table, if the scenario records them.
+#[unsafe(no_mangle)]
+pub extern "C" fn flows(run: usize) {
+    with_desk(|desk| {
+        let columns = desk.run(run).map(|run| netsim::FlowRow::columns(&run.flows()));
+        desk.tabulate(columns.unwrap_or_default());
+    });
+}
+
+/// The sampled congestion windows as a table, if the scenario records them.
+#[unsafe(no_mangle)]
+pub extern "C" fn windows(run: usize) {
+    with_desk(|desk| {
+        let columns = desk.run(run).map(|run| netsim::WindowSample::columns(run.windows()));
+        desk.tabulate(columns.unwrap_or_default());
+    });
+}
+
+/// The packets that links sent and lost since the last call as a table, if the run taps them.
+#[unsafe(no_mangle)]
+pub extern "C" fn packets(run: usize) {
+    with_desk(|desk| {
+        let seen = desk.run(run).map(|run| run.seen(run.now()));
+        desk.tabulate(table::of_packets(&seen.unwrap_or_default()));
+    });
+}
+
+/// Ends a run and frees its memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn close(run: usize) {
+    with_desk(|desk| desk.close(run));
+}

@@ -1,0 +1,127 @@
+//! Scenarios in requests: checked, and opened as runs.
+
+use crate::desk::Desk;
+use netsim::{Care, Run};
+use scenario::{Document, Library, Problem, Problems, Scenario};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A request for a scenario, with the changes that the command line can make, in its order.
+///
+/// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `packets`, an estimate of the
+/// packets that it will simulate, `memory`, that of the bytes that it will take, and `seed`; from [`open`] also `run`. Of a
+/// scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`, `line` and `text`, and `message`,
+/// all of them as a user reads them.
+#[derive(Clone, Default, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Opening {
+    /// The text of the file, or
+    pub text: Option<String>,
+    /// the name of a shipped scenario; with a text, the name that messages use.
+    pub name: String,
+    /// A queue discipline in place of the file's.
+    pub aqm: Option<String>,
+    /// Dotted paths and their values.
+    pub set: Vec<(String, String)>,
+    /// The seed, if not that of the file.
+    pub seed: Option<u64>,
+    /// Whether the run lists packets.
+    pub packets: bool,
+}
+
+/// Why a request has no answer.
+enum Refusal {
+    /// It is not as it should be.
+    Request(serde_json::Error),
+    Scenario(Problems),
+}
+
+impl<T: Into<Problems>> From<T> for Refusal {
+    fn from(problems: T) -> Self {
+        Self::Scenario(problems.into())
+    }
+}
+
+impl Refusal {
+    fn json(&self) -> Value {
+        let one = |problem: &Problem| {
+            json!({
+                "kind": problem.kind.name(),
+                "path": problem.path,
+                "file": problem.origin.file(),
+                "line": problem.origin.line(),
+                "text": problem.text(),
+            })
+        };
+        match self {
+            Self::Request(error) => {
+                json!({ "message": format!("not a request: {error}"), "problems": [] })
+            }
+            Self::Scenario(problems) => json!({
+                "message": problems.to_string(),
+                "problems": problems.0.iter().map(one).collect::<Vec<_>>(),
+            }),
+        }
+    }
+}
+
+impl Opening {
+    fn document(&self, library: &Library) -> Result<Document, Problems> {
+        let mut document = match &self.text {
+            Some(text) => library.parse(text, &self.name)?,
+            None => library.load_by_name(&self.name)?,
+        };
+        if let Some(aqm) = &self.aqm {
+            document.set_aqm(aqm)?;
+        }
+        for (path, text) in &self.set {
+            document.set_text(path, text)?;
+        }
+        Ok(document)
+    }
+}
+
+fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
+    let opening: Opening = serde_json::from_slice(&desk.request).map_err(Refusal::Request)?;
+    let document = opening.document(&desk.library)?;
+    let (scenario, resolved) = document.resolve()?;
+    let seed = opening.seed.unwrap_or(scenario.general.seed);
+    let reply = json!({
+        "scenario": resolved,
+        "toml": document.to_toml(),
+        "packets": scenario::estimate(&scenario).packets,
+        "memory": netsim::memory_estimate(&scenario),
+        "seed": seed,
+    });
+    Ok((Opening { seed: Some(seed), ..opening }, scenario, reply))
+}
+
+/// Takes the shipped scenarios from the request.
+pub fn ship(desk: &mut Desk) -> Value {
+    match serde_json::from_slice::<BTreeMap<String, String>>(&desk.request) {
+        Ok(texts) => {
+            desk.library = Library::in_memory(texts);
+            Value::Null
+        }
+        Err(error) => Refusal::Request(error).json(),
+    }
+}
+
+/// Checks the scenario in the request.
+pub fn check(desk: &Desk) -> Value {
+    read(desk).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
+}
+
+/// Opens a run of the scenario in the request.
+pub fn open(desk: &mut Desk) -> Value {
+    match read(desk) {
+        Err(refusal) => refusal.json(),
+        Ok((opening, scenario, mut reply)) => {
+            let care = if opening.packets { Care::Taps } else { Care::None };
+            let seed = opening.seed.unwrap_or(scenario.general.seed);
+            reply["run"] = json!(desk.keep(Run::new(scenario, seed, care)));
+            reply
+        }
+    }
+}

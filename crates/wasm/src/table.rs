@@ -1,0 +1,39 @@
+//! Packets as columns of numbers.
+
+use netsim::{Cause, Kind, Seen};
+use run::Column;
+
+/// The packets that links sent or lost: `at` and `waited` in s, `link`, `class` and `flow` by their numbers, `size` in
+/// bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3 for want of room), `kind` (0 data, 1 ACK, 2 datagram, 3 the answer to one),
+/// `marked` (0 or 1), `seq`, and the numbers of the nodes `from` and `to`.
+#[must_use]
+pub fn of_packets(seen: &[Seen]) -> Vec<Column> {
+    let column = |name: &str, value: &dyn Fn(&Seen) -> f64| Column {
+        name: name.to_owned(),
+        values: seen.iter().map(value).collect(),
+    };
+    vec![
+        column("at", &|seen| seen.at.secs()),
+        column("waited", &|seen| seen.waited.secs()),
+        column("link", &|seen| seen.link as f64),
+        column("class", &|seen| seen.class as f64),
+        column("flow", &|seen| f64::from(seen.flow.0)),
+        column("size", &|seen| f64::from(seen.size)),
+        column("fate", &|seen| match seen.lost {
+            None => 0.0,
+            Some(Cause::Random) => 1.0,
+            Some(Cause::Early) => 2.0,
+            Some(Cause::Overflow) => 3.0,
+        }),
+        column("kind", &|seen| match seen.kind {
+            Kind::Data => 0.0,
+            Kind::Ack => 1.0,
+            Kind::Datagram => 2.0,
+            Kind::Reply => 3.0,
+        }),
+        column("marked", &|seen| f64::from(u8::from(seen.marked))),
+        column("seq", &|seen| f64::from(seen.seq)),
+        column("from", &|seen| seen.ends.0 as f64),
+        column("to", &|seen| seen.ends.1 as f64),
+    ]
+}
