@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,9 @@ setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds w
 demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
 	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail --out out/demo
 
+# JavaScript is tested where it can be built.
 test: setup ## run every test
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript; else echo "JavaScript is not tested"; fi
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n logical --dist worksteal
 
@@ -71,6 +73,17 @@ lint: setup ## check format, lints, types and prose; warnings are errors
 format: setup ## format everything
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
 	$(BIN)/ruff format --quiet
+
+javascript: $(STAMPS)/javascript ## build the engine for JavaScript, an npm package in js/dist, and test it
+	cd js && npm run --silent lint && npm run --silent test
+
+$(STAMPS)/wasm: js/scripts/wasm.sh $(ENGINE)
+	js/scripts/wasm.sh
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/javascript: $(STAMPS)/wasm js/package-lock.json $(shell find js/src js/scripts python/aqmlab/library -type f)
+	cd js && npm ci --silent && npm run --silent build
+	@touch $@
 
 release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
 	$(BIN)/python -m benches.release

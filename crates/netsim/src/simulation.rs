@@ -52,7 +52,7 @@ pub struct WindowSample {
 }
 
 impl WindowSample {
-    /// The samples as a table of equally long columns.
+    /// The samples as a table of columns.
     #[must_use]
     pub fn columns(samples: &[Self]) -> Vec<Column> {
         let column = |name: &str, value: fn(&Self) -> f64| Column {

@@ -104,7 +104,7 @@ pub extern "C" fn advance(run: usize, until: f64) -> bool {
     })
 }
 
-/// The simulated time that a run has reached, in s.
+/// The simulated time of the last event, in s.
 #[unsafe(no_mangle)]
 pub extern "C" fn now(run: usize) -> f64 {
     with_desk(|desk| desk.run(run).map_or(f64::NAN, |run| run.now().secs()))

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 /// A request for a scenario, with the changes that the command line can make, in its order.
 ///
-/// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `packets`, an estimate of the
-/// packets that it will simulate, `memory`, that of the bytes that it will take, and `seed`; from [`open`] also `run`. Of a
-/// scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`, `line` and `text`, and `message`,
-/// all of them as a user reads them.
+/// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `seed`, `duration` and `warmup`
+/// in s, `packets`, an estimate of the packets that it will simulate, and `memory`, that of the bytes that it will take;
+/// from [`open`] also `run`. Of a scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`,
+/// `line` and `text`, and `message`, all of them as a user reads them.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Opening {
@@ -93,6 +93,8 @@ fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
         "packets": scenario::estimate(&scenario).packets,
         "memory": netsim::memory_estimate(&scenario),
         "seed": seed,
+        "duration": scenario.general.duration.secs(),
+        "warmup": scenario.general.warmup.secs(),
     });
     Ok((Opening { seed: Some(seed), ..opening }, scenario, reply))
 }

@@ -44,7 +44,7 @@ pub struct FlowRow {
 }
 
 impl FlowRow {
-    /// The rows as a table of equally long columns; NaN where a row has no value.
+    /// The rows as a table of columns; NaN where a row has no value.
     #[must_use]
     pub fn columns(rows: &[Self]) -> Vec<Column> {
         let count = |count: Option<u64>| count.map(|count| count as f64);

@@ -1,0 +1,38 @@
+// Build the package: the compiled engine, the shipped scenarios and the compiled TypeScript, in dist.
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL("..", import.meta.url));
+const wasm = join(here, "../target/wasm/aqmlab.wasm");
+const library = join(here, "../python/aqmlab/library");
+
+if (!existsSync(wasm)) {
+  console.error("target/wasm/aqmlab.wasm is missing: build it with `make wasm`");
+  process.exit(1);
+}
+
+const dist = join(here, "dist");
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+copyFileSync(wasm, join(dist, "aqmlab.wasm"));
+
+const texts = readdirSync(library, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".toml"))
+  .sort()
+  .map((file) => [
+    file.replaceAll("\\", "/").slice(0, -".toml".length),
+    readFileSync(join(library, file), "utf8"),
+  ]);
+writeFileSync(join(dist, "scenarios.json"), JSON.stringify(Object.fromEntries(texts)));
+
+execFileSync("npx", ["tsc", "--project", "tsconfig.build.json"], { cwd: here, stdio: "inherit" });

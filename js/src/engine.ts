@@ -1,0 +1,295 @@
+import { compiled, texts } from "./assets.js";
+import { Table } from "./table.js";
+
+/** The functions that crates/wasm exports. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  request(length: number): number;
+  reply(): number;
+  reply_length(): number;
+  numbers(): number;
+  numbers_length(): number;
+  describe(): void;
+  ship(): void;
+  check(): void;
+  open(): void;
+  advance(run: number, until: number): number;
+  now(run: number): number;
+  glance(run: number): void;
+  results(run: number): void;
+  series(run: number): void;
+  flows(run: number): void;
+  windows(run: number): void;
+  packets(run: number): void;
+  close(run: number): void;
+}
+
+/** A scenario, with the changes that the command line can make to it. */
+export interface Opening {
+  /** The text of a scenario file, or else */
+  text?: string;
+  /** the name of a shipped scenario, `lred/exp1`; with a text, the name that messages use for it. */
+  name?: string;
+  /** A queue discipline in place of that of the file, `codel:target=10ms`: the option `--aqm`. */
+  aqm?: string;
+  /** Dotted paths and their values: the option `--set`. */
+  set?: Record<string, string | number | boolean>;
+  /** The seed, if not that of the file. */
+  seed?: number;
+  /** Whether to list the packets that links send and lose. */
+  packets?: boolean;
+}
+
+/** One problem of a scenario. */
+export interface Problem {
+  /** What it is about: `file`, `path`, `value` or `unlisted`. */
+  kind: string;
+  /** The dotted path of the value; empty for the whole file. */
+  path: string;
+  /** The file that has the value, and the line; `null` if a change of the command line has it. */
+  file: string | null;
+  line: number | null;
+  /** The path, the value, the reason and the allowed values. */
+  text: string;
+}
+
+/** A scenario that is valid. */
+export interface Checked {
+  /** The scenario with every default filled in, as `aqmlab run --json` prints it. */
+  scenario: Record<string, unknown>;
+  /** The scenario file, with the changes. */
+  toml: string;
+  /** An estimate of the packets that a run simulates. */
+  packets: number;
+  /** An estimate of the bytes of memory that a run takes. */
+  memory: number;
+  seed: number;
+  /** The end of a run and of its warm-up, in s. */
+  duration: number;
+  warmup: number;
+}
+
+/** The observed link so far, in packets, bytes and seconds, warm-up included. */
+export interface Glance {
+  t: number;
+  queue: number;
+  queue_area: number;
+  arrivals: number;
+  drops: number;
+  marks: number;
+  departures: number;
+  departed_bytes: number;
+  waited: number;
+  /** Payload bytes that all flows have delivered. */
+  delivered: number;
+}
+
+/** Metrics by their names; `null` where one is not defined. `aqmlab list metrics` prints what each means. */
+export type Metrics = Record<string, number | null>;
+
+/** The results of a run, as `aqmlab run --json` prints them for each seed. */
+export interface Results {
+  seed: number;
+  metrics: Metrics;
+  classes: Record<string, Metrics>;
+  links: Record<string, Metrics>;
+  lanes: Record<string, Metrics>;
+  distributions: Record<string, unknown>;
+  engine: { packets: number; events: number; cpu_seconds: number };
+  [other: string]: unknown;
+}
+
+/** A scenario is not valid: `message` is the text that the command line prints. */
+export class ScenarioError extends Error {
+  override readonly name = "ScenarioError";
+  readonly problems: readonly Problem[];
+
+  constructor(message: string, problems: readonly Problem[]) {
+    super(message);
+    this.problems = problems;
+  }
+}
+
+type Answer<T> = T | { message: string; problems: Problem[] };
+
+/** One instance of the compiled engine, which runs simulations on the thread that calls it. */
+export class Engine {
+  static #default: Promise<Engine> | undefined;
+  readonly #exports: Exports;
+  /** The names of the shipped scenarios. */
+  readonly scenarios: readonly string[];
+
+  private constructor(exports: Exports, library: Record<string, string>) {
+    this.#exports = exports;
+    this.#ask("ship", library);
+    // A name that begins with _ is part of others.
+    this.scenarios = Object.keys(library).filter((name) => !/(^|\/)_/.test(name));
+  }
+
+  /** An engine of its own, from the files in the folder of the package, or in another. */
+  static async load(folder: URL = new URL("./", import.meta.url)): Promise<Engine> {
+    const [module, library] = await Promise.all([
+      compiled(new URL("aqmlab.wasm", folder)),
+      texts(new URL("scenarios.json", folder)),
+    ]);
+    const { exports } = await WebAssembly.instantiate(module, {});
+    return new Engine(exports as unknown as Exports, library);
+  }
+
+  /** The engine that `Simulation.open` uses, loaded once. */
+  static default(): Promise<Engine> {
+    Engine.#default ??= Engine.load();
+    return Engine.#default;
+  }
+
+  /** Every algorithm, TCP, kind of traffic, table of a scenario, and metric, with units, defaults and sentences. */
+  describe(): Record<string, unknown> {
+    return this.#ask("describe") as Record<string, unknown>;
+  }
+
+  /** Checks a scenario. Throws ScenarioError if it is not valid. */
+  check(opening: Opening): Checked {
+    return this.#scenario("check", opening) as Checked;
+  }
+
+  /** Opens a run of a scenario. Throws ScenarioError if it is not valid. */
+  open(opening: Opening): Simulation {
+    const opened = this.#scenario("open", opening) as Checked & { run: number };
+    return new Simulation(this.#exports, opened);
+  }
+
+  #scenario(call: "check" | "open", { text, name = "scenario", aqm, set, seed, packets }: Opening): Checked {
+    const changes = Object.entries(set ?? {}).map(([path, value]) => [path, String(value)]);
+    const opening = { text, name, aqm, set: changes, seed, packets: packets ?? false };
+    const answer = this.#ask(call, opening) as Answer<Checked>;
+    if ("problems" in answer) throw new ScenarioError(answer.message, answer.problems);
+    return answer;
+  }
+
+  #ask(call: "ship" | "describe" | "check" | "open", request?: unknown): unknown {
+    if (request !== undefined) {
+      const bytes = new TextEncoder().encode(JSON.stringify(request));
+      const at = this.#exports.request(bytes.length);
+      new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
+    }
+    this.#exports[call]();
+    return reply(this.#exports);
+  }
+}
+
+/** One run of a scenario with one seed. */
+export class Simulation {
+  readonly #exports: Exports;
+  readonly #run: number;
+  #open = true;
+  #finished = false;
+  /** What was opened. */
+  readonly checked: Checked;
+
+  /** For `Engine.open`. */
+  constructor(exports: Exports, { run, ...checked }: Checked & { run: number }) {
+    this.#exports = exports;
+    this.#run = run;
+    this.checked = checked;
+  }
+
+  /** Opens a run in the default engine: of a shipped scenario by its name, or of an opening. */
+  static async open(
+    scenario: string | Opening,
+    opening: Omit<Opening, "text" | "name"> = {},
+  ): Promise<Simulation> {
+    const engine = await Engine.default();
+    return engine.open(typeof scenario === "string" ? { name: scenario, ...opening } : scenario);
+  }
+
+  /** The simulated time of the last event, in s. */
+  get now(): number {
+    return this.#whileOpen().now(this.#run);
+  }
+
+  /** Whether it is over. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  /** Advances up to and including `until`, in s, at most to the end; returns whether the run is over. */
+  advance(until: number): boolean {
+    this.#finished = this.#whileOpen().advance(this.#run, until) !== 0;
+    return this.#finished;
+  }
+
+  /** Runs to the end, and returns the results. */
+  run(): Results {
+    this.advance(this.checked.duration);
+    return this.results();
+  }
+
+  /** The observed link so far; `null` before the first advance. */
+  glance(): Glance | null {
+    return this.#reply("glance") as Glance | null;
+  }
+
+  /** The results of a run that is over. Throws Error before. */
+  results(): Results {
+    const results = this.#reply("results") as Omit<Results, "seed"> | null;
+    if (results === null) throw new Error("the run is not over: advance it to its end");
+    return { seed: this.checked.seed, ...results } as Results;
+  }
+
+  /** The recorded series of a run, once: column `t` in s, and each quantity by its name. */
+  series(): Table {
+    return this.#table("series");
+  }
+
+  /** The flows of a run that is over, if the scenario records them (`record.flows`). */
+  flows(): Table {
+    return this.#table("flows");
+  }
+
+  /** The sampled congestion windows, if the scenario records them (`record.cwnd`). */
+  windows(): Table {
+    return this.#table("windows");
+  }
+
+  /**
+   * The packets that links sent and lost since the last call, if the run was opened with `packets`: `at` and `waited` in
+   * s, `link`, `class` and `flow` by their numbers, `size` in bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3
+   * for lack of room), `kind` (0 data, 1 ACK, 2 datagram, 3 the answer to one), `marked` (0 or 1), `seq`, and the numbers
+   * of the nodes `from` and `to`.
+   */
+  packets(): Table {
+    return this.#table("packets");
+  }
+
+  /** Ends the run and frees its memory. */
+  close(): void {
+    if (this.#open) this.#exports.close(this.#run);
+    this.#open = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #whileOpen(): Exports {
+    if (!this.#open) throw new Error("the simulation is closed");
+    return this.#exports;
+  }
+
+  #reply(call: "glance" | "results" | "series" | "flows" | "windows" | "packets"): unknown {
+    const exports = this.#whileOpen();
+    exports[call](this.#run);
+    return reply(exports);
+  }
+
+  #table(call: "series" | "flows" | "windows" | "packets"): Table {
+    const names = this.#reply(call) as string[];
+    const { memory, numbers, numbers_length } = this.#exports;
+    return new Table(names, new Float64Array(memory.buffer, numbers(), numbers_length()));
+  }
+}
+
+function reply(exports: Exports): unknown {
+  const bytes = new Uint8Array(exports.memory.buffer, exports.reply(), exports.reply_length());
+  return JSON.parse(new TextDecoder().decode(bytes));
+}

@@ -1,0 +1,119 @@
+import { beforeAll, expect, test } from "vitest";
+import { Engine, ScenarioError, Simulation } from "../dist/index.js";
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.load();
+});
+
+const SHORT = { name: "quickstart", set: { duration: "6 s", warmup: "2 s" } };
+
+test("a run has results that repeat, and depend on the seed", () => {
+  const run = (seed: number) => {
+    using simulation = engine.open({ ...SHORT, aqm: "pie", seed });
+    return simulation.run();
+  };
+  expect(run(1)).toEqual(run(1));
+  expect(run(1).metrics).not.toEqual(run(2).metrics);
+  expect(run(2).seed).toBe(2);
+});
+
+test("pieces yield the results of the whole", () => {
+  using whole = engine.open(SHORT);
+  using pieces = engine.open(SHORT);
+  for (let t = 0.1; !pieces.advance(t); t += 0.1) expect(pieces.now).toBeLessThanOrEqual(t + 1e-9);
+  expect(pieces.results()).toEqual(whole.run());
+});
+
+test("runs beside each other do not disturb each other", () => {
+  using one = engine.open(SHORT);
+  using other = engine.open({ ...SHORT, aqm: "codel" });
+  for (let t = 1; t <= 6; t++) {
+    one.advance(t);
+    other.advance(t);
+  }
+  using alone = engine.open(SHORT);
+  expect(one.results()).toEqual(alone.run());
+  expect(other.results().metrics).not.toEqual(one.results().metrics);
+});
+
+test("a scenario that is not valid says where and why", () => {
+  const text = 'extends = "quickstart"\n[aqm]\nname = "codell"\n';
+  const open = () => engine.open({ text, name: "mine.toml" });
+  expect(open).toThrow('mine.toml:3: aqm.name = "codell": no such algorithm; did you mean "codel"?');
+  try {
+    open();
+  } catch (error) {
+    expect((error as ScenarioError).problems[0]).toMatchObject({ path: "aqm.name", line: 3, kind: "value" });
+  }
+  expect(() => engine.check({ name: "quickstrat" })).toThrow('did you mean "quickstart"?');
+  expect(() => engine.check({ ...SHORT, aqm: "codel:target=-1 s" })).toThrow(ScenarioError);
+});
+
+test("the checked scenario is one whose text yields the same run", () => {
+  const checked = engine.check({ ...SHORT, aqm: "pie" });
+  using said = engine.open({ ...SHORT, aqm: "pie" });
+  using written = engine.open({ text: checked.toml });
+  expect(written.run()).toEqual(said.run());
+});
+
+test("series, packets and glances agree with the results", () => {
+  using simulation = engine.open({ ...SHORT, set: { ...SHORT.set, warmup: "0 s" }, packets: true });
+  expect(simulation.glance()).toBeNull();
+  let sent = 0;
+  let dropped = 0;
+  for (let t = 1; t <= 6; t++) {
+    simulation.advance(t);
+    const packets = simulation.packets();
+    const at = packets.column("at");
+    expect(at.every((time, i) => time <= t && (i === 0 || time >= Number(at[i - 1])))).toBe(true);
+    const fates = packets.column("fate");
+    sent += fates.filter((fate) => fate === 0).length;
+    dropped += fates.filter((fate) => fate > 1).length;
+  }
+  const { metrics, engine: counts } = simulation.results();
+  expect(sent).toBe(counts.packets);
+  expect(dropped).toBe(Number(metrics.drops_early) + Number(metrics.drops_overflow));
+  expect(simulation.glance()?.drops).toBe(dropped);
+  const series = simulation.series();
+  expect(series.length).toBeGreaterThan(10);
+  expect(series.column("t")[0]).toBe(0);
+  expect(() => series.column("nothing")).toThrow("no column nothing");
+});
+
+test("a copy of a table outlives the next call", () => {
+  using simulation = engine.open(SHORT);
+  simulation.run();
+  const kept = simulation.series().copy();
+  const before = [...kept.column("t")];
+  simulation.results();
+  using other = engine.open({ ...SHORT, packets: true });
+  other.advance(3);
+  other.packets();
+  expect([...kept.column("t")]).toEqual(before);
+});
+
+test("a simulation that is closed, or not over, has no results", () => {
+  const simulation = engine.open(SHORT);
+  simulation.advance(1);
+  expect(() => simulation.results()).toThrow("the run is not over");
+  simulation.close();
+  simulation.close();
+  expect(() => simulation.now).toThrow("closed");
+});
+
+test("the default engine runs a shipped scenario by its name", async () => {
+  using simulation = await Simulation.open("lred/exp1", { set: SHORT.set, aqm: "lred" });
+  expect(simulation.run().metrics.utilisation).toBeGreaterThan(0.5);
+});
+
+test("the description has every discipline with its parameters", () => {
+  const { aqms, metrics, version } = engine.describe() as {
+    aqms: { name: string; parameters: { name: string; doc: string }[] }[];
+    metrics: { name: string }[];
+    version: string;
+  };
+  expect(aqms.find(({ name }) => name === "codel")?.parameters.map(({ name }) => name)).toContain("target");
+  expect(metrics.map(({ name }) => name)).toContain("goodput");
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+});
