@@ -13,6 +13,7 @@ interface Exports {
   ship(): void;
   check(): void;
   open(): void;
+  follow(run: number): void;
   advance(run: number, until: number): number;
   now(run: number): number;
   glance(run: number): void;
@@ -38,6 +39,8 @@ export interface Opening {
   seed?: number;
   /** Whether to list the packets that links send and lose. */
   packets?: boolean;
+  /** Whether the run can follow a scenario that changes. Such a run lists packets, and records no series. */
+  live?: boolean;
 }
 
 /** One problem of a scenario. */
@@ -82,6 +85,8 @@ export interface Glance {
   waited: number;
   /** Payload bytes that all flows have delivered. */
   delivered: number;
+  /** The signals of the discipline now, in the order of its entry in `Engine.describe`. */
+  signals: number[];
 }
 
 /** Metrics by their names; `null` where one is not defined. `aqmlab list metrics` prints what each means. */
@@ -109,8 +114,6 @@ export class ScenarioError extends Error {
     this.problems = problems;
   }
 }
-
-type Answer<T> = T | { message: string; problems: Problem[] };
 
 /** One instance of the compiled engine, which runs simulations on the thread that calls it. */
 export class Engine {
@@ -158,20 +161,14 @@ export class Engine {
     return new Simulation(this.#exports, opened);
   }
 
-  #scenario(call: "check" | "open", { text, name = "scenario", aqm, set, seed, packets }: Opening): Checked {
-    const changes = Object.entries(set ?? {}).map(([path, value]) => [path, String(value)]);
-    const opening = { text, name, aqm, set: changes, seed, packets: packets ?? false };
-    const answer = this.#ask(call, opening) as Answer<Checked>;
-    if ("problems" in answer) throw new ScenarioError(answer.message, answer.problems);
-    return answer;
+  #scenario(call: "check" | "open", opening: Opening): Checked {
+    request(this.#exports, wanted(opening));
+    this.#exports[call]();
+    return answer(this.#exports);
   }
 
-  #ask(call: "ship" | "describe" | "check" | "open", request?: unknown): unknown {
-    if (request !== undefined) {
-      const bytes = new TextEncoder().encode(JSON.stringify(request));
-      const at = this.#exports.request(bytes.length);
-      new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
-    }
+  #ask(call: "ship" | "describe", content?: unknown): unknown {
+    if (content !== undefined) request(this.#exports, content);
     this.#exports[call]();
     return reply(this.#exports);
   }
@@ -210,6 +207,19 @@ export class Simulation {
   /** Whether it is over. */
   get finished(): boolean {
     return this.#finished;
+  }
+
+  /**
+   * Follows a changed scenario from now on, if the run was opened with `live`: the rates, delays, buffers, random losses and
+   * queue disciplines of its links. A discipline with other parameters starts in its initial state.
+   *
+   * Throws ScenarioError if the scenario is not valid, or if the change needs a new run; then nothing changes.
+   */
+  follow(opening: Opening): Checked {
+    const exports = this.#whileOpen();
+    request(exports, wanted(opening));
+    exports.follow(this.#run);
+    return answer(exports);
   }
 
   /** Advances up to and including `until`, in s, at most to the end; returns whether the run is over. */
@@ -289,6 +299,35 @@ export class Simulation {
   }
 }
 
+/** An opening as crates/wasm reads it. */
+function wanted({
+  text,
+  name = "scenario",
+  aqm,
+  set,
+  seed,
+  packets = false,
+  live = false,
+}: Opening): unknown {
+  const changes = Object.entries(set ?? {}).map(([path, value]) => [path, String(value)]);
+  return { text, name, aqm, set: changes, seed, packets, live };
+}
+
+/** Puts the request of the next call. */
+function request(exports: Exports, content: unknown): void {
+  const bytes = new TextEncoder().encode(JSON.stringify(content));
+  const at = exports.request(bytes.length);
+  new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
+}
+
+/** The reply about a scenario. Throws ScenarioError if it has problems. */
+function answer(exports: Exports): Checked {
+  const found = reply(exports) as Checked | { message: string; problems: Problem[] };
+  if ("problems" in found) throw new ScenarioError(found.message, found.problems);
+  return found;
+}
+
+/** The reply of the last call. */
 function reply(exports: Exports): unknown {
   const bytes = new Uint8Array(exports.memory.buffer, exports.reply(), exports.reply_length());
   return JSON.parse(new TextDecoder().decode(bytes));

@@ -93,6 +93,39 @@ test("a copy of a table outlives the next call", () => {
   expect([...kept.column("t")]).toEqual(before);
 });
 
+test("a live run follows its scenario from the moment of a change", () => {
+  const live = { ...SHORT, set: { duration: "30 s", warmup: "0 s" }, live: true };
+  using simulation = engine.open(live);
+  const sent = (from: number, to: number) => {
+    simulation.advance(from);
+    const before = Number(simulation.glance()?.departed_bytes);
+    simulation.advance(to);
+    return (8 * (Number(simulation.glance()?.departed_bytes) - before)) / (to - from);
+  };
+  expect(sent(5, 10)).toBeGreaterThan(1.5e6);
+  const slower = { ...live, set: { ...live.set, "dumbbell.rate": "1 Mbit/s" }, aqm: "pie" };
+  expect(simulation.follow(slower).scenario).toMatchObject({ aqm: { name: "pie" } });
+  const rate = sent(12, 20);
+  expect(rate).toBeGreaterThan(0.95e6);
+  expect(rate).toBeLessThan(1.01e6);
+  expect(simulation.glance()?.signals[0]).toBeGreaterThan(0);
+  expect(simulation.packets().length).toBeGreaterThan(100);
+  const other = { ...slower, set: { ...slower.set, duration: "40 s" } };
+  expect(() => simulation.follow(other)).toThrow("needs a new run");
+  expect(() => simulation.follow({ ...slower, aqm: "pye" })).toThrow('did you mean "pie"?');
+  using still = engine.open(SHORT);
+  still.advance(1);
+  expect(() => still.follow(SHORT)).toThrow("live");
+});
+
+test("a live run that nobody changes has the results of any other", () => {
+  using live = engine.open({ ...SHORT, live: true });
+  using other = engine.open(SHORT);
+  const { engine: _live, ...left } = live.run();
+  const { engine: _other, ...right } = other.run();
+  expect(left).toEqual(right);
+});
+
 test("a simulation that is closed, or not over, has no results", () => {
   const simulation = engine.open(SHORT);
   simulation.advance(1);

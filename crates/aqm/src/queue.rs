@@ -1,6 +1,7 @@
 //! The queue in front of a link: storage, limit and counters, around one algorithm.
 
 mod counts;
+mod replace;
 
 pub use counts::Counts;
 

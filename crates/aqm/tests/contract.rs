@@ -345,6 +345,8 @@ struct Model {
     random: Random,
     limit: Limit,
     arrivals: u64,
+    /// Those since the last change of the algorithm, and the packets that waited then.
+    arrivals_in_lanes: u64,
     /// Waiting packets that were dropped.
     dropped_late: u64,
     fates: Vec<Fate>,
@@ -363,6 +365,7 @@ impl Model {
             random: Random(seed),
             limit,
             arrivals: 0,
+            arrivals_in_lanes: 0,
             dropped_late: 0,
             fates: vec![],
         }
@@ -382,6 +385,7 @@ impl Model {
         let row = usize::from(flow % 4);
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
+        self.arrivals_in_lanes += 1;
         let late = &mut self.dropped_late;
         let (outcome, _) = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent, _| {
             assert_eq!(sent.number, sent.frame.number);
@@ -403,6 +407,32 @@ impl Model {
             self.fates.push(Fate::Left(sent.frame, sent.lane, sent.sojourn));
         }
         sent.is_some()
+    }
+
+    /// Puts another algorithm in place of the present one.
+    fn replace(&mut self, params: &AnyParams) {
+        let port = Port { limit: self.limit, rate: Rate::mbit_per_s(4), ..PORT };
+        let waiting: Vec<u64> = self.queue.waiting().map(|(number, _)| number).collect();
+        let (mut gone, now) = (Vec::new(), self.host.now);
+        self.queue.replace(now, params.build(&port), &mut self.random, |sent, outcome| {
+            assert!(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed), "{outcome:?}");
+            assert_eq!(sent.number, sent.frame.number);
+            gone.push(sent.number);
+        });
+        let left = self.queue.waiting().map(|(number, frame)| {
+            assert_eq!(number, frame.number);
+            number
+        });
+        let mut found: Vec<u64> = left.chain(gone.iter().copied()).collect();
+        found.sort_unstable();
+        assert!(found.is_sorted_by(|a, b| a < b), "each once");
+        let mut waiting = waiting;
+        waiting.sort_unstable();
+        assert_eq!(found, waiting, "each waits or is dropped");
+        self.arrivals_in_lanes = waiting.len() as u64;
+        self.dropped_late += gone.len() as u64;
+        self.signals = params.signals();
+        self.host.next_period = self.queue.period().map_or(Time::MAX, |period| now + period);
     }
 
     fn apply(&mut self, operation: &Operation) {
@@ -439,7 +469,7 @@ impl Model {
             assert_eq!(lanes.iter().map(|lane| lane.packets).sum::<u32>(), backlog.packets);
             assert_eq!(lanes.iter().map(|lane| lane.bytes).sum::<u64>(), backlog.bytes);
             let of_lanes = self.queue.lane_counts().iter().map(|counts| counts.arrivals).sum::<u64>();
-            assert_eq!(of_lanes, self.arrivals);
+            assert_eq!(of_lanes, self.arrivals_in_lanes);
         }
     }
 
@@ -503,6 +533,40 @@ proptest! {
             let mut again = Model::new(&params, limit, seed);
             ops.iter().for_each(|operation| again.apply(operation));
             prop_assert_eq!(fates, again.drain(), "{}: same seed, other fates", what);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_algorithm_takes_over_the_queue_of_any_other(
+        before in operations(), after in operations(), limit in limits(), seed: u64, shift: prop::sample::Index
+    ) {
+        let all = variations();
+        for (i, (_, params)) in all.iter().enumerate() {
+            let other = &all[(i + 1 + shift.index(all.len() - 1)) % all.len()].1;
+            let mut model = Model::new(params, limit, seed);
+            before.iter().for_each(|operation| model.apply(operation));
+            model.queue.begin_window();
+            let then = model.queue.counts().to_vec();
+            model.apply(&Operation::Burst { size: 700, count: 20 });
+            model.replace(other);
+            model.verify();
+            for operation in &after {
+                model.apply(operation);
+                model.verify();
+            }
+            while model.depart() || model.resume() {}
+            model.verify();
+            prop_assert_eq!(model.queue.backlog(0).bytes, 0);
+            for (now, then) in model.queue.counts().iter().zip(then) {
+                let since = now.since(&then);
+                let lost = since.drops_early + since.drops_overflow - since.earlier_drops;
+                let marked = since.marks - since.earlier_marks;
+                prop_assert!(lost <= since.arrivals && marked <= since.arrivals, "{:?}", since);
+            }
         }
     }
 }

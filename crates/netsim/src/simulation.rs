@@ -9,6 +9,7 @@ mod early;
 mod emulation;
 mod flow_log;
 mod glance;
+mod live;
 mod paths;
 mod quality;
 mod set_up;
@@ -86,6 +87,8 @@ pub struct Simulation<P> {
     /// The time, in nanoseconds, after which all links catch up.
     stride: u64,
     finished: bool,
+    /// Whether it can follow a scenario that changes.
+    live: bool,
     /// What endpoints outside know of each traffic entry, if the packets come from there.
     ends: Option<Vec<Ends>>,
 }

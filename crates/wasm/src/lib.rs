@@ -93,6 +93,15 @@ pub extern "C" fn open() {
     });
 }
 
+/// Makes a live run follow the scenario in the request from now on: see [`opening::follow`].
+#[unsafe(no_mangle)]
+pub extern "C" fn follow(run: usize) {
+    with_desk(|desk| {
+        let reply = opening::follow(desk, run);
+        desk.answer(&reply);
+    });
+}
+
 /// Advances a run up to and including `until`, in s; returns whether it is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(run: usize, until: f64) -> bool {
@@ -110,13 +119,15 @@ pub extern "C" fn now(run: usize) -> f64 {
     with_desk(|desk| desk.run(run).map_or(f64::NAN, |run| run.now().secs()))
 }
 
-/// The observed link so far, and the payload bytes delivered: `null` before the first advance.
+/// The observed link so far, the payload bytes delivered, and the signals of its algorithm: `null` before the first
+/// advance.
 #[unsafe(no_mangle)]
 pub extern "C" fn glance(run: usize) {
     with_desk(|desk| {
         let reply = desk.run(run).and_then(|run| {
             let mut glance = json!(run.glance()?);
             glance["delivered"] = json!(run.delivered());
+            glance["signals"] = json!(run.signals());
             Some(glance)
         });
         desk.answer(&json!(reply));

@@ -28,6 +28,8 @@ pub struct Opening {
     pub seed: Option<u64>,
     /// Whether the run lists packets.
     pub packets: bool,
+    /// Whether it can follow a scenario that changes; it then lists packets too, and records no series.
+    pub live: bool,
 }
 
 /// Why a request has no answer.
@@ -35,6 +37,8 @@ enum Refusal {
     /// It is not as it should be.
     Request(serde_json::Error),
     Scenario(Problems),
+    /// The run cannot follow.
+    Run(String),
 }
 
 impl<T: Into<Problems>> From<T> for Refusal {
@@ -58,6 +62,7 @@ impl Refusal {
             Self::Request(error) => {
                 json!({ "message": format!("not a request: {error}"), "problems": [] })
             }
+            Self::Run(message) => json!({ "message": message, "problems": [] }),
             Self::Scenario(problems) => json!({
                 "message": problems.to_string(),
                 "problems": problems.0.iter().map(one).collect::<Vec<_>>(),
@@ -115,12 +120,25 @@ pub fn check(desk: &Desk) -> Value {
     read(desk).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
 }
 
+/// Makes a live run follow the scenario in the request. The reply is that of [`check`], with `problems` if the run cannot.
+pub fn follow(desk: &mut Desk, run: usize) -> Value {
+    let followed = read(desk).and_then(|(_, scenario, reply)| {
+        let run = desk.run(run).ok_or_else(|| Refusal::Run("the run is closed".to_owned()))?;
+        run.follow(&scenario).map(|()| reply).map_err(Refusal::Run)
+    });
+    followed.unwrap_or_else(|refusal| refusal.json())
+}
+
 /// Opens a run of the scenario in the request.
 pub fn open(desk: &mut Desk) -> Value {
     match read(desk) {
         Err(refusal) => refusal.json(),
         Ok((opening, scenario, mut reply)) => {
-            let care = if opening.packets { Care::Taps } else { Care::None };
+            let care = match (opening.live, opening.packets) {
+                (true, _) => Care::Follows,
+                (false, true) => Care::Taps,
+                (false, false) => Care::None,
+            };
             let seed = opening.seed.unwrap_or(scenario.general.seed);
             reply["run"] = json!(desk.keep(Run::new(scenario, seed, care)));
             reply

@@ -35,6 +35,15 @@ impl Occupancy {
         Self { length: 0, since: Time::ZERO, held: Vec::new(), area: 0, full }
     }
 
+    /// The queue has another limit from `now` on, at which it `is_full` or not.
+    pub(crate) fn change_limit(&mut self, now: Time, is_full: bool) {
+        if let Full::From(limit) = self.full {
+            let ns = self.held.iter().skip(limit).sum();
+            self.full = Full::Reported { now: self.length >= limit, ns };
+        }
+        self.change(now, self.length, || is_full);
+    }
+
     /// The length is `length` from `now` on; `full` returns whether there is no room for another packet.
     #[inline]
     pub(crate) fn change(&mut self, now: Time, length: usize, full: impl FnOnce() -> bool) {
@@ -123,6 +132,19 @@ mod tests {
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::ms(ms)
+    }
+
+    #[test]
+    fn time_counts_as_full_by_the_limit_of_its_time() {
+        let at = |s| Time::ZERO + Span::s(s);
+        let mut occupancy = Occupancy::new(Some(Limit::Packets(3)));
+        occupancy.change(at(1), 3, || true);
+        occupancy.change(at(2), 2, || false);
+        // 2 packets fill the new buffer, and 1 does not.
+        occupancy.change_limit(at(4), true);
+        occupancy.change(at(7), 1, || false);
+        occupancy.change(at(8), 1, || false);
+        assert_eq!(occupancy.summary().unwrap().full, 0.5, "1 s of 3 packets and 3 s of 2, of 8 s");
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct AqmQueue {
     /// One row per class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
+    /// Whether the lanes are others than at the start: the counters of theirs do not cover the run.
+    pub(super) lanes_are_new: bool,
     /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
 }
@@ -111,8 +113,16 @@ impl AqmQueue {
             settling: QueueSettling::new(target, &scenario.response),
             delays: (0..classes).map(|_| Delays::new()).collect(),
             losses: Losses::new(classes, lanes, scenario.record.loss_event),
+            lanes_are_new: false,
             meters: link.lanes().iter().map(|_| Meter::new()).collect(),
         }
+    }
+
+    /// The statistics of the lanes start again: they are others.
+    pub(super) fn restart_lanes(&mut self, now: Time, link: &model::Link) {
+        self.lanes_are_new = true;
+        self.meters = link.lanes().iter().map(|_| Meter::new()).collect();
+        self.note_lanes(now);
     }
 
     /// Notes that the queue's length has changed.

@@ -223,6 +223,6 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
         return Some(format!("{waits} waits of {departures} packets sent"));
     }
     let lanes = queue.lane_counts();
-    (!lanes.is_empty() && sum(lanes) != all)
+    (!lanes.is_empty() && !aqm_queue.lanes_are_new && sum(lanes) != all)
         .then(|| format!("{:?} in its queues together, {all:?} in its metrics", sum(lanes)))
 }

@@ -1,6 +1,6 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
 use crate::engine::event::NO_SLOT;
 use crate::engine::order::{Key, Order, Seniority};
 use crate::engine::rng::Stream;
@@ -107,6 +107,15 @@ pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
 }
 
+/// The process by which a link loses packets at random, if it does, after `losses` of them.
+fn random_loss(link: &model::Link, seed: u64, losses: u64) -> Option<Box<RandomLoss>> {
+    // Without a loss it remains, if packets have been lost: they count.
+    let loss = link.loss.clone().or_else(|| (losses > 0).then_some(model::Loss::Bernoulli(0.0)))?;
+    let mut random_loss = RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name)));
+    random_loss.losses = losses;
+    Some(Box::new(random_loss))
+}
+
 impl Wire {
     /// Sends at another rate from the next packet on.
     fn change(&mut self, rate: Rate) {
@@ -186,9 +195,7 @@ impl Link {
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
-            random_loss: link.loss.clone().map(|loss| {
-                Box::new(RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
-            }),
+            random_loss: random_loss(link, seed, 0),
             aqm_queue,
         }
     }
@@ -199,6 +206,29 @@ impl Link {
             aqm_queue.note_rate(now, self.wire.rate);
         }
         self.wire.change(rate);
+    }
+
+    /// A plain link has another buffer from now on. The packets that wait beyond it stay.
+    pub(crate) const fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    /// Loses packets as `link` does from now on. Those lost so far remain counted.
+    pub(crate) fn set_loss(&mut self, link: &model::Link, seed: u64) {
+        let losses = self.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
+        self.random_loss = random_loss(link, seed, losses);
+    }
+
+    /// Is as long as `delay` from now on. If it was longer, the packets on the way arrive earlier.
+    pub(super) fn set_delay(&mut self, delay: Span, now: Time) {
+        let earlier = Integer.time(Integer.after(Instant::ZERO, self.wire.delay)).since(Time::ZERO + delay);
+        self.wire.delay = Integer.lapse(delay);
+        self.wire.last.0 = 0;
+        let soonest = Integer.key(Integer.instant(now + Span::ns(1)));
+        for i in 0..self.line.len() {
+            let flight = self.line.get_mut(i).expect("as many are on the way");
+            flight.arrival = (flight.arrival - (Key::from(earlier.nanos()) << 64)).max(soonest);
+        }
     }
 
     /// Its queue and statistics.

@@ -1,13 +1,14 @@
 //! The links, and the travel of packets over them.
 
 mod aqm_link;
+mod live;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
 use crate::engine::event::{Event, Events};
 use crate::engine::order::{Key, NEVER, Order};
 use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::Probe;
-use crate::network::ahead::{self, Due, Early, Plan};
+use crate::network::ahead::{self, Due, Early, Lead, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
 use crate::network::ledger::Ledger;
@@ -64,7 +65,7 @@ impl<P: Probe> Network<P> {
         routes: Routes<'_>,
         seed: u64,
         probe: P,
-        may_work_ahead: bool,
+        lead: Lead,
         watch: Watch,
     ) -> Self {
         let [warmup, end] = [scenario.general.warmup, scenario.general.duration]
@@ -81,7 +82,9 @@ impl<P: Probe> Network<P> {
                     let dscps = scenario.traffic.iter().map(|traffic| traffic.dscp.code()).collect();
                     aqm_queue.queue.set_labels(Labels { hosts: routes.hosts(), dscps });
                 }
-                if may_work_ahead && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final()) {
+                if lead == Lead::Possible
+                    && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final())
+                {
                     aqm_queue.ahead = Some(due(scenario, aqm_queue.queue.period()));
                 }
                 Box::new(aqm_queue)
@@ -91,10 +94,12 @@ impl<P: Probe> Network<P> {
         let works_ahead =
             |link: &Link| link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.ahead.is_some());
         let feeders = routes.feeders();
-        let plan = if may_work_ahead {
-            Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths(), &feeders)
-        } else {
-            Plan::none(scenario, &feeders)
+        let plan = match lead {
+            Lead::Possible => {
+                Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths(), &feeders)
+            }
+            Lead::PlainLinks => Plan::over_plain_links(scenario, &feeders),
+            Lead::Nothing => Plan::none(scenario),
         };
         let starts = routes.starts();
         let hops = routes.into_hops(&plan);

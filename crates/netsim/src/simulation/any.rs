@@ -19,6 +19,9 @@ pub enum Care {
     Accounts,
     /// It also lists those that links send and lose: see [`Simulation::seen`].
     Taps,
+    /// It also follows a scenario that changes: see [`Simulation::follow`]. It has no series, whose columns are those of
+    /// its first algorithms.
+    Follows,
 }
 
 /// A run of a scenario with one seed: one compiled engine for each kind. The set-up, which can take long, is part of the
@@ -54,6 +57,11 @@ macro_rules! whichever {
 
 impl Kind {
     fn set_up(scenario: Scenario, seed: u64, care: Care, watch: Watch) -> Self {
+        if care == Care::Follows {
+            let mut run = Simulation::live(scenario, seed, Checked(None));
+            run.tap();
+            return Self::Accounted(run);
+        }
         let series = scenario.record.series.then(|| Series::new(&scenario));
         let run = match series {
             series if care != Care::None => {
@@ -166,6 +174,27 @@ impl Run {
     #[must_use]
     pub fn windows(&self) -> &[WindowSample] {
         whichever!(&self.0, run => run.windows(), &[])
+    }
+
+    /// Follows a changed scenario from now on.
+    ///
+    /// # Errors
+    /// What of the change needs a new run. Then nothing has changed.
+    pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
+        match &mut self.0 {
+            Kind::Waiting { scenario: ours, care: Care::Follows, .. } => {
+                **ours = scenario.clone();
+                Ok(())
+            }
+            Kind::Accounted(run) => run.follow(scenario),
+            _ => Err("only a live run can follow".to_owned()),
+        }
+    }
+
+    /// The signals of the observed link's algorithm now, in the order of their list: `p`, for example.
+    #[must_use]
+    pub fn signals(&self) -> Vec<f64> {
+        whichever!(&self.0, run => run.signals(), Vec::new())
     }
 
     /// The packets seen at the links up to `until`, which are then forgotten; none unless it taps them.

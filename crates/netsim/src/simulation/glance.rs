@@ -31,6 +31,18 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    /// The signals of the observed link's algorithm now, in the order of their list: `p`, for example.
+    #[must_use]
+    pub fn signals(&self) -> Vec<f64> {
+        let link = &self.network.links[self.scenario.observed];
+        let algorithm = link.aqm_queue.as_deref().map(|aqm_queue| aqm_queue.queue.algorithm());
+        let mut values = Vec::new();
+        if let Some(algorithm) = algorithm {
+            algorithm.signals(|_, value| values.push(value));
+        }
+        values
+    }
+
     /// Payload bytes that all flows have delivered in order since the start of the run, warm-up included. Working ahead may
     /// count a delivery before its time, by less than a round trip.
     #[must_use]

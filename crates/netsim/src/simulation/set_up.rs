@@ -6,6 +6,7 @@ use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
+use crate::network::ahead::Lead;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use run::{Stopwatch, Watch};
@@ -35,6 +36,13 @@ impl<P: Probe> Simulation<P> {
         Self::set_up(scenario, seed, probe, Own::StepByStep, Watch::default()).expect(UNSTOPPED)
     }
 
+    /// The same with an event for every packet that comes to any link: such a run can [follow](Simulation::follow) a
+    /// scenario that changes.
+    #[must_use]
+    pub fn live(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, Own::Live, Watch::default()).expect(UNSTOPPED)
+    }
+
     /// The same for packets from outside: the scenario's own traffic sends nothing.
     pub(super) fn without_traffic(scenario: Scenario, seed: u64, probe: P) -> Self {
         Self::set_up(scenario, seed, probe, Own::Silent, Watch::default()).expect(UNSTOPPED)
@@ -46,7 +54,7 @@ impl<P: Probe> Simulation<P> {
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
-        let mut network = Network::new(&scenario, routes, seed, probe, own == Own::Ahead, watch);
+        let mut network = Network::new(&scenario, routes, seed, probe, own.lead(), watch);
         schedule(&mut network.events, Some(&endpoints).filter(|_| own != Own::Silent), &scenario);
         let records_flows = scenario.record.flows && own != Own::Silent;
         let mut run = Self {
@@ -57,6 +65,7 @@ impl<P: Probe> Simulation<P> {
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
             finished: false,
+            live: own == Own::Live,
             ends: None,
             scenario,
             seed,
@@ -76,10 +85,22 @@ impl<P: Probe> Simulation<P> {
 enum Own {
     /// It sends, and steps are computed before their time where possible.
     Ahead,
-    /// It sends, with an event for each step.
+    /// It sends, with an event for each step at a link with an AQM or at a host.
     StepByStep,
+    /// It sends, with an event for each step.
+    Live,
     /// It sends nothing.
     Silent,
+}
+
+impl Own {
+    const fn lead(self) -> Lead {
+        match self {
+            Self::Ahead => Lead::Possible,
+            Self::StepByStep | Self::Silent => Lead::PlainLinks,
+            Self::Live => Lead::Nothing,
+        }
+    }
 }
 
 /// Schedules the events that are known before the run; `endpoints` are those that send.

@@ -11,6 +11,17 @@ pub(crate) struct Early {
     pub(crate) marked: bool,
 }
 
+/// How far a run may work ahead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lead {
+    /// Wherever the results are the same.
+    Possible,
+    /// Over links without an AQM alone: there is an event for every arrival at a link with one, or at a host.
+    PlainLinks,
+    /// Nowhere: no other link knows the packets on a link, which may change.
+    Nothing,
+}
+
 /// The links and nodes at which work may be done before its time.
 pub(crate) struct Plan {
     /// For each link, whether its queue works ahead.
@@ -35,10 +46,15 @@ impl Plan {
     }
 
     /// The plan in which there is an event for every arrival at a link with an AQM or at a host.
-    pub(crate) fn none(scenario: &Scenario, feeders: &[Option<u32>]) -> Self {
+    pub(crate) fn over_plain_links(scenario: &Scenario, feeders: &[Option<u32>]) -> Self {
         let links = vec![false; scenario.links.len()];
-        let takes_over = takes_over(&scenario.links, &links, feeders);
-        Self { links, nodes: vec![false; scenario.nodes.len()], takes_over }
+        Self { takes_over: takes_over(&scenario.links, &links, feeders), ..Self::none(scenario) }
+    }
+
+    /// The plan in which there is an event for every arrival.
+    pub(crate) fn none(scenario: &Scenario) -> Self {
+        let no_link = vec![false; scenario.links.len()];
+        Self { links: no_link.clone(), nodes: vec![false; scenario.nodes.len()], takes_over: no_link }
     }
 }
 

@@ -1,0 +1,85 @@
+//! Another algorithm, or another limit, for a queue in use.
+
+use super::{Counts, Frame, Outcome, Queue, Sent, Waiting};
+use crate::any::AnyDiscipline;
+use crate::contract::Uniform;
+use crate::discipline::Lane;
+use crate::ring::Ring;
+use crate::unit::{Limit, Time};
+
+impl<T: Frame> Queue<T> {
+    /// Sets another limit, before [`Queue::replace`] with an algorithm for it: the packets that wait beyond it stay until
+    /// then.
+    pub const fn set_limit(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+
+    /// Puts another algorithm, in its initial state, in place of the present one. The packets that wait come to it at
+    /// once, in the order of their arrivals: it may mark or drop them, and those that it drops go to `dropped`, with the
+    /// reason. They are not counted as arrivals again, and have waited since they came to the queue. The counters of the
+    /// lanes start again.
+    pub fn replace<R: Uniform>(
+        &mut self,
+        now: Time,
+        algorithm: AnyDiscipline,
+        rng: &mut R,
+        mut dropped: impl FnMut(&Sent<T>, Outcome),
+    ) {
+        let lanes = algorithm.lanes();
+        let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
+        let rings = std::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
+        let mut waiting: Vec<Waiting<T>> = rings.iter().flat_map(Ring::iter).copied().collect();
+        waiting.sort_by_key(|waiting| waiting.arrival.number());
+        self.algorithm = algorithm;
+        (self.packets, self.bytes) = (0, 0);
+        self.lanes = vec![Lane::default(); several];
+        self.lane_counts = vec![Counts::default(); several];
+        // The packets have their old numbers meanwhile, and what came before the window is counted afterwards.
+        let (arrivals, window) = (self.arrivals, std::mem::take(&mut self.window));
+        let mut earlier_drops = Vec::new();
+        for before in waiting {
+            let marks = self.counts[before.frame.row()].marks;
+            self.come_again(now, before, rng, &mut |sent: &Sent<T>, outcome| {
+                earlier_drops.extend(Some(sent.frame.row()).filter(|_| sent.number < window));
+                dropped(sent, outcome);
+            });
+            let counts = &mut self.counts[before.frame.row()];
+            if before.arrival.number() < window {
+                counts.earlier_marks += counts.marks - marks;
+            }
+        }
+        earlier_drops.into_iter().for_each(|row| self.counts[row].earlier_drops += 1);
+        (self.arrivals, self.window) = (arrivals, window);
+    }
+
+    /// A packet that waited comes to another algorithm.
+    fn come_again<R: Uniform>(
+        &mut self,
+        now: Time,
+        before: Waiting<T>,
+        rng: &mut R,
+        dropped: &mut impl FnMut(&Sent<T>, Outcome),
+    ) {
+        let (row, number) = (before.frame.row(), before.arrival.number());
+        self.arrivals = number;
+        let waited = |waiting: &Waiting<T>| waiting.arrival.number() == number;
+        let (outcome, lane) = self.enqueue_or(now, before.frame, rng, &mut *dropped);
+        self.counts[row].arrivals -= 1;
+        self.counts[row].marks -= u64::from(outcome == Outcome::Marked && before.arrival.is_marked());
+        match self.waiting[lane].back_mut().filter(|last| waited(last)) {
+            Some(stored) => {
+                stored.arrived = before.arrived;
+                if before.arrival.is_marked() {
+                    stored.arrival = before.arrival;
+                }
+                let head = self.waiting[lane].front().map(Waiting::head);
+                if let Some(view) = self.lanes.get_mut(lane) {
+                    view.head = head;
+                }
+            }
+            None => {
+                dropped(&Sent { frame: before.frame, number, lane, sojourn: now - before.arrived }, outcome)
+            }
+        }
+    }
+}

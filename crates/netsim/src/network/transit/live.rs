@@ -1,0 +1,54 @@
+//! Links that change while packets are on them.
+
+use super::Network;
+use crate::engine::clock::Integer;
+use crate::engine::order::NEVER;
+use crate::measure::probe::Probe;
+use crate::network::fate::Cause;
+use crate::network::service::Observers;
+use aqm::Port;
+use aqm::unit::Span;
+use scenario::model;
+
+impl<P: Probe> Network<P> {
+    /// A link is as long as `delay` from now on.
+    pub(crate) fn set_delay(&mut self, i: usize, delay: Span) {
+        let link = &mut self.links[i];
+        link.set_delay(delay, self.events.now());
+        if let Some(first) = link.line.front() {
+            self.events.set(link.slot, first.arrival);
+        }
+    }
+
+    /// A link's queue has another algorithm and another buffer from now on: see [`aqm::Queue::replace`].
+    pub(crate) fn replace_algorithm(&mut self, i: usize, link: &model::Link, delay: Span) {
+        let Some(params) = &link.aqm else { return };
+        let now = self.events.now();
+        let rate = self.links[i].wire.rate;
+        let port = Port { rate, delay, limit: link.buffer, packet: link.packet, header: link.overhead };
+        let mut observers = Observers {
+            link: i,
+            probe: &mut self.probe,
+            ledger: &mut self.ledger,
+            path_losses: &mut self.path_losses,
+        };
+        let aqm_queue = self.links[i].aqm_queue();
+        aqm_queue.queue.set_limit(link.buffer);
+        let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
+        aqm_queue.queue.replace(now, params.build(&port), &mut aqm_queue.rng, |dropped, outcome| {
+            observers.note_late_drop(number, losses, now, dropped, Cause::from(outcome));
+        });
+        let full = aqm_queue.queue.backlog(aqm_queue.packet.0 as u32).full;
+        aqm_queue.occupancy.change_limit(now, full);
+        aqm_queue.restart_lanes(now, link);
+        observers.note_length(now, aqm_queue);
+        // An algorithm that paused the link is gone, and so is the timer of one that had one.
+        let (busy, ready, period) = (aqm_queue.busy, aqm_queue.ready_slot, aqm_queue.period_slot);
+        if !busy {
+            self.events.set(ready, NEVER);
+            self.transmit(Integer, i);
+        }
+        self.events.set(period, NEVER);
+        self.schedule_period(Integer, i);
+    }
+}

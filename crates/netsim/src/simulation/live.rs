@@ -1,0 +1,237 @@
+//! A run that follows its scenario while a user changes it.
+
+use super::Simulation;
+use crate::measure::probe::Probe;
+use crate::network::link;
+use aqm::unit::Time;
+use scenario::Scenario;
+use scenario::model::{Change, Clock, Link};
+
+impl<P: Probe> Simulation<P> {
+    /// Follows a changed scenario from now on: the rates, delays, buffers, random losses and algorithms of its links.
+    ///
+    /// A packet in transmission keeps its rate. If a link becomes shorter, the packets on the way arrive as much earlier. An
+    /// algorithm with other parameters or another buffer starts in its initial state, and the packets that wait come to it at
+    /// once. The results are then of no one scenario: they count
+    /// what happened, over the rates that the links had.
+    ///
+    /// Only a live run can: see [`Simulation::live`].
+    ///
+    /// # Errors
+    /// What of the change needs a new run. Then nothing has changed.
+    pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
+        self.may_follow(scenario)?;
+        let old = std::mem::replace(&mut self.scenario.links, scenario.links.clone());
+        for (i, before) in old.into_iter().enumerate() {
+            self.follow_link(i, &before);
+        }
+        self.scenario.discipline.clone_from(&scenario.discipline);
+        Ok(())
+    }
+
+    /// Why it cannot follow, if it cannot.
+    fn may_follow(&self, scenario: &Scenario) -> Result<(), String> {
+        let ours = &self.scenario;
+        if !self.live {
+            return Err("only a live run can follow".to_owned());
+        }
+        if scenario.clock != Clock::Integer || ours.clock != Clock::Integer {
+            return Err("clock: only a run on the integer clock can follow".to_owned());
+        }
+        let mut rest = scenario.clone();
+        rest.discipline.clone_from(&ours.discipline);
+        rest.general.title.clone_from(&ours.general.title);
+        if rest.links.len() != ours.links.len() || rest.nodes != ours.nodes {
+            return Err("the network has other links: that needs a new run".to_owned());
+        }
+        for (theirs, ours) in rest.links.iter_mut().zip(&ours.links) {
+            if theirs.aqm.is_some() != ours.aqm.is_some() {
+                return Err(format!("link {}: whether its queue is measured needs a new run", ours.name));
+            }
+            if !theirs.changes.is_empty() && theirs.rate != ours.rate {
+                return Err(format!("link {}: its rate follows a schedule", ours.name));
+            }
+            *theirs = as_followed(theirs, ours);
+            if theirs != ours {
+                return Err(format!("link {}: that needs a new run", ours.name));
+            }
+        }
+        if rest.traffic != ours.traffic {
+            return Err("traffic: that needs a new run".to_owned());
+        }
+        if rest == *ours { Ok(()) } else { Err("that needs a new run".to_owned()) }
+    }
+
+    /// Follows the scenario's link, which was `before`.
+    fn follow_link(&mut self, i: usize, before: &Link) {
+        let now = self.now();
+        let since = now.since(Time::ZERO);
+        let said = &mut self.scenario.links[i];
+        let (rate, changed) = (said.rate, said.changes.is_empty() && said.rate != before.rate_at(since));
+        if said.changes.is_empty() {
+            // The rates so far remain: the link's capacity is computed from them.
+            let now = Some(Change { at: since, rate }).filter(|_| changed);
+            said.changes = before.changes.iter().copied().chain(now).collect();
+            said.rate = before.rate;
+        }
+        let said = &*said;
+        let delay = link::delay(said, self.seed);
+        let link = &mut self.network.links[i];
+        if changed {
+            link.change(now, rate);
+        }
+        if said.buffer != before.buffer {
+            link.set_limit(said.buffer);
+        }
+        if said.loss != before.loss {
+            link.set_loss(said, self.seed);
+        }
+        if said.delay != before.delay {
+            self.network.set_delay(i, delay);
+        }
+        if said.aqm != before.aqm || said.buffer != before.buffer {
+            self.network.replace_algorithm(i, said, delay);
+        }
+    }
+}
+
+/// A link with the values of another where a run can follow.
+fn as_followed(link: &Link, values: &Link) -> Link {
+    let Link { rate, delay, loss, buffer, aqm, .. } = values.clone();
+    let changes = if link.changes.is_empty() { values.changes.clone() } else { link.changes.clone() };
+    Link { rate, delay, loss, buffer, aqm, changes, ..link.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::probe::Checked;
+    use aqm::unit::Span;
+
+    const LINK: &str = "duration = \"40 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"200 packets\"\n\
+        delay = \"20 ms\"\nloss = 0.0\n[aqm]\nname = \"droptail\"\n\
+        [[traffic]]\nname = \"long\"\ncount = 5\nstart = \"uniform(0 s, 1 s)\"\n\
+        [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\n";
+
+    fn scenario(changes: &[(&str, &str)]) -> Scenario {
+        let mut document = scenario::Document::parse(LINK, "live").unwrap();
+        changes.iter().for_each(|(path, text)| document.set_text(path, text).unwrap());
+        document.check().unwrap()
+    }
+
+    fn run() -> Simulation<Checked<()>> {
+        Simulation::live(scenario(&[]), 1, Checked(None))
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Span::s(seconds)
+    }
+
+    /// The rate in bit/s at which the observed link sends, and the mean wait in s, between two times.
+    fn between(run: &mut Simulation<Checked<()>>, from: u64, to: u64) -> (f64, f64) {
+        run.advance(at(from));
+        let first = run.glance();
+        run.advance(at(to));
+        let last = run.glance();
+        let bits = 8.0 * (last.departed_bytes - first.departed_bytes) as f64;
+        let waited = (last.waited - first.waited) / (last.departures - first.departures) as f64;
+        (bits / (to - from) as f64, waited)
+    }
+
+    #[test]
+    fn each_change_acts_from_its_moment_on_and_no_packet_is_lost_count_of() {
+        let mut run = run();
+        let (rate, waited) = between(&mut run, 5, 10);
+        assert!((rate / 10e6 - 1.0).abs() < 0.01, "{rate}");
+        assert!(waited > 0.05, "{waited}");
+
+        let mut changes = vec![("dumbbell.rate", "4 Mbit/s")];
+        run.follow(&scenario(&changes)).unwrap();
+        let (rate, _) = between(&mut run, 11, 15);
+        assert!((rate / 4e6 - 1.0).abs() < 0.01, "{rate}");
+
+        changes.push(("aqm.name", "codel"));
+        run.follow(&scenario(&changes)).unwrap();
+        let (_, waited) = between(&mut run, 20, 25);
+        assert!(waited < 0.03, "{waited}");
+
+        changes.extend([
+            ("aqm.name", "fq_codel"),
+            ("dumbbell.buffer", "30 packets"),
+            ("dumbbell.loss", "0.3"),
+        ]);
+        run.follow(&scenario(&changes)).unwrap();
+        let before = run.glance().departed_bytes;
+        let (rate, _) = between(&mut run, 26, 30);
+        assert!(rate < 3e6 && run.glance().departed_bytes > before, "{rate}");
+
+        changes.extend([
+            ("dumbbell.loss", "0.0"),
+            ("dumbbell.delay", "1 ms"),
+            ("dumbbell.rate", "20 Mbit/s"),
+        ]);
+        run.follow(&scenario(&changes)).unwrap();
+        let (rate, _) = between(&mut run, 33, 40);
+        assert!((rate / 20e6 - 1.0).abs() < 0.05, "{rate}");
+        run.advance(Time::MAX);
+        assert_eq!(run.violations(), Vec::<String>::new());
+        // Of 10, 4, 4 and 20 Mbit/s for 10, 20 and 10 s, all but what the losses left idle.
+        let results = run.results();
+        let bits = results.metrics.link.traffic.throughput * 40.0;
+        assert!((bits / (10e6 * 10.0 + 4e6 * 20.0 + 20e6 * 10.0) - 0.95).abs() < 0.05, "{bits}");
+        assert!(results.metrics.link.utilisation < 1.0);
+    }
+
+    #[test]
+    fn a_scenario_that_is_the_same_changes_nothing() {
+        let (mut followed, mut left) = (run(), Simulation::new(scenario(&[]), 1, Checked(None)));
+        for second in 1..=40 {
+            followed.advance(at(second));
+            left.advance(at(second));
+            followed.follow(&scenario(&[])).unwrap();
+        }
+        let results = |run: &Simulation<Checked<()>>| {
+            let mut results = run.results();
+            (results.engine.cpu_seconds, results.engine.events) = (0.0, 0);
+            serde_json::to_string(&results).unwrap()
+        };
+        followed.advance(Time::MAX);
+        left.advance(Time::MAX);
+        assert_eq!(results(&followed), results(&left));
+    }
+
+    #[test]
+    fn a_shorter_link_hastens_the_packets_on_it_and_a_longer_one_does_not_hold_them() {
+        let arrivals = |delay: &str| {
+            let mut run = run();
+            run.advance(at(3));
+            let before = run.delivered();
+            run.follow(&scenario(&[("dumbbell.delay", delay)])).unwrap();
+            run.advance(at(3) + Span::ms(15));
+            run.delivered() - before
+        };
+        let (shorter, same, longer) = (arrivals("1 ms"), arrivals("20 ms"), arrivals("200 ms"));
+        // 15 ms of 10 Mbit/s, and the 19 ms that were on the way.
+        assert!(shorter > same + 15_000 && shorter < same + 30_000, "{shorter} after {same}");
+        assert_eq!(longer, same);
+    }
+
+    #[test]
+    fn what_needs_a_new_run_is_refused_and_changes_nothing() {
+        let mut run = run();
+        run.advance(at(2));
+        for (path, text, reason) in [
+            ("traffic.long.count", "6", "traffic: that needs a new run"),
+            ("duration", "50 s", "that needs a new run"),
+            ("dumbbell.overhead", "14 B", "link bottleneck: that needs a new run"),
+            ("clock", "double", "clock: only a run on the integer clock can follow"),
+        ] {
+            let changed = scenario(&[("dumbbell.rate", "1 Mbit/s"), (path, text)]);
+            assert_eq!(run.follow(&changed), Err(reason.to_owned()), "{path}");
+        }
+        let (rate, _) = between(&mut run, 5, 10);
+        assert!((rate / 10e6 - 1.0).abs() < 0.01, "{rate}");
+        let mut ahead = Simulation::step_by_step(scenario(&[]), 1, ());
+        assert!(ahead.follow(&scenario(&[])).unwrap_err().contains("live"));
+    }
+}
