@@ -1,29 +1,6 @@
 import { compiled, texts } from "./assets.js";
+import { address, type Exports, guarded, text } from "./guard.js";
 import { Table } from "./table.js";
-
-/** The functions that crates/wasm exports. */
-interface Exports {
-  memory: WebAssembly.Memory;
-  request(length: number): number;
-  reply(): number;
-  reply_length(): number;
-  numbers(): number;
-  numbers_length(): number;
-  describe(): void;
-  ship(): void;
-  check(): void;
-  open(): void;
-  follow(run: number): void;
-  advance(run: number, until: number): number;
-  now(run: number): number;
-  glance(run: number): void;
-  results(run: number): void;
-  series(run: number): void;
-  flows(run: number): void;
-  windows(run: number): void;
-  packets(run: number): void;
-  close(run: number): void;
-}
 
 /** A scenario, with the changes that the command line can make to it. */
 export interface Opening {
@@ -136,7 +113,7 @@ export class Engine {
       texts(new URL("scenarios.json", folder)),
     ]);
     const { exports } = await WebAssembly.instantiate(module, {});
-    return new Engine(exports as unknown as Exports, library);
+    return new Engine(guarded(exports as unknown as Exports), library);
   }
 
   /** The engine that `Simulation.open` uses, loaded once. */
@@ -222,8 +199,12 @@ export class Simulation {
     return answer(exports);
   }
 
-  /** Advances up to and including `until`, in s, at most to the end; returns whether the run is over. */
+  /**
+   * Advances up to and including `until`, in s, at most to the end; returns whether the run is over. Throws RangeError if
+   * `until` is not a time.
+   */
   advance(until: number): boolean {
+    if (!(until >= 0)) throw new RangeError(`until = ${until}: must be a time in s, at least 0`);
     this.#finished = this.#whileOpen().advance(this.#run, until) !== 0;
     return this.#finished;
   }
@@ -295,7 +276,7 @@ export class Simulation {
   #table(call: "series" | "flows" | "windows" | "packets"): Table {
     const names = this.#reply(call) as string[];
     const { memory, numbers, numbers_length } = this.#exports;
-    return new Table(names, new Float64Array(memory.buffer, numbers(), numbers_length()));
+    return new Table(names, new Float64Array(memory.buffer, address(numbers()), numbers_length()));
   }
 }
 
@@ -316,7 +297,7 @@ function wanted({
 /** Puts the request of the next call. */
 function request(exports: Exports, content: unknown): void {
   const bytes = new TextEncoder().encode(JSON.stringify(content));
-  const at = exports.request(bytes.length);
+  const at = address(exports.request(bytes.length));
   new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
 }
 
@@ -329,6 +310,5 @@ function answer(exports: Exports): Checked {
 
 /** The reply of the last call. */
 function reply(exports: Exports): unknown {
-  const bytes = new Uint8Array(exports.memory.buffer, exports.reply(), exports.reply_length());
-  return JSON.parse(new TextDecoder().decode(bytes));
+  return JSON.parse(text(exports, exports.reply(), exports.reply_length()));
 }

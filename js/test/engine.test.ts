@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
+import { guarded } from "../dist/guard.js";
 import { Engine, ScenarioError, Simulation } from "../dist/index.js";
 
 let engine: Engine;
@@ -124,6 +125,37 @@ test("a live run that nobody changes has the results of any other", () => {
   const { engine: _live, ...left } = live.run();
   const { engine: _other, ...right } = other.run();
   expect(left).toEqual(right);
+});
+
+test("a run without room in memory is refused, and a time that is none", () => {
+  const many = { ...SHORT, set: { ...SHORT.set, "traffic.flows.count": 1_000_000 } };
+  expect(() => engine.open(many)).toThrow("WebAssembly has room for 3");
+  using simulation = engine.open(SHORT);
+  expect(() => simulation.advance(Number.NaN)).toThrow("until = NaN: must be a time");
+  expect(() => simulation.advance(-1)).toThrow(RangeError);
+});
+
+test("an engine that has failed says why at every call", () => {
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  new TextEncoder().encodeInto("a queue of -1 packets", new Uint8Array(memory.buffer));
+  let calls = 0;
+  const advance = (..._numbers: number[]): number => {
+    calls += 1;
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  const engine = guarded({
+    memory,
+    advance,
+    now: (_run: number) => 5,
+    failure: () => 0,
+    failure_length: () => 21,
+  });
+  expect(engine.now(0)).toBe(5);
+  expect(() => engine.advance(0, 1)).toThrow(
+    "the engine failed, and has to be loaded again: a queue of -1 packets",
+  );
+  expect(() => engine.now(0)).toThrow("a queue of -1 packets");
+  expect(calls).toBe(1);
 });
 
 test("a simulation that is closed, or not over, has no results", () => {

@@ -149,9 +149,9 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// Sets what the labels of packets are made from; only of use if the algorithm reads them.
+    /// Sets what the labels of packets are made from, for an algorithm that reads them.
     pub fn set_labels(&mut self, labels: Labels) {
-        self.labels = Some(Box::new(labels)).filter(|_| self.algorithm.reads_labels());
+        self.labels = Some(Box::new(labels));
     }
 
     /// The backlog; `full` is whether another packet of `size` bytes would not fit.

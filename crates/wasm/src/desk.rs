@@ -22,6 +22,18 @@ pub struct Desk {
 
 thread_local! {
     static DESK: RefCell<Desk> = RefCell::default();
+    /// Why the engine failed. It is not at the desk, which is in use when the engine fails.
+    static FAILURE: RefCell<String> = RefCell::default();
+}
+
+/// Notes from now on why the engine fails: WebAssembly has nowhere to print it.
+pub fn note_failures() {
+    std::panic::set_hook(Box::new(|failure| FAILURE.set(failure.to_string())));
+}
+
+/// Reads why the engine failed.
+pub fn with_failure<T>(read: impl FnOnce(&str) -> T) -> T {
+    FAILURE.with_borrow(|failure| read(failure))
 }
 
 /// Does something at this thread's desk.

@@ -16,7 +16,7 @@ pub mod opening;
 pub mod table;
 
 use aqm::unit::{Span, Time};
-use desk::with_desk;
+use desk::{note_failures, with_desk, with_failure};
 use serde_json::json;
 
 /// Makes room for a request of `length` bytes of UTF-8, and returns where they go.
@@ -66,9 +66,22 @@ pub extern "C" fn describe() {
     });
 }
 
-/// Takes the texts of the shipped scenarios, by their names, from the request.
+/// Where the reason begins for which the engine failed, if it did: then nothing else can be called any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn failure() -> *const u8 {
+    with_failure(str::as_ptr)
+}
+
+/// The length of that in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn failure_length() -> usize {
+    with_failure(str::len)
+}
+
+/// Takes the texts of the shipped scenarios, by their names, from the request: the first call.
 #[unsafe(no_mangle)]
 pub extern "C" fn ship() {
+    note_failures();
     with_desk(|desk| {
         let reply = opening::ship(desk);
         desk.answer(&reply);

@@ -32,12 +32,15 @@ pub struct Opening {
     pub live: bool,
 }
 
+/// The most memory that a run may need: WebAssembly has 4 GiB in all.
+const ROOM: u64 = 3 << 30;
+
 /// Why a request has no answer.
 enum Refusal {
     /// It is not as it should be.
     Request(serde_json::Error),
     Scenario(Problems),
-    /// The run cannot follow.
+    /// There can be no such run.
     Run(String),
 }
 
@@ -133,6 +136,10 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
 pub fn open(desk: &mut Desk) -> Value {
     match read(desk) {
         Err(refusal) => refusal.json(),
+        Ok((_, scenario, _)) if netsim::memory_estimate(&scenario) > ROOM => {
+            let need = netsim::memory_estimate(&scenario) as f64 / f64::from(1 << 30);
+            Refusal::Run(format!("a run needs about {need:.1} GiB of memory: WebAssembly has room for 3")).json()
+        }
         Ok((opening, scenario, mut reply)) => {
             let care = match (opening.live, opening.packets) {
                 (true, _) => Care::Follows,

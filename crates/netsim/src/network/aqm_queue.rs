@@ -123,6 +123,7 @@ impl AqmQueue {
         self.lanes_are_new = true;
         self.meters = link.lanes().iter().map(|_| Meter::new()).collect();
         self.note_lanes(now);
+        self.meters.iter_mut().for_each(|meter| meter.occupancy.reset(now));
     }
 
     /// Notes that the queue's length has changed.

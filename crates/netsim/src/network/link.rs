@@ -2,7 +2,7 @@
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
 use crate::engine::event::NO_SLOT;
-use crate::engine::order::{Key, Order, Seniority};
+use crate::engine::order::{Key, Order, Seniority, instant};
 use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::random_loss::RandomLoss;
@@ -219,15 +219,23 @@ impl Link {
         self.random_loss = random_loss(link, seed, losses);
     }
 
-    /// Is as long as `delay` from now on. If it was longer, the packets on the way arrive earlier.
+    /// Delays packets by `delay` from now on. Those on the way go on as much faster or slower.
     pub(super) fn set_delay(&mut self, delay: Span, now: Time) {
-        let earlier = Integer.time(Integer.after(Instant::ZERO, self.wire.delay)).since(Time::ZERO + delay);
+        let old = Integer.time(Integer.after(Instant::ZERO, self.wire.delay)).nanos();
         self.wire.delay = Integer.lapse(delay);
         self.wire.last.0 = 0;
-        let soonest = Integer.key(Integer.instant(now + Span::ns(1)));
+        let (now, new) = (now.nanos(), delay.nanos());
         for i in 0..self.line.len() {
             let flight = self.line.get_mut(i).expect("as many are on the way");
-            flight.arrival = (flight.arrival - (Key::from(earlier.nanos()) << 64)).max(soonest);
+            let left = Integer.time(instant(flight.arrival)).nanos() - now;
+            // Before a packet has left the host its delay is whole.
+            let left = match left.checked_sub(old) {
+                Some(before) => before + new,
+                None => (u128::from(left) * u128::from(new) / u128::from(old)) as u64,
+            };
+            // The present event is over.
+            let arrival = Integer.instant(Time::from_nanos(now + left.max(1)));
+            flight.arrival = Integer.key(arrival) | Key::from(flight.arrival as u64);
         }
     }
 

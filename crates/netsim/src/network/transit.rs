@@ -78,7 +78,8 @@ impl<P: Probe> Network<P> {
                 number += 1;
                 let observed = i == scenario.observed;
                 let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
-                if aqm_queue.queue.algorithm().reads_labels() {
+                // A live run may get an algorithm that reads them.
+                if aqm_queue.queue.algorithm().reads_labels() || lead == Lead::Nothing {
                     let dscps = scenario.traffic.iter().map(|traffic| traffic.dscp.code()).collect();
                     aqm_queue.queue.set_labels(Labels { hosts: routes.hosts(), dscps });
                 }

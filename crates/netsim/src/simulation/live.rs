@@ -10,10 +10,10 @@ use scenario::model::{Change, Clock, Link};
 impl<P: Probe> Simulation<P> {
     /// Follows a changed scenario from now on: the rates, delays, buffers, random losses and algorithms of its links.
     ///
-    /// A packet in transmission keeps its rate. If a link becomes shorter, the packets on the way arrive as much earlier. An
-    /// algorithm with other parameters or another buffer starts in its initial state, and the packets that wait come to it at
-    /// once. The results are then of no one scenario: they count
-    /// what happened, over the rates that the links had.
+    /// A packet in transmission keeps its rate. The packets on the way go on as much faster or slower as the delay is
+    /// shorter or longer. An algorithm with other parameters or another buffer starts in its initial state, and the packets
+    /// that wait come to it at once. The results are then of no one scenario: they count what happened, over the rates that
+    /// the links had.
     ///
     /// Only a live run can: see [`Simulation::live`].
     ///
@@ -109,7 +109,7 @@ mod tests {
     use aqm::unit::Span;
 
     const LINK: &str = "duration = \"40 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"200 packets\"\n\
-        delay = \"20 ms\"\nloss = 0.0\n[aqm]\nname = \"droptail\"\n\
+        delay = \"20 ms\"\nreceiver_delay = \"0 s\"\nloss = 0.0\n[aqm]\nname = \"droptail\"\n\
         [[traffic]]\nname = \"long\"\ncount = 5\nstart = \"uniform(0 s, 1 s)\"\n\
         [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\n";
 
@@ -121,6 +121,13 @@ mod tests {
 
     fn run() -> Simulation<Checked<()>> {
         Simulation::live(scenario(&[]), 1, Checked(None))
+    }
+
+    /// All but the work.
+    fn results(run: &Simulation<Checked<()>>) -> String {
+        let mut results = run.results();
+        (results.engine.cpu_seconds, results.engine.events) = (0.0, 0);
+        serde_json::to_string(&results).unwrap()
     }
 
     fn at(seconds: u64) -> Time {
@@ -190,30 +197,47 @@ mod tests {
             left.advance(at(second));
             followed.follow(&scenario(&[])).unwrap();
         }
-        let results = |run: &Simulation<Checked<()>>| {
-            let mut results = run.results();
-            (results.engine.cpu_seconds, results.engine.events) = (0.0, 0);
-            serde_json::to_string(&results).unwrap()
-        };
         followed.advance(Time::MAX);
         left.advance(Time::MAX);
         assert_eq!(results(&followed), results(&left));
     }
 
     #[test]
-    fn a_shorter_link_hastens_the_packets_on_it_and_a_longer_one_does_not_hold_them() {
-        let arrivals = |delay: &str| {
+    fn packets_on_a_link_go_on_at_its_new_speed() {
+        let delivered = |delays: &[&str]| {
             let mut run = run();
             run.advance(at(3));
             let before = run.delivered();
-            run.follow(&scenario(&[("dumbbell.delay", delay)])).unwrap();
+            for delay in delays {
+                run.follow(&scenario(&[("dumbbell.delay", delay)])).unwrap();
+            }
             run.advance(at(3) + Span::ms(15));
-            run.delivered() - before
+            let delivered = run.delivered() - before;
+            run.advance(Time::MAX);
+            assert_eq!(run.violations(), Vec::<String>::new());
+            delivered
         };
-        let (shorter, same, longer) = (arrivals("1 ms"), arrivals("20 ms"), arrivals("200 ms"));
+        let (shorter, same, longer) = (delivered(&["1 ms"]), delivered(&["20 ms"]), delivered(&["200 ms"]));
         // 15 ms of 10 Mbit/s, and the 19 ms that were on the way.
         assert!(shorter > same + 15_000 && shorter < same + 30_000, "{shorter} after {same}");
-        assert_eq!(longer, same);
+        // Those of the last 1.5 ms.
+        assert!(longer < same / 4, "{longer} after {same}");
+        assert_eq!(delivered(&["500 ms", "0 s"]), delivered(&["0 s"]), "all arrive at once");
+    }
+
+    /// The whole state of an algorithm is new, its timer, its lanes and its labels included.
+    #[test]
+    fn a_run_that_gets_its_algorithm_at_the_start_is_one_that_has_it() {
+        for name in aqm::aqm::NAMES {
+            let with = [("aqm.name", *name), ("dumbbell.hosts", "3"), ("duration", "8 s")];
+            let without = [("aqm.name", "droptail"), ("dumbbell.hosts", "3"), ("duration", "8 s")];
+            let mut gets = Simulation::live(scenario(&without), 1, Checked(None));
+            gets.follow(&scenario(&with)).unwrap();
+            let mut has = Simulation::live(scenario(&with), 1, Checked(None));
+            gets.advance(Time::MAX);
+            has.advance(Time::MAX);
+            assert_eq!(results(&gets), results(&has), "{name}");
+        }
     }
 
     #[test]
