@@ -34,7 +34,7 @@ use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
 use run::{Column, Stopwatch};
 use scenario::Scenario;
-use scenario::model::Profile;
+use scenario::model::{Change, Profile};
 use std::time::Duration;
 
 /// One sample of one flow's congestion window.
@@ -87,8 +87,8 @@ pub struct Simulation<P> {
     /// The time, in nanoseconds, after which all links catch up.
     stride: u64,
     finished: bool,
-    /// Whether it can follow a scenario that changes.
-    live: bool,
+    /// The schedules of its links' rates, if it can follow a scenario that changes.
+    schedules: Option<Vec<Vec<Change>>>,
     /// What endpoints outside know of each traffic entry, if the packets come from there.
     ends: Option<Vec<Ends>>,
 }

@@ -9,7 +9,8 @@
 //! | [`desk`] | what persists between calls: the buffers, the shipped scenarios and the runs |
 //! | [`opening`] | a run from a request |
 //! | [`table`] | columns and packets as numbers |
-#![allow(unsafe_code)] // JavaScript finds a function by its name, which therefore must not be mangled.
+// JavaScript finds a function by its name, which therefore must not be mangled; elsewhere it would replace libc's.
+#![cfg_attr(target_family = "wasm", allow(unsafe_code))]
 
 pub mod desk;
 pub mod opening;
@@ -20,7 +21,7 @@ use desk::{note_failures, with_desk, with_failure};
 use serde_json::json;
 
 /// Makes room for a request of `length` bytes of UTF-8, and returns where they go.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn request(length: usize) -> *mut u8 {
     with_desk(|desk| {
         desk.request.clear();
@@ -30,31 +31,31 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
 }
 
 /// Where the reply begins.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn reply() -> *const u8 {
     with_desk(|desk| desk.reply.as_ptr())
 }
 
 /// The length of the reply in bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn reply_length() -> usize {
     with_desk(|desk| desk.reply.len())
 }
 
 /// Where the numbers of the table begin: column by column.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn numbers() -> *const f64 {
     with_desk(|desk| desk.numbers.as_ptr())
 }
 
 /// How many numbers the table has.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn numbers_length() -> usize {
     with_desk(|desk| desk.numbers.len())
 }
 
 /// Every algorithm, TCP, kind of traffic, table, metric and distribution, and the version.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn describe() {
     with_desk(|desk| {
         let mut description = scenario::catalogue();
@@ -67,19 +68,19 @@ pub extern "C" fn describe() {
 }
 
 /// Where the reason begins for which the engine failed, if it did: then nothing else can be called any more.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn failure() -> *const u8 {
     with_failure(str::as_ptr)
 }
 
 /// The length of that in bytes.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn failure_length() -> usize {
     with_failure(str::len)
 }
 
 /// Takes the texts of the shipped scenarios, by their names, from the request: the first call.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn ship() {
     note_failures();
     with_desk(|desk| {
@@ -89,7 +90,7 @@ pub extern "C" fn ship() {
 }
 
 /// Checks a scenario: see [`opening::Opening`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn check() {
     with_desk(|desk| {
         let reply = opening::check(desk);
@@ -98,7 +99,7 @@ pub extern "C" fn check() {
 }
 
 /// Opens a run: see [`opening::Opening`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn open() {
     with_desk(|desk| {
         let reply = opening::open(desk);
@@ -107,7 +108,7 @@ pub extern "C" fn open() {
 }
 
 /// Makes a live run follow the scenario in the request from now on: see [`opening::follow`].
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn follow(run: usize) {
     with_desk(|desk| {
         let reply = opening::follow(desk, run);
@@ -116,7 +117,7 @@ pub extern "C" fn follow(run: usize) {
 }
 
 /// Advances a run up to and including `until`, in s; returns whether it is over.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn advance(run: usize, until: f64) -> bool {
     with_desk(|desk| {
         desk.run(run).is_some_and(|run| {
@@ -127,14 +128,14 @@ pub extern "C" fn advance(run: usize, until: f64) -> bool {
 }
 
 /// The simulated time of the last event, in s.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn now(run: usize) -> f64 {
     with_desk(|desk| desk.run(run).map_or(f64::NAN, |run| run.now().secs()))
 }
 
 /// The observed link so far, the payload bytes delivered, and the signals of its algorithm: `null` before the first
 /// advance.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn glance(run: usize) {
     with_desk(|desk| {
         let reply = desk.run(run).and_then(|run| {
@@ -148,7 +149,7 @@ pub extern "C" fn glance(run: usize) {
 }
 
 /// The results of a run that is over, as `aqmlab run --json` has them for each seed; `null` before.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn results(run: usize) {
     with_desk(|desk| {
         let reply = desk.run(run).and_then(|run| run.results());
@@ -157,7 +158,7 @@ pub extern "C" fn results(run: usize) {
 }
 
 /// The recorded series as a table, once; its columns' names in the reply.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn series(run: usize) {
     with_desk(|desk| {
         let columns = desk.run(run).and_then(netsim::Run::take_columns).unwrap_or_default();
@@ -166,7 +167,7 @@ pub extern "C" fn series(run: usize) {
 }
 
 /// The flows of a run that is over as a table, if the scenario records them.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn flows(run: usize) {
     with_desk(|desk| {
         let columns = desk.run(run).map(|run| netsim::FlowRow::columns(&run.flows()));
@@ -175,7 +176,7 @@ pub extern "C" fn flows(run: usize) {
 }
 
 /// The sampled congestion windows as a table, if the scenario records them.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn windows(run: usize) {
     with_desk(|desk| {
         let columns = desk.run(run).map(|run| netsim::WindowSample::columns(run.windows()));
@@ -184,7 +185,7 @@ pub extern "C" fn windows(run: usize) {
 }
 
 /// The packets that links sent and lost since the last call as a table, if the run taps them.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn packets(run: usize) {
     with_desk(|desk| {
         let seen = desk.run(run).map(|run| run.seen(run.now()));
@@ -193,7 +194,7 @@ pub extern "C" fn packets(run: usize) {
 }
 
 /// Ends a run and frees its memory.
-#[unsafe(no_mangle)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn close(run: usize) {
     with_desk(|desk| desk.close(run));
 }

@@ -28,7 +28,7 @@ pub struct Opening {
     pub seed: Option<u64>,
     /// Whether the run lists packets.
     pub packets: bool,
-    /// Whether it can follow a scenario that changes; it then lists packets too, and records no series.
+    /// Whether it can follow a scenario that changes; it then records no series.
     pub live: bool,
 }
 
@@ -104,7 +104,7 @@ fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
         "duration": scenario.general.duration.secs(),
         "warmup": scenario.general.warmup.secs(),
     });
-    Ok((Opening { seed: Some(seed), ..opening }, scenario, reply))
+    Ok((opening, scenario, reply))
 }
 
 /// Takes the shipped scenarios from the request.
@@ -125,9 +125,15 @@ pub fn check(desk: &Desk) -> Value {
 
 /// Makes a live run follow the scenario in the request. The reply is that of [`check`], with `problems` if the run cannot.
 pub fn follow(desk: &mut Desk, run: usize) -> Value {
-    let followed = read(desk).and_then(|(_, scenario, reply)| {
+    let followed = read(desk).and_then(|(opening, scenario, reply)| {
         let run = desk.run(run).ok_or_else(|| Refusal::Run("the run is closed".to_owned()))?;
-        run.follow(&scenario).map(|()| reply).map_err(Refusal::Run)
+        if opening.seed.is_some_and(|seed| run.seed() != Some(seed)) {
+            return Err(Refusal::Run("seed: another seed needs a new run".to_owned()));
+        }
+        run.follow(&scenario).map_err(Refusal::Run)?;
+        let mut reply = reply;
+        reply["seed"] = json!(run.seed());
+        Ok(reply)
     });
     followed.unwrap_or_else(|refusal| refusal.json())
 }
@@ -138,11 +144,12 @@ pub fn open(desk: &mut Desk) -> Value {
         Err(refusal) => refusal.json(),
         Ok((_, scenario, _)) if netsim::memory_estimate(&scenario) > ROOM => {
             let need = netsim::memory_estimate(&scenario) as f64 / f64::from(1 << 30);
-            Refusal::Run(format!("a run needs about {need:.1} GiB of memory: WebAssembly has room for 3")).json()
+            Refusal::Run(format!("a run needs about {need:.1} GiB of memory: WebAssembly has room for 3"))
+                .json()
         }
         Ok((opening, scenario, mut reply)) => {
             let care = match (opening.live, opening.packets) {
-                (true, _) => Care::Follows,
+                (true, taps) => Care::Follows { taps },
                 (false, true) => Care::Taps,
                 (false, false) => Care::None,
             };

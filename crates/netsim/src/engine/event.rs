@@ -255,6 +255,13 @@ impl Events {
         if self.timer < first { self.pop() } else { Some(self.what[slot(first)]) }
     }
 
+    /// The present is `now`, up to which all events have been taken, on the integer clock: something happens from outside.
+    pub(crate) fn reach(&mut self, now: Time) {
+        if now > self.time {
+            (self.current, self.time, self.number) = (key(self.clock.instant(now), 0), now, 1);
+        }
+    }
+
     /// Takes the first event off the heap.
     fn pop(&mut self) -> Option<Event> {
         let timer = self.heap.pop()?;

@@ -49,7 +49,7 @@ pub(crate) struct AqmQueue {
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
     /// Whether the lanes are others than at the start: the counters of theirs do not cover the run.
-    pub(super) lanes_are_new: bool,
+    pub(crate) lanes_are_new: bool,
     /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
 }

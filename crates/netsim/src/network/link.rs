@@ -107,13 +107,9 @@ pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
 }
 
-/// The process by which a link loses packets at random, if it does, after `losses` of them.
-fn random_loss(link: &model::Link, seed: u64, losses: u64) -> Option<Box<RandomLoss>> {
-    // Without a loss it remains, if packets have been lost: they count.
-    let loss = link.loss.clone().or_else(|| (losses > 0).then_some(model::Loss::Bernoulli(0.0)))?;
-    let mut random_loss = RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name)));
-    random_loss.losses = losses;
-    Some(Box::new(random_loss))
+/// The process by which a link loses packets at random.
+fn random_loss(link: &model::Link, loss: model::Loss, seed: u64) -> Box<RandomLoss> {
+    Box::new(RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
 }
 
 impl Wire {
@@ -195,7 +191,7 @@ impl Link {
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
-            random_loss: random_loss(link, seed, 0),
+            random_loss: link.loss.clone().map(|loss| random_loss(link, loss, seed)),
             aqm_queue,
         }
     }
@@ -213,10 +209,13 @@ impl Link {
         self.limit = limit;
     }
 
-    /// Loses packets as `link` does from now on. Those lost so far remain counted.
+    /// Loses packets as `link` does from now on.
     pub(crate) fn set_loss(&mut self, link: &model::Link, seed: u64) {
-        let losses = self.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
-        self.random_loss = random_loss(link, seed, losses);
+        let loss = link.loss.clone().unwrap_or(model::Loss::Bernoulli(0.0));
+        match &mut self.random_loss {
+            Some(random_loss) => random_loss.change(loss),
+            None => self.random_loss = Some(random_loss(link, loss, seed)),
+        }
     }
 
     /// Delays packets by `delay` from now on. Those on the way go on as much faster or slower.
@@ -288,10 +287,10 @@ impl Link {
         Some(Passage { start, arrival })
     }
 
-    /// Bits that a plain link has sent / bits that it could have sent in the measurement window, which lasts for `seconds`.
-    /// A packet counts if its transmission starts in the window.
-    pub(crate) fn plain_utilisation(&self, seconds: f64) -> f64 {
-        (self.bytes as f64 * 8.0 / (self.wire.rate.bits() * seconds)).min(1.0)
+    /// Bits that a plain link has sent / the bits of its `capacity` in the measurement window. A packet counts if its
+    /// transmission starts in the window.
+    pub(crate) fn plain_utilisation(&self, capacity: f64) -> f64 {
+        (self.bytes as f64 * 8.0 / capacity).min(1.0)
     }
 
     /// Whether packets wait at `time`, the end, and neither is a transmission under way that they could wait for nor does the

@@ -19,6 +19,11 @@ impl RandomLoss {
         Self { loss, bad: false, rng, losses: 0 }
     }
 
+    /// Loses packets in another way from now on.
+    pub(crate) fn change(&mut self, loss: Loss) {
+        self.loss = loss;
+    }
+
     /// Whether the next packet is lost.
     pub(crate) fn loses(&mut self) -> bool {
         let lost = match &self.loss {

@@ -186,7 +186,8 @@ impl<'a> Routes<'a> {
                 next if next != END && plan.takes_over[next as usize] => Then::GoesOn,
                 _ => Then::Waits,
             };
-            let flags = [(AQM, link.aqm.is_some()), (LOSSY, link.loss.is_some()), (AHEAD, plan.links[i])];
+            let lossy = link.loss.is_some() || plan.may_lose;
+            let flags = [(AQM, link.aqm.is_some()), (LOSSY, lossy), (AHEAD, plan.links[i])];
             let hop = number | (then as u32) << THEN.trailing_zeros();
             Hop(flags.iter().filter(|(_, set)| *set).fold(hop, |hop, (flag, _)| hop | flag))
         };
@@ -246,7 +247,7 @@ mod tests {
         routes.path(1, 4);
         assert_eq!(routes.feeders(), [None, None, None, Some(2)]);
         let takes_over = takes_over(&links, &[false; 4], &routes.feeders());
-        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over };
+        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over, may_lose: false };
         let hops = routes.into_hops(&plan);
         assert!(hops[2].link() == 3 && hops[3].is_end());
         assert_eq!([0, 1, 2].map(|i| hops[i].then()), [Then::Waits, Then::GoesOn, Then::Waits]);
@@ -263,6 +264,7 @@ mod tests {
             links: vec![false, false, true],
             nodes: vec![false, false, false, true],
             takes_over: vec![false, true, true],
+            may_lose: false,
         };
         let hops = routes.into_hops(&plan);
         assert_eq!([0, 1, 2].map(|i| hops[i].then()), [Then::GoesOn, Then::GoesOn, Then::Early]);

@@ -1,5 +1,6 @@
 //! A run of any kind: with series or without, and with every packet accounted for.
 
+use super::live::{may_follow, schedules};
 use super::{Simulation, WindowSample};
 use crate::measure::flow_log::FlowRow;
 use crate::measure::probe::Checked;
@@ -19,9 +20,12 @@ pub enum Care {
     Accounts,
     /// It also lists those that links send and lose: see [`Simulation::seen`].
     Taps,
-    /// It also follows a scenario that changes: see [`Simulation::follow`]. It has no series, whose columns are those of
-    /// its first algorithms.
-    Follows,
+    /// It also follows a scenario that changes: see [`Simulation::follow`]; and perhaps lists packets. It has no series, whose
+    /// columns are those of its first algorithms.
+    Follows {
+        /// Whether it lists packets.
+        taps: bool,
+    },
 }
 
 /// A run of a scenario with one seed: one compiled engine for each kind. The set-up, which can take long, is part of the
@@ -57,10 +61,14 @@ macro_rules! whichever {
 
 impl Kind {
     fn set_up(scenario: Scenario, seed: u64, care: Care, watch: Watch) -> Self {
-        if care == Care::Follows {
-            let mut run = Simulation::live(scenario, seed, Checked(None));
-            run.tap();
-            return Self::Accounted(run);
+        if let Care::Follows { taps } = care {
+            let run = Simulation::live(scenario, seed, Checked(None), watch).map(|mut run| {
+                if taps {
+                    run.tap();
+                }
+                Self::Accounted(run)
+            });
+            return run.unwrap_or(Self::Stopped);
         }
         let series = scenario.record.series.then(|| Series::new(&scenario));
         let run = match series {
@@ -182,12 +190,25 @@ impl Run {
     /// What of the change needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
         match &mut self.0 {
-            Kind::Waiting { scenario: ours, care: Care::Follows, .. } => {
+            Kind::Waiting { scenario: ours, care: Care::Follows { .. }, .. } => {
+                may_follow(ours, &schedules(ours), scenario)?;
                 **ours = scenario.clone();
                 Ok(())
             }
             Kind::Accounted(run) => run.follow(scenario),
             _ => Err("only a live run can follow".to_owned()),
+        }
+    }
+
+    /// Its seed; `None` after a stop.
+    #[must_use]
+    pub const fn seed(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Waiting { seed, .. } => Some(*seed),
+            Kind::Bare(run) => Some(run.seed),
+            Kind::Recorded(run) => Some(run.seed),
+            Kind::Accounted(run) => Some(run.seed),
+            Kind::Stopped => None,
         }
     }
 

@@ -10,56 +10,33 @@ use scenario::model::{Change, Clock, Link};
 impl<P: Probe> Simulation<P> {
     /// Follows a changed scenario from now on: the rates, delays, buffers, random losses and algorithms of its links.
     ///
-    /// A packet in transmission keeps its rate. The packets on the way go on as much faster or slower as the delay is
-    /// shorter or longer. An algorithm with other parameters or another buffer starts in its initial state, and the packets
-    /// that wait come to it at once. The results are then of no one scenario: they count what happened, over the rates that
-    /// the links had.
+    /// * At another rate a packet in transmission, and on a link whose queue is not measured all that wait, keep the old one.
+    /// * At another delay the packets on the way go on as much faster or slower as it is shorter or longer.
+    /// * An algorithm with other parameters or another buffer starts in its initial state, on a port with the present rate,
+    ///   and the packets that wait come to it at once. A buffer in s or in BDP is another one at another rate. Of the rate
+    ///   and the delay alone an algorithm learns nothing, as from `changes`.
+    ///
+    /// The results are then of no one scenario. They count what happened, over the rates that the links had, without lanes
+    /// where there were others before. What they compare with an idle network, or with a target, is of the first scenario.
     ///
     /// Only a live run can: see [`Simulation::live`].
     ///
     /// # Errors
     /// What of the change needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
-        self.may_follow(scenario)?;
+        let schedules = self.schedules.as_ref().ok_or("only a live run can follow")?;
+        if self.finished {
+            return Err("the run is over".to_owned());
+        }
+        may_follow(&self.scenario, schedules, scenario)?;
+        // The last event may have been long ago.
+        self.network.events.reach(self.network.watch.now());
         let old = std::mem::replace(&mut self.scenario.links, scenario.links.clone());
         for (i, before) in old.into_iter().enumerate() {
             self.follow_link(i, &before);
         }
         self.scenario.discipline.clone_from(&scenario.discipline);
         Ok(())
-    }
-
-    /// Why it cannot follow, if it cannot.
-    fn may_follow(&self, scenario: &Scenario) -> Result<(), String> {
-        let ours = &self.scenario;
-        if !self.live {
-            return Err("only a live run can follow".to_owned());
-        }
-        if scenario.clock != Clock::Integer || ours.clock != Clock::Integer {
-            return Err("clock: only a run on the integer clock can follow".to_owned());
-        }
-        let mut rest = scenario.clone();
-        rest.discipline.clone_from(&ours.discipline);
-        rest.general.title.clone_from(&ours.general.title);
-        if rest.links.len() != ours.links.len() || rest.nodes != ours.nodes {
-            return Err("the network has other links: that needs a new run".to_owned());
-        }
-        for (theirs, ours) in rest.links.iter_mut().zip(&ours.links) {
-            if theirs.aqm.is_some() != ours.aqm.is_some() {
-                return Err(format!("link {}: whether its queue is measured needs a new run", ours.name));
-            }
-            if !theirs.changes.is_empty() && theirs.rate != ours.rate {
-                return Err(format!("link {}: its rate follows a schedule", ours.name));
-            }
-            *theirs = as_followed(theirs, ours);
-            if theirs != ours {
-                return Err(format!("link {}: that needs a new run", ours.name));
-            }
-        }
-        if rest.traffic != ours.traffic {
-            return Err("traffic: that needs a new run".to_owned());
-        }
-        if rest == *ours { Ok(()) } else { Err("that needs a new run".to_owned()) }
     }
 
     /// Follows the scenario's link, which was `before`.
@@ -95,10 +72,50 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
+/// The schedule of the rates of each link.
+pub(super) fn schedules(scenario: &Scenario) -> Vec<Vec<Change>> {
+    scenario.links.iter().map(|link| link.changes.clone()).collect()
+}
+
+/// Why a run of one scenario cannot follow another, if it cannot.
+pub(super) fn may_follow(
+    ours: &Scenario,
+    schedules: &[Vec<Change>],
+    theirs: &Scenario,
+) -> Result<(), String> {
+    if theirs.clock != Clock::Integer || ours.clock != Clock::Integer {
+        return Err("clock: only a run on the integer clock can follow".to_owned());
+    }
+    let mut rest = theirs.clone();
+    rest.discipline.clone_from(&ours.discipline);
+    rest.general.title.clone_from(&ours.general.title);
+    if rest.links.len() != ours.links.len() || rest.nodes != ours.nodes {
+        return Err("the network has other links: that needs a new run".to_owned());
+    }
+    for ((theirs, ours), schedule) in rest.links.iter_mut().zip(&ours.links).zip(schedules) {
+        let name = &ours.name;
+        if theirs.aqm.is_some() != ours.aqm.is_some() {
+            return Err(format!("link {name}: whether its queue is measured needs a new run"));
+        }
+        if theirs.changes != *schedule || !schedule.is_empty() && theirs.rate != ours.rate {
+            return Err(format!(
+                "link {name}: another rate beside a schedule, or another schedule, needs a new run"
+            ));
+        }
+        *theirs = as_followed(theirs, ours);
+        if theirs != ours {
+            return Err(format!("link {name}: that needs a new run"));
+        }
+    }
+    if rest.traffic != ours.traffic {
+        return Err("traffic: that needs a new run".to_owned());
+    }
+    if rest == *ours { Ok(()) } else { Err("that needs a new run".to_owned()) }
+}
+
 /// A link with the values of another where a run can follow.
 fn as_followed(link: &Link, values: &Link) -> Link {
-    let Link { rate, delay, loss, buffer, aqm, .. } = values.clone();
-    let changes = if link.changes.is_empty() { values.changes.clone() } else { link.changes.clone() };
+    let Link { rate, delay, loss, buffer, aqm, changes, .. } = values.clone();
     Link { rate, delay, loss, buffer, aqm, changes, ..link.clone() }
 }
 
@@ -107,9 +124,10 @@ mod tests {
     use super::*;
     use crate::measure::probe::Checked;
     use aqm::unit::Span;
+    use run::Watch;
 
     const LINK: &str = "duration = \"40 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"200 packets\"\n\
-        delay = \"20 ms\"\nreceiver_delay = \"0 s\"\nloss = 0.0\n[aqm]\nname = \"droptail\"\n\
+        delay = \"20 ms\"\nreceiver_delay = \"0 s\"\n[aqm]\nname = \"droptail\"\n\
         [[traffic]]\nname = \"long\"\ncount = 5\nstart = \"uniform(0 s, 1 s)\"\n\
         [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\n";
 
@@ -119,14 +137,23 @@ mod tests {
         document.check().unwrap()
     }
 
-    fn run() -> Simulation<Checked<()>> {
-        Simulation::live(scenario(&[]), 1, Checked(None))
+    fn live(changes: &[(&str, &str)]) -> Simulation<Checked<()>> {
+        Simulation::live(scenario(changes), 1, Checked(None), Watch::default()).expect("nobody stops it")
     }
 
-    /// All but the work.
+    fn run() -> Simulation<Checked<()>> {
+        live(&[])
+    }
+
+    fn assert_close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-3, "{found} instead of {expected}");
+    }
+
+    /// All but the work, and the lanes, which start again with an algorithm.
     fn results(run: &Simulation<Checked<()>>) -> String {
         let mut results = run.results();
         (results.engine.cpu_seconds, results.engine.events) = (0.0, 0);
+        results.lanes.clear();
         serde_json::to_string(&results).unwrap()
     }
 
@@ -186,13 +213,13 @@ mod tests {
         let results = run.results();
         let bits = results.metrics.link.traffic.throughput * 40.0;
         assert!((bits / (10e6 * 10.0 + 4e6 * 20.0 + 20e6 * 10.0) - 0.95).abs() < 0.05, "{bits}");
-        assert!(results.metrics.link.utilisation < 1.0);
+        assert_close(results.metrics.link.utilisation, bits / (10e6 * 10.0 + 4e6 * 20.0 + 20e6 * 10.0));
     }
 
     #[test]
     fn a_scenario_that_is_the_same_changes_nothing() {
         let (mut followed, mut left) = (run(), Simulation::new(scenario(&[]), 1, Checked(None)));
-        for second in 1..=40 {
+        for second in 1..40 {
             followed.advance(at(second));
             left.advance(at(second));
             followed.follow(&scenario(&[])).unwrap();
@@ -200,6 +227,37 @@ mod tests {
         followed.advance(Time::MAX);
         left.advance(Time::MAX);
         assert_eq!(results(&followed), results(&left));
+    }
+
+    /// A link that is idle until 12 s, with half the rate from 8 s on.
+    #[test]
+    fn a_change_is_at_the_time_that_the_run_has_reached_although_nothing_happened() {
+        let late = [("traffic.long.start", "12 s"), ("traffic.cbr.start", "12 s"), ("duration", "20 s")];
+        let mut run = live(&late);
+        run.advance(at(8));
+        run.follow(&scenario(&[&late[..], &[("dumbbell.rate", "5 Mbit/s")]].concat())).unwrap();
+        run.advance(Time::MAX);
+        let link = run.results().metrics.link;
+        assert_close(link.utilisation, link.traffic.throughput * 20.0 / (10e6 * 8.0 + 5e6 * 12.0));
+    }
+
+    #[test]
+    fn losses_go_on_with_the_random_numbers_that_come() {
+        let lost = |follows: usize| {
+            let mut run = run();
+            for second in 1..40 {
+                for _ in 0..follows {
+                    for loss in ["0.02", "0.01"] {
+                        run.follow(&scenario(&[("dumbbell.loss", loss)])).unwrap();
+                    }
+                }
+                run.advance(at(second));
+            }
+            run.advance(Time::MAX);
+            run.results().metrics.link.random_losses
+        };
+        assert!(lost(1).is_some_and(|lost| lost > 20), "{:?}", lost(1));
+        assert_eq!(lost(1), lost(5));
     }
 
     #[test]
@@ -231,9 +289,9 @@ mod tests {
         for name in aqm::aqm::NAMES {
             let with = [("aqm.name", *name), ("dumbbell.hosts", "3"), ("duration", "8 s")];
             let without = [("aqm.name", "droptail"), ("dumbbell.hosts", "3"), ("duration", "8 s")];
-            let mut gets = Simulation::live(scenario(&without), 1, Checked(None));
+            let mut gets = live(&without);
             gets.follow(&scenario(&with)).unwrap();
-            let mut has = Simulation::live(scenario(&with), 1, Checked(None));
+            let mut has = live(&with);
             gets.advance(Time::MAX);
             has.advance(Time::MAX);
             assert_eq!(results(&gets), results(&has), "{name}");
@@ -248,6 +306,11 @@ mod tests {
             ("traffic.long.count", "6", "traffic: that needs a new run"),
             ("duration", "50 s", "that needs a new run"),
             ("dumbbell.overhead", "14 B", "link bottleneck: that needs a new run"),
+            (
+                "dumbbell.changes",
+                "[\"5 s: 1 Mbit/s\"]",
+                "link bottleneck: another rate beside a schedule, or another schedule, needs a new run",
+            ),
             ("clock", "double", "clock: only a run on the integer clock can follow"),
         ] {
             let changed = scenario(&[("dumbbell.rate", "1 Mbit/s"), (path, text)]);
@@ -255,6 +318,10 @@ mod tests {
         }
         let (rate, _) = between(&mut run, 5, 10);
         assert!((rate / 10e6 - 1.0).abs() < 0.01, "{rate}");
+        run.advance(Time::MAX);
+        assert_eq!(run.follow(&scenario(&[])), Err("the run is over".to_owned()));
+        let mut scheduled = live(&[("dumbbell.changes", "[\"5 s: 1 Mbit/s\"]")]);
+        assert!(scheduled.follow(&scenario(&[])).unwrap_err().contains("schedule"));
         let mut ahead = Simulation::step_by_step(scenario(&[]), 1, ());
         assert!(ahead.follow(&scenario(&[])).unwrap_err().contains("live"));
     }

@@ -1,6 +1,6 @@
 //! The set-up of a run.
 
-use super::Simulation;
+use super::{Simulation, live};
 use crate::engine::event::{Event, Events};
 use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
@@ -36,11 +36,12 @@ impl<P: Probe> Simulation<P> {
         Self::set_up(scenario, seed, probe, Own::StepByStep, Watch::default()).expect(UNSTOPPED)
     }
 
-    /// The same with an event for every packet that comes to any link: such a run can [follow](Simulation::follow) a
-    /// scenario that changes.
+    /// A run that can [follow](Simulation::follow) a scenario that changes, with an event for every packet that comes to any
+    /// link; `None` if the watch stops the set-up. Packets of several hosts that come to a link at the same nanosecond may
+    /// come in another order than in other runs.
     #[must_use]
-    pub fn live(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, Own::Live, Watch::default()).expect(UNSTOPPED)
+    pub fn live(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
+        Self::set_up(scenario, seed, probe, Own::Live, watch)
     }
 
     /// The same for packets from outside: the scenario's own traffic sends nothing.
@@ -65,7 +66,7 @@ impl<P: Probe> Simulation<P> {
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
             finished: false,
-            live: own == Own::Live,
+            schedules: (own == Own::Live).then(|| live::schedules(&scenario)),
             ends: None,
             scenario,
             seed,

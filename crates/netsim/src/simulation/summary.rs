@@ -94,7 +94,8 @@ impl<P: Probe> Simulation<P> {
             let metrics = self.link_metrics(i, aqm_queue, &Runs::sum(&runs), &bursts, seconds);
             let said = &self.scenario.links[i];
             let name = &said.name;
-            for (lane, of_lane) in said.lanes().iter().enumerate() {
+            let named = if aqm_queue.lanes_are_new { &[] } else { said.lanes() };
+            for (lane, of_lane) in named.iter().enumerate() {
                 lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
             }
             let mut own = BTreeMap::new();
@@ -119,7 +120,7 @@ impl<P: Probe> Simulation<P> {
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
         let classes = names().map(|(i, name)| (name, self.class_metrics(i, aqm_queue, &runs[i], seconds)));
         let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
-        let elsewhere = Elsewhere::of(&link, self.others(&links, seconds));
+        let elsewhere = Elsewhere::of(&link, self.others(&links));
         Results {
             seed: self.seed,
             metrics: Metrics {
@@ -153,13 +154,13 @@ impl<P: Probe> Simulation<P> {
     fn others<'a>(
         &'a self,
         measured: &BTreeMap<String, LinkMetrics>,
-        seconds: f64,
     ) -> impl Iterator<Item = (&'a str, f64)> {
+        let general = &self.scenario.general;
         let observed = self.scenario.observed;
         let shares = self.network.shares_paths_with(observed);
         let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
         links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, said))| {
-            let plain = || link.plain_utilisation(seconds);
+            let plain = || link.plain_utilisation(said.capacity(general.warmup, general.duration));
             (&*said.name, measured.get(&said.name).map_or_else(plain, |metrics| metrics.utilisation))
         })
     }

@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) nodes: Vec<bool>,
     /// For each link, whether it takes over every packet when the link before it sends the packet.
     pub(crate) takes_over: Vec<bool>,
+    /// Whether any link may begin to lose packets at random.
+    pub(crate) may_lose: bool,
 }
 
 impl Plan {
@@ -42,19 +44,25 @@ impl Plan {
         feeders: &[Option<u32>],
     ) -> Self {
         let takes_over = takes_over(&scenario.links, &links, feeders);
-        Self { links, nodes: early_nodes(scenario, paths), takes_over }
+        Self { links, nodes: early_nodes(scenario, paths), takes_over, may_lose: false }
     }
 
     /// The plan in which there is an event for every arrival at a link with an AQM or at a host.
     pub(crate) fn over_plain_links(scenario: &Scenario, feeders: &[Option<u32>]) -> Self {
         let links = vec![false; scenario.links.len()];
-        Self { takes_over: takes_over(&scenario.links, &links, feeders), ..Self::none(scenario) }
+        let takes_over = takes_over(&scenario.links, &links, feeders);
+        Self { takes_over, may_lose: false, ..Self::none(scenario) }
     }
 
-    /// The plan in which there is an event for every arrival.
+    /// The plan in which there is an event for every arrival, and links may change.
     pub(crate) fn none(scenario: &Scenario) -> Self {
         let no_link = vec![false; scenario.links.len()];
-        Self { links: no_link.clone(), nodes: vec![false; scenario.nodes.len()], takes_over: no_link }
+        Self {
+            links: no_link.clone(),
+            nodes: vec![false; scenario.nodes.len()],
+            takes_over: no_link,
+            may_lose: true,
+        }
     }
 }
 
