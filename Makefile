@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,9 +81,13 @@ $(STAMPS)/wasm: js/scripts/wasm.sh $(ENGINE)
 	js/scripts/wasm.sh
 	@mkdir -p $(@D) && touch $@
 
-$(STAMPS)/javascript: $(STAMPS)/wasm js/package-lock.json $(shell find js/src js/scripts python/aqmlab/library -type f)
+# The package is there as long as it is not removed by hand.
+$(STAMPS)/javascript: $(STAMPS)/wasm $(wildcard js/*.json) $(shell find js/src js/scripts python/aqmlab/library -type f) \
+  $(if $(wildcard js/dist/index.js),,missing-package)
 	cd js && npm ci --silent && npm run --silent build
 	@touch $@
+
+missing-package:
 
 release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
 	$(BIN)/python -m benches.release
@@ -147,7 +151,7 @@ lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and
 	  --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and written
-	rm -rf $(VENV) target out dist
+	rm -rf $(VENV) target out dist js/dist js/node_modules js/LICENSE
 
 # What must be there already. Says all that is missing, and how to get it.
 $(STAMPS)/tools:

@@ -22,6 +22,7 @@ SMALL_RUN = 1_500_000
 """Packets of the largest scenario that is compared."""
 
 pytestmark = [
+    pytest.mark.timeout(600),
     pytest.mark.skipif(NODE is None, reason="Node.js is not installed"),
     pytest.mark.skipif(not PACKAGE.exists(), reason="js/dist is missing: make javascript"),
 ]
@@ -30,7 +31,7 @@ pytestmark = [
 def in_node(openings: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     lines = "".join(json.dumps(opening) + "\n" for opening in openings)
     command = [str(NODE), str(ROOT / "js" / "test" / "results.mjs")]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=600)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     return [without_time(json.loads(line)) for line in done.stdout.splitlines()]
 
 

@@ -17,7 +17,7 @@ const wasm = join(here, "../target/wasm/aqmlab.wasm");
 const library = join(here, "../python/aqmlab/library");
 
 if (!existsSync(wasm)) {
-  console.error("target/wasm/aqmlab.wasm is missing: build it with `make wasm`");
+  console.error("target/wasm/aqmlab.wasm is missing: `make javascript` builds it");
   process.exit(1);
 }
 
@@ -25,6 +25,7 @@ const dist = join(here, "dist");
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 copyFileSync(wasm, join(dist, "aqmlab.wasm"));
+copyFileSync(join(here, "../LICENSE"), join(here, "LICENSE"));
 
 const texts = readdirSync(library, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".toml"))

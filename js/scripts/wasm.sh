@@ -15,23 +15,28 @@ missing() {
 }
 
 if [[ ! -d "$(rustc --print target-libdir --target "$target")" ]]; then
-  for candidate in rustc /usr/bin/rustc; do
+  found=
+  for candidate in "$(command -v rustc)" /usr/bin/rustc; do
     sources="$("$candidate" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library"
     if [[ -d $sources ]]; then
-      # A standard library from its sources is not a stable feature.
-      export RUSTC=$candidate RUSTC_BOOTSTRAP=1
-      build+=(-Zbuild-std=std,panic_abort)
+      found=$candidate
       break
     fi
   done
-  [[ -n ${RUSTC_BOOTSTRAP:-} ]] || missing "no standard library for WebAssembly: rustup target add $target (Debian: apt \
+  [[ -n $found ]] || missing "no standard library for WebAssembly: rustup target add $target (Debian: apt \
 install rustc-web rust-web-src lld)"
-  if ! command -v rust-lld >/dev/null && [[ $RUSTC == /usr/bin/rustc ]]; then
+  # A standard library from its sources is not a stable feature.
+  export RUSTC=$found RUSTC_BOOTSTRAP=1
+  build+=(-Zbuild-std=std,panic_abort)
+  # Debian's compiler has no linker of its own.
+  if [[ $found == /usr/bin/rustc ]]; then
     command -v wasm-ld >/dev/null || missing "no linker for WebAssembly: install lld (Debian: apt install lld)"
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld
   fi
 fi
 command -v npm >/dev/null || missing "no npm: install Node.js 20 or newer"
+node=$(node --version | tr -d v)
+[[ ${node%%.*} -ge 20 ]] || missing "Node.js $node is too old: install 20 or newer"
 [[ ${1:-} != --ready ]] || exit 0
 
 export CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_STRIP=true

@@ -14,9 +14,12 @@ export interface Opening {
   set?: Record<string, string | number | boolean>;
   /** The seed, if not that of the file. */
   seed?: number;
-  /** Whether to list the packets that links send and lose. */
+  /** Whether to list the packets that links send and lose, until `Simulation.packets` takes them. */
   packets?: boolean;
-  /** Whether the run can follow a scenario that changes. Such a run lists packets, and records no series. */
+  /**
+   * Whether the run can follow a scenario that changes. Such a run records no series. Packets of several hosts that come to a
+   * link at the same nanosecond may come in another order than in other runs.
+   */
   live?: boolean;
 }
 
@@ -49,14 +52,19 @@ export interface Checked {
   warmup: number;
 }
 
-/** The observed link so far, in packets, bytes and seconds, warm-up included. */
+/** The observed link so far, warm-up included. The differences of two glances yield rates and means. */
 export interface Glance {
+  /** The simulated time in s. */
   t: number;
+  /** Packets that wait. */
   queue: number;
+  /** Their number integrated over the time so far, in packet seconds. */
   queue_area: number;
+  /** Packets that arrived, were dropped, and were marked with CE. */
   arrivals: number;
   drops: number;
   marks: number;
+  /** Packets whose transmission has begun, their bytes on the link, and the sum of the times that they waited, in s. */
   departures: number;
   departed_bytes: number;
   waited: number;
@@ -77,6 +85,7 @@ export interface Results {
   links: Record<string, Metrics>;
   lanes: Record<string, Metrics>;
   distributions: Record<string, unknown>;
+  /** Packets that the observed link sent, and events. `cpu_seconds` is 0: WebAssembly does not know it. */
   engine: { packets: number; events: number; cpu_seconds: number };
   [other: string]: unknown;
 }
@@ -91,6 +100,8 @@ export class ScenarioError extends Error {
     this.problems = problems;
   }
 }
+
+const HERE = new URL("./", import.meta.url);
 
 /** One instance of the compiled engine, which runs simulations on the thread that calls it. */
 export class Engine {
@@ -107,18 +118,28 @@ export class Engine {
   }
 
   /** An engine of its own, from the files in the folder of the package, or in another. */
-  static async load(folder: URL = new URL("./", import.meta.url)): Promise<Engine> {
+  static load(folder: URL = HERE): Promise<Engine> {
+    return Engine.#load(folder, () => {});
+  }
+
+  static async #load(folder: URL, onFailure: () => void): Promise<Engine> {
     const [module, library] = await Promise.all([
       compiled(new URL("aqmlab.wasm", folder)),
       texts(new URL("scenarios.json", folder)),
     ]);
     const { exports } = await WebAssembly.instantiate(module, {});
-    return new Engine(guarded(exports as unknown as Exports), library);
+    return new Engine(guarded(exports as unknown as Exports, onFailure), library);
   }
 
-  /** The engine that `Simulation.open` uses, loaded once. */
+  /** The engine that `Simulation.open` uses: loaded once, and again if it has failed. */
   static default(): Promise<Engine> {
-    Engine.#default ??= Engine.load();
+    if (Engine.#default === undefined) {
+      const forget = () => {
+        Engine.#default = undefined;
+      };
+      Engine.#default = Engine.#load(HERE, forget);
+      Engine.#default.catch(forget);
+    }
     return Engine.#default;
   }
 
@@ -173,7 +194,7 @@ export class Simulation {
     opening: Omit<Opening, "text" | "name"> = {},
   ): Promise<Simulation> {
     const engine = await Engine.default();
-    return engine.open(typeof scenario === "string" ? { name: scenario, ...opening } : scenario);
+    return engine.open({ ...(typeof scenario === "string" ? { name: scenario } : scenario), ...opening });
   }
 
   /** The simulated time of the last event, in s. */
@@ -188,7 +209,10 @@ export class Simulation {
 
   /**
    * Follows a changed scenario from now on, if the run was opened with `live`: the rates, delays, buffers, random losses and
-   * queue disciplines of its links. A discipline with other parameters starts in its initial state.
+   * queue disciplines of its links. A packet in transmission keeps its rate; those on the way go on as much faster or slower
+   * as the delay is shorter or longer. A discipline with other parameters or another buffer starts in its initial state,
+   * and the packets that wait come to it at once; a rate or a delay alone it does not learn. The results count what
+   * happened; what they compare with an idle network or with a target is of the first scenario.
    *
    * Throws ScenarioError if the scenario is not valid, or if the change needs a new run; then nothing changes.
    */
@@ -222,9 +246,9 @@ export class Simulation {
 
   /** The results of a run that is over. Throws Error before. */
   results(): Results {
-    const results = this.#reply("results") as Omit<Results, "seed"> | null;
+    const results = this.#reply("results") as Results | null;
     if (results === null) throw new Error("the run is not over: advance it to its end");
-    return { seed: this.checked.seed, ...results } as Results;
+    return results;
   }
 
   /** The recorded series of a run, once: column `t` in s, and each quantity by its name. */
@@ -238,8 +262,8 @@ export class Simulation {
   }
 
   /** The sampled congestion windows, if the scenario records them (`record.cwnd`). */
-  windows(): Table {
-    return this.#table("windows");
+  cwnd(): Table {
+    return this.#table("cwnd");
   }
 
   /**
@@ -267,16 +291,17 @@ export class Simulation {
     return this.#exports;
   }
 
-  #reply(call: "glance" | "results" | "series" | "flows" | "windows" | "packets"): unknown {
+  #reply(call: "glance" | "results" | "series" | "flows" | "cwnd" | "packets"): unknown {
     const exports = this.#whileOpen();
     exports[call](this.#run);
     return reply(exports);
   }
 
-  #table(call: "series" | "flows" | "windows" | "packets"): Table {
+  #table(call: "series" | "flows" | "cwnd" | "packets"): Table {
     const names = this.#reply(call) as string[];
     const { memory, numbers, numbers_length } = this.#exports;
-    return new Table(names, new Float64Array(memory.buffer, address(numbers()), numbers_length()));
+    // Copied as a whole: the memory is that of the next call.
+    return new Table(names, new Float64Array(memory.buffer, address(numbers()), numbers_length()).slice());
   }
 }
 

@@ -19,7 +19,7 @@ export interface Exports {
   results(run: number): void;
   series(run: number): void;
   flows(run: number): void;
-  windows(run: number): void;
+  cwnd(run: number): void;
   packets(run: number): void;
   close(run: number): void;
 }
@@ -30,7 +30,7 @@ type Call = (...numbers: number[]) => number;
 type Failing = Pick<Exports, "memory" | "failure" | "failure_length">;
 
 /** The functions with an error that says why, if the engine itself fails; after that, it cannot be called any more. */
-export function guarded<E extends Failing>(exports: E): E {
+export function guarded<E extends Failing>(exports: E, onFailure: () => void): E {
   let failed: Error | undefined;
   const guard =
     (call: Call) =>
@@ -39,7 +39,9 @@ export function guarded<E extends Failing>(exports: E): E {
       try {
         return call(...numbers);
       } catch (error) {
-        const why = text(exports, exports.failure(), exports.failure_length());
+        // There is no reason if memory has run out.
+        const why = text(exports, exports.failure(), exports.failure_length()) || "out of memory?";
+        onFailure();
         failed = new Error(`the engine failed, and has to be loaded again: ${why}`, { cause: error });
         throw failed;
       }

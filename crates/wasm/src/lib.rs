@@ -177,7 +177,7 @@ pub extern "C" fn flows(run: usize) {
 
 /// The sampled congestion windows as a table, if the scenario records them.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn windows(run: usize) {
+pub extern "C" fn cwnd(run: usize) {
     with_desk(|desk| {
         let columns = desk.run(run).map(|run| netsim::WindowSample::columns(run.windows()));
         desk.tabulate(columns.unwrap_or_default());
