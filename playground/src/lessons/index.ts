@@ -1,0 +1,3 @@
+import type { Lesson } from "./lesson.js";
+
+export const lessons: readonly Lesson[] = [];
