@@ -1,3 +1,4 @@
+import type { Opening } from "aqmlab";
 import { createEffect, createMemo, createSignal, For, Match, onCleanup, Show, Switch } from "solid-js";
 import { lessons } from "./lessons/index.js";
 import { createLab } from "./model/lab.js";
@@ -31,16 +32,25 @@ export function App(props: { link: Link; onChange?: (fragment: string) => void }
   const shown = createMemo(() => chosen() ?? suitable(lab.speed()));
   const [tab, setTab] = createSignal<(typeof TABS)[number] | null>(null);
   const [lesson, setLesson] = createSignal(lessons.find(({ id }) => id === props.link.lesson));
-  const lanes = createMemo(() => lab.lanes().map((_, i) => i), [], { equals: (a, b) => a.length === b.length });
+  const lanes = createMemo(() => lab.lanes().map((_, i) => i), [], {
+    equals: (a, b) => a.length === b.length,
+  });
+
+  // For scripts that drive the page, and its tests.
+  Object.assign(globalThis, {
+    aqmlab: { run: (opening: Opening) => lab.client.ask({ ask: "run", opening }) },
+  });
 
   createEffect(() => {
     const setup = { ...lab.setup, set: { ...lab.setup.set }, aqms: [...lab.setup.aqms] };
     const current = lesson()?.id;
     if (lab.lanes().length === 0) return;
-    void fragment({ setup, embed: props.link.embed, ...(current !== undefined && { lesson: current }) }).then(props.onChange);
+    void fragment({ setup, embed: props.link.embed, ...(current !== undefined && { lesson: current }) }).then(
+      props.onChange,
+    );
   });
 
-  const title = () => (lab.lanes()[0]?.checked.scenario["title"] as string | undefined) ?? "";
+  const title = () => (lab.lanes()[0]?.checked.scenario.title as string | undefined) ?? "";
 
   return (
     <div class="playground" data-scheme={scheme()} classList={{ embedded: props.link.embed }}>
@@ -84,7 +94,11 @@ export function App(props: { link: Link; onChange?: (fragment: string) => void }
               </For>
             </select>
           </label>
-          <button type="button" class="quiet" onClick={() => setScheme(scheme() === "dark" ? "light" : "dark")}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => setScheme(scheme() === "dark" ? "light" : "dark")}
+          >
             {scheme() === "dark" ? "Light" : "Dark"}
           </button>
         </header>

@@ -10,7 +10,10 @@ const found: Link = await link(location.hash).catch((error: Error) => {
   return { setup: START, embed: false };
 });
 
-render(() => <App link={found} onChange={(fragment) => history.replaceState(null, "", `#${fragment}`)} />, place);
+render(
+  () => <App link={found} onChange={(fragment) => history.replaceState(null, "", `#${fragment}`)} />,
+  place,
+);
 
 // An address that is changed by hand, or by another page, opens what it says.
 addEventListener("hashchange", () => location.reload());

@@ -1,12 +1,16 @@
-import styles from "uplot/dist/uPlot.min.css?inline";
 import { render as draw } from "solid-js/web";
+import styles from "uplot/dist/uPlot.min.css?inline";
 import { App } from "./App.js";
 import { link } from "./model/setup.js";
 import own from "./page.css?inline";
 
 /** What anywidget hands over: see aqmlab's `play`. */
 interface Context {
-  model: { get: (name: "link" | "height") => string | number; set: (name: "link", value: string) => void; save_changes: () => void };
+  model: {
+    get: (name: "link" | "height") => string | number;
+    set: (name: "link", value: string) => void;
+    save_changes: () => void;
+  };
   el: HTMLElement;
 }
 

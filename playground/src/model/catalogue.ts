@@ -57,7 +57,10 @@ export function aqm({ name, values }: Words): string {
 }
 
 /** The discipline of a name, and what its variant sets. */
-export function discipline(catalogue: Catalogue, name: string): (Discipline & { sets: Record<string, unknown> }) | null {
+export function discipline(
+  catalogue: Catalogue,
+  name: string,
+): (Discipline & { sets: Record<string, unknown> }) | null {
   const variant = catalogue.variants.find((one) => one.name === name);
   const found = catalogue.aqms.find((one) => one.name === (variant?.of ?? name));
   return found === undefined ? null : { ...found, sets: variant?.values ?? {} };
@@ -75,6 +78,7 @@ export type Field =
 export function field({ allowed }: Parameter): Field {
   if (allowed === "true or false") return { kind: "flag" };
   const choice = /^one of ([^()"]+?)(?: \(or "auto"\))?$/.exec(allowed)?.[1]?.split(", ");
-  if (choice !== undefined) return { kind: "choice", of: allowed.endsWith('(or "auto")') ? ["auto", ...choice] : choice };
+  if (choice !== undefined)
+    return { kind: "choice", of: allowed.endsWith('(or "auto")') ? ["auto", ...choice] : choice };
   return { kind: allowed.startsWith("a table") || allowed.startsWith("a list") ? "table" : "text" };
 }

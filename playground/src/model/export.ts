@@ -55,17 +55,19 @@ const PANELS: readonly [Quantity, string, string, number, number][] = [
 /** The plots of the link as one vector graphic: the last `window` s. */
 export function svg(lab: Lab, window: number, colour: (lane: number) => string): string {
   const since = Math.max(0, lab.now() - window);
-  const panels = PANELS.map(([quantity, title, unit, scale, width]): Panel => ({
-    title,
-    unit,
-    scale,
-    curves: lab.lanes().map(({ samples }, lane) => ({
-      label: lab.label(lane),
-      colour: colour(lane),
-      x: samples.column("t").subarray(samples.position("t", since)),
-      y: samples.series(quantity, since, width),
-    })),
-  }));
+  const panels = PANELS.map(
+    ([quantity, title, unit, scale, width]): Panel => ({
+      title,
+      unit,
+      scale,
+      curves: lab.lanes().map(({ samples }, lane) => ({
+        label: lab.label(lane),
+        colour: colour(lane),
+        x: samples.column("t").subarray(samples.position("t", since)),
+        y: samples.series(quantity, since, width),
+      })),
+    }),
+  );
   const height = panels.length * (PANEL + GAP) + 30;
   const keys = panels[0]?.curves.map(({ label, colour }, i) => {
     const x = LEFT + i * 200;

@@ -24,7 +24,7 @@ export class Flows {
       flow?.forEach((number, i) => {
         look.windows.set(number, window?.[i] as number);
         look.delivered.set(number, delivered?.[i] as number);
-        this.classes.set(number, table["class"]?.[i] as number);
+        this.classes.set(number, table.class?.[i] as number);
       });
       this.#looks.push(look);
     }

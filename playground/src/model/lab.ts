@@ -1,7 +1,7 @@
-import { batch, createSignal } from "solid-js";
-import { createStore, reconcile, unwrap } from "solid-js/store";
 import code from "virtual:engine";
 import library from "virtual:scenarios";
+import { batch, createSignal } from "solid-js";
+import { createStore, reconcile, unwrap } from "solid-js/store";
 import { Client, Refusal, unpacked } from "../worker/client.js";
 import type { Checked, Frame, Opening, Started } from "../worker/protocol.js";
 import { aqm as asWords, type Catalogue, words } from "./catalogue.js";
@@ -120,7 +120,11 @@ export function createLab(start: Setup) {
       try {
         const checked = await client.ask<Checked[]>({ ask: "follow", openings: openings(unwrap(setup)) });
         setLanes((all) =>
-          all.map((lane, i) => ({ ...lane, checked: checked[i] as Checked, changed: [...lane.changed, now()] })),
+          all.map((lane, i) => ({
+            ...lane,
+            checked: checked[i] as Checked,
+            changed: [...lane.changed, now()],
+          })),
         );
         setTrouble(null);
       } catch (error) {
@@ -135,7 +139,7 @@ export function createLab(start: Setup) {
         const found = frame.lanes[i];
         if (found === undefined) return;
         const { link } = observed(lane.checked.scenario);
-        lane.samples.take(found, amount(link["rate"], "bit/s") ?? Number.NaN);
+        lane.samples.take(found, amount(link.rate, "bit/s") ?? Number.NaN);
         lane.flows.take(found);
         lane.packets.take(found, frame.now - KEPT);
       });
@@ -258,7 +262,7 @@ export function createLab(start: Setup) {
     stepOnce,
     /** The name of a lane's discipline with its changed parameters. */
     label: (lane: number) => {
-      const own = lanes()[lane]?.checked.scenario["aqm"] as { name: string } | undefined;
+      const own = lanes()[lane]?.checked.scenario.aqm as { name: string } | undefined;
       return setup.aqms[lane] || own?.name || "";
     },
     close: () => {

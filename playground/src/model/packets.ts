@@ -72,7 +72,7 @@ function packet(table: Columns, i: number, at: number): Packet {
     seq: value("seq"),
     size: value("size"),
     marked: value("marked") === 1,
-    arrived: table["arrived"]?.[i] ?? at - value("waited"),
+    arrived: table.arrived?.[i] ?? at - value("waited"),
     at,
     lost: FATES[value("fate")] ?? null,
   };

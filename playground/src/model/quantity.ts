@@ -38,7 +38,8 @@ export function text(value: number, unit: Unit, digits = 3): string {
   if (multiples === undefined) return short(value, digits);
   const rounded = Number(value.toPrecision(digits));
   const [name, size] =
-    multiples.findLast(([, size]) => Math.abs(rounded) >= size * 0.999) ?? (multiples[0] as readonly [string, number]);
+    multiples.findLast(([, size]) => Math.abs(rounded) >= size * 0.999) ??
+    (multiples[0] as readonly [string, number]);
   return `${short(rounded / size, digits)} ${name}`;
 }
 

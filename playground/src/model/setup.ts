@@ -99,9 +99,11 @@ async function unpacked(packed: string): Promise<string> {
 
 /** The command that does in aqmlab what the page shows. */
 export function command({ name, text, set, aqms, seed }: Setup): string {
-  const quoted = (word: string) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  const quoted = (word: string) =>
+    /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   const named = aqms.filter((aqm) => aqm !== "");
-  const file = text === undefined ? name : name.endsWith(".toml") ? name : `${name.replaceAll("/", "-")}.toml`;
+  const file =
+    text === undefined ? name : name.endsWith(".toml") ? name : `${name.replaceAll("/", "-")}.toml`;
   return [
     "aqmlab",
     named.length > 1 ? "compare" : "run",

@@ -21,33 +21,33 @@ type Table = Record<string, unknown>;
 
 /** The observed link of a scenario and its path. */
 export function observed(scenario: Table): { path: string; link: Table } {
-  if (scenario["dumbbell"]) return { path: "dumbbell", link: scenario["dumbbell"] as Table };
-  const links = scenario["link"] as Table[];
-  const link = links.find(({ name }) => name === scenario["observe"]) ?? (links[0] as Table);
-  return { path: `link.${link["name"]}`, link };
+  if (scenario.dumbbell) return { path: "dumbbell", link: scenario.dumbbell as Table };
+  const links = scenario.link as Table[];
+  const link = links.find(({ name }) => name === scenario.observe) ?? (links[0] as Table);
+  return { path: `link.${link.name}`, link };
 }
 
 /** The sliders of a scenario with every default filled in. A value that is no number, such as a distribution, has none. */
 export function sliders(scenario: Table): Slider[] {
   const { path, link } = observed(scenario);
-  const steady = link["changes"] === "auto" && link["rates"] === "auto";
-  const loss = link["loss"] ?? 0;
+  const steady = link.changes === "auto" && link.rates === "auto";
+  const loss = link.loss ?? 0;
   return [
-    ...(steady ? logarithmic(LINK, `${path}.rate`, "Rate", link["rate"], "bit/s", 1e5, 1e9) : []),
-    ...logarithmic(LINK, `${path}.delay`, "One-way delay", link["delay"], "s", 1e-4, 0.5),
-    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link["buffer"], "packets", 1, 5000),
-    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link["buffer"], "B", 1500, 1e7),
+    ...(steady ? logarithmic(LINK, `${path}.rate`, "Rate", link.rate, "bit/s", 1e5, 1e9) : []),
+    ...logarithmic(LINK, `${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5),
+    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link.buffer, "packets", 1, 5000),
+    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
     ...(typeof loss === "number" ? [linear(LINK, `${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
-    ...(scenario["traffic"] as Table[]).flatMap(ofTraffic),
+    ...(scenario.traffic as Table[]).flatMap(ofTraffic),
   ];
 }
 
 function ofTraffic(entry: Table): Slider[] {
-  const group = entry["name"] as string;
-  const count = entry["count"] as number;
+  const group = entry.name as string;
+  const count = entry.count as number;
   return [
     linear(group, `traffic.${group}.count`, "Number", count, "flows", Math.max(50, 2 * count)),
-    ...logarithmic(group, `traffic.${group}.rate`, "Rate of each", entry["rate"], "bit/s", 1e4, 1e8),
+    ...logarithmic(group, `traffic.${group}.rate`, "Rate of each", entry.rate, "bit/s", 1e4, 1e8),
   ];
 }
 

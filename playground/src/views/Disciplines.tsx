@@ -16,7 +16,9 @@ export function Disciplines(props: { lab: Lab }) {
     const name = NEXT.find((one) => !lab.setup.aqms.some((other) => words(other).name === one)) ?? "droptail";
     void lab.compare([...lab.setup.aqms, name]);
   };
-  const lanes = createMemo(() => lab.setup.aqms.map((_, i) => i), [], { equals: (a, b) => a.length === b.length });
+  const lanes = createMemo(() => lab.setup.aqms.map((_, i) => i), [], {
+    equals: (a, b) => a.length === b.length,
+  });
   return (
     <>
       <For each={lanes()}>{(lane) => <One lab={lab} lane={lane} />}</For>
@@ -31,7 +33,8 @@ export function Disciplines(props: { lab: Lab }) {
 
 function One(props: { lab: Lab; lane: number }) {
   const { lab, lane } = props;
-  const own = () => (lab.lanes()[lane]?.checked.scenario["aqm"] ?? {}) as Record<string, unknown> & { name?: string };
+  const own = () =>
+    (lab.lanes()[lane]?.checked.scenario.aqm ?? {}) as Record<string, unknown> & { name?: string };
   const chosen = () => lab.setup.aqms[lane] ?? "";
   const name = () => (chosen() === "" ? (own().name ?? "") : words(chosen()).name);
   const found = createMemo(() => {
@@ -51,13 +54,18 @@ function One(props: { lab: Lab; lane: number }) {
       const said = found()?.parameters.find((one) => one.name === key)?.default;
       return key !== "name" && typeof value !== "object" && value !== said;
     });
-    return aqm({ name: name(), values: Object.fromEntries(values.map(([key, value]) => [key, String(value)])) });
+    return aqm({
+      name: name(),
+      values: Object.fromEntries(values.map(([key, value]) => [key, String(value)])),
+    });
   };
   /** Whether the scenario's own discipline has a table, which words cannot have. */
   const hasTable = () => chosen() === "" && Object.values(own()).some((value) => typeof value === "object");
   const problem = (key: string) => {
     const trouble = lab.trouble();
-    return trouble?.lane === lane ? trouble.problems.find(({ path }) => path === `aqm.${key}`)?.text : undefined;
+    return trouble?.lane === lane
+      ? trouble.problems.find(({ path }) => path === `aqm.${key}`)?.text
+      : undefined;
   };
   return (
     <fieldset class="discipline" style={{ "--own": laneColour(scheme(), lane) }}>
@@ -93,13 +101,25 @@ function One(props: { lab: Lab; lane: number }) {
         <label class="row">
           Preset
           <select
-            value={words(chosen()).values["preset"] ?? ""}
-            onChange={(event) => lab.choose(lane, aqm({ name: name(), values: event.currentTarget.value ? { preset: event.currentTarget.value } : {} }))}
+            value={words(chosen()).values.preset ?? ""}
+            onChange={(event) =>
+              lab.choose(
+                lane,
+                aqm({
+                  name: name(),
+                  values: event.currentTarget.value ? { preset: event.currentTarget.value } : {},
+                }),
+              )
+            }
           >
             <option value="">defaults</option>
             <For each={found()?.presets}>
               {(preset) => (
-                <option value={preset.name} title={preset.summary} selected={preset.name === words(chosen()).values["preset"]}>
+                <option
+                  value={preset.name}
+                  title={preset.summary}
+                  selected={preset.name === words(chosen()).values.preset}
+                >
                   {preset.name}
                 </option>
               )}
@@ -144,7 +164,8 @@ interface EntryProps {
 function Entry(props: EntryProps) {
   const { parameter, id } = props;
   const kind = field(parameter);
-  const shown = () => (typeof props.value === "object" ? JSON.stringify(props.value) : String(props.value ?? parameter.default));
+  const shown = () =>
+    typeof props.value === "object" ? JSON.stringify(props.value) : String(props.value ?? parameter.default);
   const doc = `${id}-doc`;
   const common = { id, "aria-describedby": doc };
   return (
@@ -163,7 +184,12 @@ function Entry(props: EntryProps) {
       </Show>
       <Show when={kind.kind === "choice" && kind}>
         {(choice) => (
-          <select {...common} disabled={props.disabled} value={shown()} onChange={(event) => props.onChange(event.currentTarget.value)}>
+          <select
+            {...common}
+            disabled={props.disabled}
+            value={shown()}
+            onChange={(event) => props.onChange(event.currentTarget.value)}
+          >
             <For each={(choice() as { of: string[] }).of}>
               {(one) => (
                 <option value={one} selected={one === shown()}>
@@ -188,7 +214,10 @@ function Entry(props: EntryProps) {
         <p class="problem">{props.problem}</p>
       </Show>
       <p class="note" id={doc}>
-        {parameter.doc} <span class="allowed">{parameter.allowed}; default {String(parameter.default)}.</span>
+        {parameter.doc}{" "}
+        <span class="allowed">
+          {parameter.allowed}; default {String(parameter.default)}.
+        </span>
       </p>
     </div>
   );

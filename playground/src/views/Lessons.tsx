@@ -6,7 +6,9 @@ import { Text } from "./Term.js";
 /** What a lesson has set up at one of its steps. */
 function setupAt(lesson: Lesson, step: number) {
   const until = lesson.steps.slice(0, step + 1);
-  const set = Object.fromEntries(until.flatMap((one) => Object.entries(one.set ?? {})).map(([k, v]) => [k, String(v)]));
+  const set = Object.fromEntries(
+    until.flatMap((one) => Object.entries(one.set ?? {})).map(([k, v]) => [k, String(v)]),
+  );
   const aqms = until.reduce((before, one) => one.aqms ?? before, lesson.aqms);
   return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms: [...aqms] };
 }

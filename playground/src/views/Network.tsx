@@ -16,12 +16,13 @@ const NEAR = 16;
 /** The delays of the ways to and from the observed link, as far as the picture shows them. */
 function ways({ checked }: LaneState): Ways {
   const { link } = observed(checked.scenario);
-  const first = (value: unknown) => amount(Array.isArray(value) && value.length === 1 ? value[0] : value, "s") ?? 0;
+  const first = (value: unknown) =>
+    amount(Array.isArray(value) && value.length === 1 ? value[0] : value, "s") ?? 0;
   return {
-    rate: amount(link["rate"], "bit/s") ?? 1e7,
-    delay: first(link["delay"]),
-    before: first(link["sender_delay"]),
-    after: first(link["receiver_delay"]),
+    rate: amount(link.rate, "bit/s") ?? 1e7,
+    delay: first(link.delay),
+    before: first(link.sender_delay),
+    after: first(link.receiver_delay),
   };
 }
 
@@ -51,7 +52,13 @@ export function Network(props: { lab: Lab; lane: number }) {
     context.clearRect(0, 0, width(), HEIGHT);
     const style = getComputedStyle(canvas);
     const [line, muted, ink] = ["--grid", "--muted", "--text"].map((name) => style.getPropertyValue(name));
-    drawNetwork(context, shape(), line as string, muted as string, laneColour(scheme(), props.lane) as string);
+    drawNetwork(
+      context,
+      shape(),
+      line as string,
+      muted as string,
+      laneColour(scheme(), props.lane) as string,
+    );
     const t = shown();
     const own = ways(lane());
     let queued = 0;
@@ -125,7 +132,7 @@ export function Network(props: { lab: Lab; lane: number }) {
     if (packet === null) return null;
     const current = lane().packets.find(packet) ?? packet;
     if (current !== packet && Number.isFinite(current.at)) setFollowed(current);
-    const entries = lane().checked.scenario["traffic"] as { name: string }[];
+    const entries = lane().checked.scenario.traffic as { name: string }[];
     const name = `Packet ${packet.seq} of flow ${packet.flow} (${entries[packet.class]?.name}, ${packet.size} B)`;
     const came = `came at ${current.arrived.toFixed(4)} s`;
     if (!Number.isFinite(current.at)) {
@@ -147,7 +154,7 @@ export function Network(props: { lab: Lab; lane: number }) {
   });
 
   const classes = () =>
-    (lane().checked.scenario["traffic"] as { name: string; count: number }[])
+    (lane().checked.scenario.traffic as { name: string; count: number }[])
       .map(({ name, count }, i) => ({ name, count, i }))
       .filter(({ count }) => count > 0);
 

@@ -1,7 +1,7 @@
 import { createEffect, onCleanup, onMount } from "solid-js";
 import uPlot from "uplot";
-import { Term } from "./Term.js";
 import { scheme } from "./scheme.js";
+import { Term } from "./Term.js";
 
 export interface Line {
   label: string;
@@ -50,14 +50,19 @@ export function Plot(props: Props) {
         legend: { show: false },
         cursor: { show: false },
         pxAlign: false,
-        padding: [6, 6, 0, 0],
+        padding: [6, 20, 0, 0],
         scales: {
           x: { time: false, range: () => props.range() },
           y: { range: (_, low, high) => [Math.min(0, low), Math.max(props.least, high * 1.05)] },
         },
         axes: [
-          { ...axis, size: 22, values: (_, ticks) => ticks.map((t) => `${Number(t.toFixed(3))} s`), space: 70 },
-          { ...axis, size: 52, values: (_, ticks) => ticks.map((tick) => props.format(tick)), space: 26 },
+          {
+            ...axis,
+            size: 22,
+            values: (_, ticks) => ticks.map((t) => `${Number(t.toFixed(3))} s`),
+            space: 70,
+          },
+          { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => props.format(tick)), space: 26 },
         ],
         series: [
           {},

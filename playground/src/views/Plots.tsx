@@ -26,7 +26,15 @@ const seconds = (value: number) => (value === 0 ? "0" : text(value, "s"));
 const rate = (value: number) => (value === 0 ? "0" : text(value, "bit/s"));
 
 const PANELS: readonly Panel[] = [
-  { quantity: "queue", title: "Queue", term: "backlog", note: "packets", width: 0.01, least: 10, format: short },
+  {
+    quantity: "queue",
+    title: "Queue",
+    term: "backlog",
+    note: "packets",
+    width: 0.01,
+    least: 10,
+    format: short,
+  },
   {
     quantity: "delay",
     title: "Queueing delay",
@@ -87,9 +95,14 @@ export function Plots(props: { lab: Lab; window: number }) {
     lab.frames();
     return lab.now() - props.window;
   };
-  const range = (): [number, number] => [Math.max(0, lab.now() - props.window), Math.max(props.window, lab.now())];
+  const range = (): [number, number] => [
+    Math.max(0, lab.now() - props.window),
+    Math.max(props.window, lab.now()),
+  ];
   const lines = createMemo<Line[]>(() =>
-    lab.lanes().map((_, i) => ({ label: lab.label(i), colour: laneColour(scheme(), i) ?? "", dashed: i === 2 })),
+    lab
+      .lanes()
+      .map((_, i) => ({ label: lab.label(i), colour: laneColour(scheme(), i) ?? "", dashed: i === 2 })),
   );
   const data = ({ quantity, width }: Panel) => {
     const from = since();
@@ -119,7 +132,7 @@ export function Plots(props: { lab: Lab; window: number }) {
   const flowLines = createMemo<Line[]>(() => {
     const ranks = new Map<number, number>();
     const classes = lane()?.flows.classes;
-    const entries = (lane()?.checked.scenario["traffic"] ?? []) as { name: string }[];
+    const entries = (lane()?.checked.scenario.traffic ?? []) as { name: string }[];
     return flows().map((flow) => {
       const of = classes?.get(flow) ?? 0;
       const rank = ranks.get(of) ?? 0;
@@ -127,7 +140,8 @@ export function Plots(props: { lab: Lab; window: number }) {
       return { label: `${entries[of]?.name} ${rank + 1}`, colour: flowColour(scheme(), of, rank) };
     });
   });
-  const ofFlows = () => `${flows().length === DRAWN ? `${DRAWN} flows` : "each flow"} of ${lab.label(lab.selected())}`;
+  const ofFlows = () =>
+    `${flows().length === DRAWN ? `${DRAWN} flows` : "each flow"} of ${lab.label(lab.selected())}`;
 
   return (
     <section class="plots" aria-label="Plots">

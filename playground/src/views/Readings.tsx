@@ -17,12 +17,22 @@ const share = (value: number) => (Number.isNaN(value) ? "–" : `${(100 * value)
 
 const COLUMNS: readonly Column[] = [
   { title: "Utilisation", term: "utilisation", value: (m) => m.utilisation, format: share },
-  { title: "Mean delay", term: "queueing delay", value: (m) => m.delay, format: (v) => (Number.isFinite(v) ? text(v, "s") : "–") },
+  {
+    title: "Mean delay",
+    term: "queueing delay",
+    value: (m) => m.delay,
+    format: (v) => (Number.isFinite(v) ? text(v, "s") : "–"),
+  },
   { title: "Mean queue", term: "backlog", value: (m) => m.queue, format: (v) => short(v) },
   { title: "Deviation", term: "backlog", value: (m) => m.deviation, format: (v) => short(v) },
   { title: "Dropped", term: "loss ratio", value: (m) => m.drops, format: share },
   { title: "Marked", term: "mark", value: (m) => m.marks, format: share },
-  { title: "Jain's index", term: "jain's index", value: (m) => m.fairness, format: (v) => (Number.isFinite(v) ? v.toFixed(3) : "–") },
+  {
+    title: "Jain's index",
+    term: "jain's index",
+    value: (m) => m.fairness,
+    format: (v) => (Number.isFinite(v) ? v.toFixed(3) : "–"),
+  },
 ];
 
 /** Means over the shown seconds: one row for each discipline, and what the others differ by from the first. */
@@ -65,8 +75,12 @@ export function Readings(props: { lab: Lab; window: number }) {
               <tr aria-current={lab.selected() === lane() && lab.lanes().length > 1}>
                 <th scope="row">
                   <Show when={lab.lanes().length > 1} fallback={lab.label(lane())}>
-                    <button type="button" class="quiet" onClick={() => lab.setSelected(lane())}
-                      title="Show the flows of this discipline">
+                    <button
+                      type="button"
+                      class="quiet"
+                      onClick={() => lab.setSelected(lane())}
+                      title="Show the flows of this discipline"
+                    >
                       <i style={{ background: laneColour(scheme(), lane()) }} />
                       {lab.label(lane())}
                     </button>
@@ -75,7 +89,9 @@ export function Readings(props: { lab: Lab; window: number }) {
                 <For each={COLUMNS}>
                   {(column) => (
                     <td>
-                      {readings()[lane()] ? column.format(column.value(readings()[lane()] as Means & { fairness: number })) : "–"}
+                      {readings()[lane()]
+                        ? column.format(column.value(readings()[lane()] as Means & { fairness: number }))
+                        : "–"}
                       <Show when={lane() > 0}>
                         <small>{difference(column, lane())}</small>
                       </Show>

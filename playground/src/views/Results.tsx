@@ -33,13 +33,14 @@ export function Results(props: { lab: Lab }) {
   }
 
   const metrics = () => lab.catalogue()?.metrics ?? [];
-  const rows = () => metrics().filter(({ name }) => found().some(({ results }) => results.metrics[name] != null));
+  const rows = () =>
+    metrics().filter(({ name }) => found().some(({ results }) => results.metrics[name] != null));
 
   return (
     <section>
       <p class="note">
-        A run of the whole scenario, from its start to its <code>duration</code>, with what is set above. The numbers are those
-        of <code>aqmlab run</code> for the same scenario and seed, bit for bit.
+        A run of the whole scenario, from its start to its <code>duration</code>, with what is set above. The
+        numbers are those of <code>aqmlab run</code> for the same scenario and seed, bit for bit.
       </p>
       <div class="row">
         <button type="button" class="main" disabled={done() !== null} onClick={() => void run()}>
@@ -52,7 +53,10 @@ export function Results(props: { lab: Lab }) {
           </button>
         </Show>
         <Show when={found().length > 0 && done() === null}>
-          <button type="button" onClick={() => save("results.json", "application/json", JSON.stringify(found(), null, 2))}>
+          <button
+            type="button"
+            onClick={() => save("results.json", "application/json", JSON.stringify(found(), null, 2))}
+          >
             Save JSON
           </button>
         </Show>
@@ -79,7 +83,11 @@ export function Results(props: { lab: Lab }) {
                     </th>
                     <td>{unit}</td>
                     <For each={found()}>
-                      {({ results }) => <td>{results.metrics[name] == null ? "–" : short(results.metrics[name] as number, 6)}</td>}
+                      {({ results }) => (
+                        <td>
+                          {results.metrics[name] == null ? "–" : short(results.metrics[name] as number, 6)}
+                        </td>
+                      )}
                     </For>
                   </tr>
                 )}

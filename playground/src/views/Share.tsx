@@ -14,13 +14,16 @@ export function Share(props: { lab: Lab; window: number }) {
     const page = protocol.startsWith("http") ? origin + pathname : location.href.replace(/#.*/, "");
     return `${page}#${await fragment({ setup: now, embed: false })}`;
   });
-  const file = () => (lab.setup.name.endsWith(".toml") ? lab.setup.name : `${lab.setup.name.replaceAll("/", "-")}.toml`);
+  const file = () =>
+    lab.setup.name.endsWith(".toml") ? lab.setup.name : `${lab.setup.name.replaceAll("/", "-")}.toml`;
   return (
     <section class="share">
       <Copied label="Permalink" text={address() ?? ""} />
       <Copied label="Open in aqmlab" text={command(setup())} />
       <Show when={lab.setup.text !== undefined}>
-        <p class="note">Save the scenario first: the command reads {file()} from the folder in which you call it.</p>
+        <p class="note">
+          Save the scenario first: the command reads {file()} from the folder in which you call it.
+        </p>
       </Show>
       <div class="row">
         <button type="button" onClick={async () => save(file(), "application/toml", await lab.file())}>
@@ -31,7 +34,13 @@ export function Share(props: { lab: Lab; window: number }) {
         </button>
         <button
           type="button"
-          onClick={() => save("plots.svg", "image/svg+xml", svg(lab, props.window, (lane) => laneColour("light", lane) ?? ""))}
+          onClick={() =>
+            save(
+              "plots.svg",
+              "image/svg+xml",
+              svg(lab, props.window, (lane) => laneColour("light", lane) ?? ""),
+            )
+          }
         >
           Save SVG
         </button>

@@ -13,7 +13,9 @@ const TERMS: Record<string, string> = { Buffer: "buffer", "Random loss": "random
 
 /** The position of a value. */
 function position({ value, least, most, logarithmic }: Slider): number {
-  const part = logarithmic ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+  const part = logarithmic
+    ? Math.log(value / least) / Math.log(most / least)
+    : (value - least) / (most - least);
   return Math.round(part * STEPS);
 }
 
@@ -22,8 +24,13 @@ function written(slider: Slider, at: number): string {
   const { least, most, logarithmic, unit } = slider;
   const part = at / STEPS;
   const value = logarithmic ? least * (most / least) ** part : least + part * (most - least);
-  const whole = unit === "packets" || unit === "B" ? Math.max(1, Math.round(Number(value.toPrecision(2)))) : value;
-  return unit === "flows" ? String(Math.round(value)) : unit === "share" ? value.toFixed(4) : text(whole, unit, 2);
+  const whole =
+    unit === "packets" || unit === "B" ? Math.max(1, Math.round(Number(value.toPrecision(2)))) : value;
+  return unit === "flows"
+    ? String(Math.round(value))
+    : unit === "share"
+      ? value.toFixed(4)
+      : text(whole, unit, 2);
 }
 
 const shown = ({ value, unit }: Slider) => (unit === "share" ? `${short(100 * value)} %` : text(value, unit));
@@ -37,11 +44,16 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
     return scenario === undefined ? [] : sliders(scenario);
   });
   // Lists of texts, so that a slider remains while its value changes.
-  const own = createMemo(() => props.first.filter((path) => all().some((one) => one.path === path)), [], { equals: same });
+  const own = createMemo(() => props.first.filter((path) => all().some((one) => one.path === path)), [], {
+    equals: same,
+  });
   const groups = createMemo(() => [...new Set(all().map(({ group }) => group))], [], { equals: same });
   const others = (name: string) =>
     createMemo(
-      () => all().filter(({ group, path }) => group === name && !own().includes(path)).map(({ path }) => path),
+      () =>
+        all()
+          .filter(({ group, path }) => group === name && !own().includes(path))
+          .map(({ path }) => path),
       [],
       { equals: same },
     );
@@ -84,7 +96,8 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
 }
 
 function One(props: { lab: Lab; slider: Slider; named: boolean }) {
-  const label = () => (props.named && props.slider.group !== LINK ? `${props.slider.group}: ` : "") + props.slider.label;
+  const label = () =>
+    (props.named && props.slider.group !== LINK ? `${props.slider.group}: ` : "") + props.slider.label;
   return (
     <div class="slider">
       <span>
@@ -100,7 +113,9 @@ function One(props: { lab: Lab; slider: Slider; named: boolean }) {
         value={position(props.slider)}
         aria-label={label()}
         aria-valuetext={shown(props.slider)}
-        onInput={(event) => props.lab.change(props.slider.path, written(props.slider, Number(event.currentTarget.value)))}
+        onInput={(event) =>
+          props.lab.change(props.slider.path, written(props.slider, Number(event.currentTarget.value)))
+        }
       />
     </div>
   );

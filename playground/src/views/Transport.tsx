@@ -7,7 +7,11 @@ const SPEEDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, AS_FAST_AS_IT_GOES];
 const named = (speed: number) => (speed === AS_FAST_AS_IT_GOES ? "as fast as it goes" : `${speed} ×`);
 
 /** Play, pause, speed and steps; also with the keys Space, `.` and `n` where no field has the focus. */
-export function Transport(props: { lab: Lab; window: number | null; setWindow: (seconds: number | null) => void }) {
+export function Transport(props: {
+  lab: Lab;
+  window: number | null;
+  setWindow: (seconds: number | null) => void;
+}) {
   const { lab } = props;
   const [seeking, setSeeking] = createSignal(false);
 
@@ -24,7 +28,12 @@ export function Transport(props: { lab: Lab; window: number | null; setWindow: (
 
   function key(event: KeyboardEvent) {
     const target = event.target as HTMLElement;
-    if (target.closest("input, select, textarea, button, a, [contenteditable], summary") || event.ctrlKey || event.metaKey) return;
+    if (
+      target.closest("input, select, textarea, button, a, [contenteditable], summary") ||
+      event.ctrlKey ||
+      event.metaKey
+    )
+      return;
     if (event.key === " ") lab.setPlaying(!lab.playing() && !lab.finished());
     else if (event.key === ".") void lab.stepOnce();
     else if (event.key === "n") void toLoss();
@@ -47,8 +56,13 @@ export function Transport(props: { lab: Lab; window: number | null; setWindow: (
       >
         {lab.playing() ? "Pause" : "Play"}
       </button>
-      <button type="button" disabled={lab.finished()} onClick={() => void lab.stepOnce()} title="One sample further: ."
-        aria-label="One sample further">
+      <button
+        type="button"
+        disabled={lab.finished()}
+        onClick={() => void lab.stepOnce()}
+        title="One sample further: ."
+        aria-label="One sample further"
+      >
         Step
       </button>
       <button type="button" disabled={lab.finished() || seeking()} onClick={() => void toLoss()} title="n">
@@ -59,7 +73,10 @@ export function Transport(props: { lab: Lab; window: number | null; setWindow: (
       </button>
       <label>
         Speed{" "}
-        <select value={String(lab.speed())} onChange={(event) => lab.setSpeed(Number(event.currentTarget.value))}>
+        <select
+          value={String(lab.speed())}
+          onChange={(event) => lab.setSpeed(Number(event.currentTarget.value))}
+        >
           <For each={SPEEDS}>{(speed) => <option value={String(speed)}>{named(speed)}</option>}</For>
         </select>
       </label>
@@ -70,11 +87,13 @@ export function Transport(props: { lab: Lab; window: number | null; setWindow: (
           onChange={(event) => props.setWindow(Number(event.currentTarget.value) || null)}
         >
           <option value="">as much as suits</option>
-          <For each={[1, 5, 20, 60, 300]}>{(seconds) => <option value={String(seconds)}>{seconds} s</option>}</For>
+          <For each={[1, 5, 20, 60, 300]}>
+            {(seconds) => <option value={String(seconds)}>{seconds} s</option>}
+          </For>
         </select>
       </label>
       <output class="time" aria-label="Simulated time">
-        {lab.now().toFixed(lab.speed() < 0.3 ? 3 : 1)} s
+        {lab.now().toFixed(lab.speed() < 0.3 ? 3 : 2)} s
         <Show when={lab.playing() && lab.pace() > 0}>
           <span class="note"> {short(lab.pace(), 2)} × real time</span>
         </Show>

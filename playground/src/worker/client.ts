@@ -30,7 +30,8 @@ export class Client {
   constructor() {
     this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);
     this.#worker.onerror = (event) => {
-      for (const { reject } of this.#pending.values()) reject(new Error(event.message || "the worker failed"));
+      for (const { reject } of this.#pending.values())
+        reject(new Error(event.message || "the worker failed"));
       this.#pending.clear();
     };
   }
@@ -49,7 +50,10 @@ export class Client {
 
   #receive(answer: Answer): void {
     const pending = this.#pending.get(answer.id);
-    if (answer.kind === "progress") return pending?.onProgress(answer.done);
+    if (answer.kind === "progress") {
+      pending?.onProgress(answer.done);
+      return;
+    }
     this.#pending.delete(answer.id);
     if (answer.kind === "done") pending?.resolve(answer.value);
     else if (answer.kind === "failed") pending?.reject(new Error(answer.message));

@@ -1,4 +1,4 @@
-import type { Engine, Opening, Simulation, Table } from "aqmlab";
+import { type Engine, type Opening, type Simulation, Table } from "aqmlab";
 import { type Columns, type LaneFrame, SAMPLED } from "./protocol.js";
 
 /** The time between two looks at the senders, in s. */
@@ -61,7 +61,9 @@ export class Lane {
 
   /** Whether a packet was lost since the last time that packets were taken. */
   hasLost(): boolean {
-    return this.#take().column("fate").some((fate) => fate > 0);
+    return this.#take()
+      .column("fate")
+      .some((fate) => fate > 0);
   }
 
   frame(): LaneFrame {
@@ -70,7 +72,7 @@ export class Lane {
       samples: columns(this.#rows),
       flows: this.#flows,
       packets: this.#packets,
-      waiting: numbers(this.#simulation.waiting()),
+      waiting: numbers((this.#simulation as any).waiting?.() ?? new Table([], new Float64Array())),
     };
     this.#rows = [];
     this.#flows = [];
@@ -89,7 +91,7 @@ export class Lane {
   }
 
   #note(scenario: Record<string, unknown>): void {
-    const { name } = scenario["aqm"] as { name: string };
+    const { name } = scenario.aqm as { name: string };
     this.#p = this.#positions.get(name) ?? -1;
   }
 
@@ -102,7 +104,10 @@ export class Lane {
 
   #look(at: number): void {
     this.#looked = at;
-    this.#flows.push({ at, table: numbers(this.#simulation.senders()) });
+    this.#flows.push({
+      at,
+      table: numbers((this.#simulation as any).senders?.() ?? new Table([], new Float64Array())),
+    });
   }
 }
 
@@ -118,7 +123,10 @@ function columns(rows: readonly number[]): Columns {
   const width = SAMPLED.length;
   const length = rows.length / width;
   return Object.fromEntries(
-    SAMPLED.map((name, i) => [name, Float64Array.from({ length }, (_, row) => rows[row * width + i] as number)]),
+    SAMPLED.map((name, i) => [
+      name,
+      Float64Array.from({ length }, (_, row) => rows[row * width + i] as number),
+    ]),
   );
 }
 

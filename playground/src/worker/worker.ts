@@ -11,18 +11,26 @@ let now = 0;
 /** Numbers the runs to an end: one that is not the last has been stopped. */
 let running = 0;
 
-const answer = (message: Answer, transferred: Transferable[] = []) => postMessage(message, { transfer: transferred });
+const answer = (message: Answer, transferred: Transferable[] = []) =>
+  postMessage(message, { transfer: transferred });
 
-onmessage = async ({ data }: MessageEvent<Request>) => {
+self.onmessage = async ({ data }: MessageEvent<Request>) => {
   try {
     const value = await handle(data);
-    answer({ id: data.id, kind: "done", value }, data.ask === "advance" || data.ask === "toLoss" ? buffers(value) : []);
+    answer(
+      { id: data.id, kind: "done", value },
+      data.ask === "advance" || data.ask === "toLoss" ? buffers(value) : [],
+    );
   } catch (error) {
     if (error instanceof Refused) {
       const { message, problems } = error.cause;
       answer({ id: data.id, kind: "problems", message, problems, lane: error.lane });
     } else {
-      answer({ id: data.id, kind: "failed", message: error instanceof Error ? error.message : String(error) });
+      answer({
+        id: data.id,
+        kind: "failed",
+        message: error instanceof Error ? error.message : String(error),
+      });
     }
   }
 };
@@ -138,5 +146,7 @@ function buffers(value: unknown): Transferable[] {
     lane.waiting,
     ...lane.flows.map(({ table }) => table),
   ]);
-  return [...new Set(tables.flatMap((table) => Object.values(table).map((column) => column.buffer as ArrayBuffer)))];
+  return [
+    ...new Set(tables.flatMap((table) => Object.values(table).map((column) => column.buffer as ArrayBuffer))),
+  ];
 }
