@@ -1,7 +1,4 @@
-"""The engine in WebAssembly has the results of the engine that Python calls, bit for bit: in node, and in the playground.
-
-`make javascript` and `make playground` build them; without, nothing is compared.
-"""
+"""The engine in WebAssembly has the results of the engine that Python calls, bit for bit: in node and in the page."""
 
 import json
 import os
