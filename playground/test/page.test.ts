@@ -55,7 +55,8 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
       await expect.poll(() => time(page)).toBeCloseTo(before + step, 1);
       await expect.poll(() => time(page)).toBeGreaterThan(before);
     }
-    await page.locator("body").press("Space");
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press("Space");
     await expect.poll(() => page.getByRole("button", { name: "Pause" }).isVisible()).toBe(true);
   });
 

@@ -66,6 +66,32 @@ export function discipline(
   return found === undefined ? null : { ...found, sets: variant?.values ?? {} };
 }
 
+/** A discipline with one parameter changed; without it, if the value is undefined. */
+export function withParameter(text: string, key: string, value: string | undefined): string {
+  const { name, values } = words(text);
+  const rest = Object.fromEntries(Object.entries(values).filter(([other]) => other !== key));
+  return aqm({ name, values: value === undefined ? rest : { ...rest, [key]: value } });
+}
+
+/** The table of a scenario's own discipline as `--aqm` has it: what is not a default. Tables in it have no words. */
+export function asWords(catalogue: Catalogue, table: Record<string, unknown>): string {
+  const name = String(table.name);
+  const parameters = discipline(catalogue, name)?.parameters ?? [];
+  const changed = Object.entries(table).filter(([key, value]) => {
+    const parameter = parameters.find((one) => one.name === key);
+    return parameter !== undefined && typeof value !== "object" && value !== parameter.default;
+  });
+  return aqm({ name, values: Object.fromEntries(changed.map(([key, value]) => [key, String(value)])) });
+}
+
+/** Disciplines with a parameter changed in those that have it. */
+export function tuned(catalogue: Catalogue, aqms: readonly string[], key: string, value: string): string[] {
+  return aqms.map((one) => {
+    const { parameters = [] } = discipline(catalogue, words(one).name) ?? {};
+    return parameters.some(({ name }) => name === key) ? withParameter(one, key, value) : one;
+  });
+}
+
 /** How a parameter is entered. */
 export type Field =
   | { kind: "flag" }

@@ -4,7 +4,7 @@ import { batch, createSignal } from "solid-js";
 import { createStore, reconcile, unwrap } from "solid-js/store";
 import { Client, Refusal, unpacked } from "../worker/client.js";
 import type { Checked, Frame, Opening, Started } from "../worker/protocol.js";
-import { aqm as asWords, type Catalogue, words } from "./catalogue.js";
+import { asWords, type Catalogue, tuned } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
 import { Packets } from "./packets.js";
@@ -188,8 +188,20 @@ export function createLab(start: Setup) {
     }
   }
 
+  /** A lane's discipline as `--aqm` has it; that of the scenario too, without tables. */
+  const explicit = (lane: number): string => {
+    const own = lanes()[lane]?.checked.scenario.aqm as Record<string, unknown> | undefined;
+    const known = catalogue();
+    return setup.aqms[lane] || (known && own ? asWords(known, own) : "");
+  };
+
+  /** Changes a value of the scenario; a parameter of the discipline, `aqm.target`, in the disciplines that have it. */
   const change = (path: string, value: string) => {
-    setSetup("set", path, value);
+    const known = catalogue();
+    if (path.startsWith("aqm.") && known) {
+      const aqms = setup.aqms.map((_, lane) => explicit(lane));
+      setSetup("aqms", tuned(known, aqms, path.slice("aqm.".length), value));
+    } else setSetup("set", path, value);
     follow();
   };
 
@@ -253,6 +265,7 @@ export function createLab(start: Setup) {
     selected,
     setSelected,
     restart,
+    explicit,
     change,
     choose,
     compare,
@@ -274,10 +287,3 @@ export function createLab(start: Setup) {
 
 /** How long packets are kept after they left the queue, in s: the longest way that is drawn. */
 const KEPT = 2;
-
-/** A discipline with one parameter changed; without it, if the value is undefined. */
-export function withParameter(aqm: string, key: string, value: string | undefined): string {
-  const { name, values } = words(aqm);
-  const rest = Object.fromEntries(Object.entries(values).filter(([other]) => other !== key));
-  return asWords({ name, values: value === undefined ? rest : { ...rest, [key]: value } });
-}

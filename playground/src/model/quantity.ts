@@ -1,5 +1,5 @@
 /** What the values of a slider are measured in. */
-export type Unit = "bit/s" | "s" | "packets" | "B" | "flows" | "share";
+export type Unit = "bit/s" | "s" | "packets" | "B" | "flows" | "share" | "number";
 
 /** The multiples that are shown, from small to large. */
 const MULTIPLES: Partial<Record<Unit, readonly (readonly [string, number])[]>> = {

@@ -1,4 +1,5 @@
-import { amount, type Unit } from "./quantity.js";
+import { type Catalogue, discipline } from "./catalogue.js";
+import { amount, parsed, text, type Unit } from "./quantity.js";
 
 /** A value of the scenario that the reader moves. */
 export interface Slider {
@@ -12,10 +13,14 @@ export interface Slider {
   most: number;
   /** Whether equal distances are equal ratios. */
   logarithmic: boolean;
+  /** Whether only whole numbers are allowed. */
+  whole: boolean;
 }
 
 /** The group of the sliders of the link. */
 export const LINK = "Link";
+
+const DISCIPLINE = "Discipline";
 
 type Table = Record<string, unknown>;
 
@@ -42,6 +47,47 @@ export function sliders(scenario: Table): Slider[] {
   ];
 }
 
+/** A slider for a parameter of the first discipline that has a number there, over four decades around its value. */
+export function ofDiscipline(catalogue: Catalogue, scenarios: readonly Table[], path: string): Slider[] {
+  const key = path.replace(/^aqm\./, "");
+  for (const { aqm } of scenarios as { aqm: Table }[]) {
+    const text = aqm[key];
+    const found = typeof text === "number" ? { value: text, unit: "number" as const } : parsed(String(text));
+    if (found === null || found.value <= 0) continue;
+    const name = aqm.name as string;
+    const parameter = discipline(catalogue, name)?.parameters.find((one) => one.name === key);
+    const whole = parameter?.allowed.startsWith("a whole number") ?? false;
+    const { value, unit } = found;
+    const [least, most] = [value / 100, value * 100];
+    return [
+      {
+        path,
+        group: DISCIPLINE,
+        label: `${name}: ${key}`,
+        unit,
+        value,
+        least,
+        most,
+        logarithmic: true,
+        whole,
+      },
+    ];
+  }
+  return [];
+}
+
+/** The value at a part of a slider's length, as the scenario writes it. */
+export function written({ least, most, logarithmic, unit, whole }: Slider, part: number): string {
+  const exact = logarithmic ? least * (most / least) ** part : least + part * (most - least);
+  const rounded = Number(exact.toPrecision(3));
+  return unit === "share" ? exact.toFixed(4) : text(whole ? Math.round(rounded) : rounded, unit);
+}
+
+/** The part of a slider's length at which its value is. */
+export function position({ value, least, most, logarithmic }: Slider): number {
+  return logarithmic ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+}
+
 function ofTraffic(entry: Table): Slider[] {
   const group = entry.name as string;
   const count = entry.count as number;
@@ -52,7 +98,17 @@ function ofTraffic(entry: Table): Slider[] {
 }
 
 function linear(group: string, path: string, label: string, value: number, unit: Unit, most: number): Slider {
-  return { path, group, label, unit, value, least: 0, most: Math.max(most, value), logarithmic: false };
+  return {
+    path,
+    group,
+    label,
+    unit,
+    value,
+    least: 0,
+    most: Math.max(most, value),
+    logarithmic: false,
+    whole: unit === "flows",
+  };
 }
 
 function logarithmic(
@@ -77,6 +133,7 @@ function logarithmic(
       least: Math.min(least, inside),
       most: Math.max(most, inside),
       logarithmic: true,
+      whole: unit === "packets" || unit === "B",
     },
   ];
 }

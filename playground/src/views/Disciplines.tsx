@@ -1,6 +1,6 @@
 import { createMemo, For, Show } from "solid-js";
-import { aqm, discipline, field, type Parameter, words } from "../model/catalogue.js";
-import { type Lab, withParameter } from "../model/lab.js";
+import { aqm, discipline, field, type Parameter, withParameter, words } from "../model/catalogue.js";
+import type { Lab } from "../model/lab.js";
 import { LANES } from "../model/setup.js";
 import { laneColour } from "./colours.js";
 import { scheme } from "./scheme.js";
@@ -46,18 +46,6 @@ function One(props: { lab: Lab; lane: number }) {
     return catalogue
       ? [...catalogue.aqms.map((one) => one.name), ...catalogue.variants.map((one) => one.name)].sort()
       : [];
-  };
-  /** The discipline as words, with what the scenario itself sets. */
-  const explicit = () => {
-    if (chosen() !== "") return chosen();
-    const values = Object.entries(own()).filter(([key, value]) => {
-      const said = found()?.parameters.find((one) => one.name === key)?.default;
-      return key !== "name" && typeof value !== "object" && value !== said;
-    });
-    return aqm({
-      name: name(),
-      values: Object.fromEntries(values.map(([key, value]) => [key, String(value)])),
-    });
   };
   /** Whether the scenario's own discipline has a table, which words cannot have. */
   const hasTable = () => chosen() === "" && Object.values(own()).some((value) => typeof value === "object");
@@ -141,7 +129,9 @@ function One(props: { lab: Lab; lane: number }) {
                 disabled={hasTable()}
                 problem={problem(parameter.name)}
                 id={`lane-${lane}-${parameter.name}`}
-                onChange={(value) => lab.choose(lane, withParameter(explicit(), parameter.name, value))}
+                onChange={(value) =>
+                  lab.choose(lane, withParameter(lab.explicit(lane), parameter.name, value))
+                }
               />
             )}
           </For>

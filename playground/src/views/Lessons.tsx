@@ -1,16 +1,22 @@
 import { createSignal, For, Show } from "solid-js";
 import type { Lesson } from "../lessons/lesson.js";
+import { type Catalogue, tuned } from "../model/catalogue.js";
 import type { Lab } from "../model/lab.js";
+import type { Setup } from "../model/setup.js";
 import { Text } from "./Term.js";
 
 /** What a lesson has set up at one of its steps. */
-function setupAt(lesson: Lesson, step: number) {
-  const until = lesson.steps.slice(0, step + 1);
-  const set = Object.fromEntries(
-    until.flatMap((one) => Object.entries(one.set ?? {})).map(([k, v]) => [k, String(v)]),
-  );
-  const aqms = until.reduce((before, one) => one.aqms ?? before, lesson.aqms);
-  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms: [...aqms] };
+function setupAt(catalogue: Catalogue, lesson: Lesson, step: number): Setup {
+  const set: Record<string, string> = {};
+  let aqms = [...lesson.aqms];
+  for (const one of lesson.steps.slice(0, step + 1)) {
+    if (one.aqms !== undefined) aqms = [...one.aqms];
+    for (const [path, value] of Object.entries(one.set ?? {})) {
+      if (path.startsWith("aqm.")) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
+      else set[path] = String(value);
+    }
+  }
+  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms };
 }
 
 /** A guided experiment: three steps and a question. */
@@ -25,12 +31,12 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
     setStep(to);
     const next = props.lesson.steps[to];
     if (next === undefined) return;
-    const setup = setupAt(props.lesson, to);
-    const disciplines = next.aqms !== undefined && next.aqms.join() !== lab.setup.aqms.join();
-    if (to === 0 || next.restart || disciplines) {
+    const setup = setupAt(lab.catalogue() as Catalogue, props.lesson, to);
+    if (to === 0 || next.restart || setup.aqms.length !== lab.setup.aqms.length) {
       if (await lab.load(setup)) lab.setPlaying(true);
     } else {
-      for (const [path, value] of Object.entries(setup.set)) lab.change(path, value);
+      for (const [path, value] of Object.entries(next.set ?? {})) lab.change(path, String(value));
+      if (next.aqms) setup.aqms.forEach((aqm, lane) => void lab.choose(lane, aqm));
     }
   }
   void go(0);
@@ -51,6 +57,14 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
         </button>
       </header>
       <p class="note">{props.lesson.summary}</p>
+      <Show when={props.lesson.paper}>
+        {(paper) => (
+          <p class="note">
+            {paper().figure} of the paper; <code>aqmlab reproduce {paper().name}</code> draws it as printed,
+            with intervals.
+          </p>
+        )}
+      </Show>
       <ol>
         <For each={props.lesson.steps}>
           {(one, i) => (

@@ -1,7 +1,7 @@
-import { createMemo, For, Show } from "solid-js";
+import { createEffect, createMemo, For, on, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
 import { short, text } from "../model/quantity.js";
-import { LINK, type Slider, sliders } from "../model/sliders.js";
+import { LINK, ofDiscipline, position, type Slider, sliders, written } from "../model/sliders.js";
 import { flowColour } from "./colours.js";
 import { scheme } from "./scheme.js";
 import { Term } from "./Term.js";
@@ -11,37 +11,30 @@ const STEPS = 300;
 
 const TERMS: Record<string, string> = { Buffer: "buffer", "Random loss": "random loss", Number: "flow" };
 
-/** The position of a value. */
-function position({ value, least, most, logarithmic }: Slider): number {
-  const part = logarithmic
-    ? Math.log(value / least) / Math.log(most / least)
-    : (value - least) / (most - least);
-  return Math.round(part * STEPS);
-}
-
-/** The value of a position, as the scenario writes it. */
-function written(slider: Slider, at: number): string {
-  const { least, most, logarithmic, unit } = slider;
-  const part = at / STEPS;
-  const value = logarithmic ? least * (most / least) ** part : least + part * (most - least);
-  const whole =
-    unit === "packets" || unit === "B" ? Math.max(1, Math.round(Number(value.toPrecision(2)))) : value;
-  return unit === "flows"
-    ? String(Math.round(value))
-    : unit === "share"
-      ? value.toFixed(4)
-      : text(whole, unit, 2);
-}
-
 const shown = ({ value, unit }: Slider) => (unit === "share" ? `${short(100 * value)} %` : text(value, unit));
 
 const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 
 /** The sliders of a link and its traffic; those of `first` come first. A change acts on the running simulation. */
 export function Sliders(props: { lab: Lab; first: readonly string[] }) {
+  // A range remains while a slider moves in it.
+  const ranges = new Map<string, { least: number; most: number }>();
+  createEffect(on([() => props.lab.setup.name, () => props.lab.setup.text], () => ranges.clear()));
+  const steady = (slider: Slider): Slider => {
+    const { path, value } = slider;
+    const range = ranges.get(path);
+    if (range && value >= range.least && value <= range.most) return { ...slider, ...range };
+    ranges.set(path, { least: slider.least, most: slider.most });
+    return slider;
+  };
   const all = createMemo(() => {
-    const scenario = props.lab.lanes()[0]?.checked.scenario;
-    return scenario === undefined ? [] : sliders(scenario);
+    const scenarios = props.lab.lanes().map(({ checked }) => checked.scenario);
+    const catalogue = props.lab.catalogue();
+    const [scenario] = scenarios;
+    if (scenario === undefined || catalogue === undefined) return [];
+    const parameters = props.first.filter((path) => path.startsWith("aqm."));
+    const tuning = parameters.flatMap((path) => ofDiscipline(catalogue, scenarios, path));
+    return [...sliders(scenario), ...tuning].map(steady);
   });
   // Lists of texts, so that a slider remains while its value changes.
   const own = createMemo(() => props.first.filter((path) => all().some((one) => one.path === path)), [], {
@@ -104,17 +97,20 @@ function One(props: { lab: Lab; slider: Slider; named: boolean }) {
         <Show when={TERMS[props.slider.label]} fallback={label()}>
           {(term) => <Term name={term()}>{label()}</Term>}
         </Show>
-        <output>{shown(props.slider)}</output>
+        <span>{shown(props.slider)}</span>
       </span>
       <input
         type="range"
         min="0"
         max={STEPS}
-        value={position(props.slider)}
+        value={Math.round(STEPS * position(props.slider))}
         aria-label={label()}
         aria-valuetext={shown(props.slider)}
         onInput={(event) =>
-          props.lab.change(props.slider.path, written(props.slider, Number(event.currentTarget.value)))
+          props.lab.change(
+            props.slider.path,
+            written(props.slider, Number(event.currentTarget.value) / STEPS),
+          )
         }
       />
     </div>

@@ -92,7 +92,7 @@ export function Transport(props: {
           </For>
         </select>
       </label>
-      <output class="time" aria-label="Simulated time">
+      <span class="time">
         {lab.now().toFixed(lab.speed() < 0.3 ? 3 : 2)} s
         <Show when={lab.playing() && lab.pace() > 0}>
           <span class="note"> {short(lab.pace(), 2)} × real time</span>
@@ -100,7 +100,7 @@ export function Transport(props: {
         <Show when={lab.finished()}>
           <span class="note"> the hour of this run is over</span>
         </Show>
-      </output>
+      </span>
     </div>
   );
 }
