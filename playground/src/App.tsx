@@ -26,12 +26,17 @@ function suitable(speed: number): number {
 
 /** The whole page, or the compact view of it that another page embeds. */
 export function App(props: { link: Link; onChange?: (fragment: string) => void }) {
-  const lab = createLab(props.link.setup);
+  const first = lessons.find(({ id }) => id === props.link.lesson);
+  const lab = createLab(
+    first
+      ? { name: `${first.id}.toml`, text: first.scenario, set: {}, aqms: [...first.aqms] }
+      : props.link.setup,
+  );
   onCleanup(lab.close);
   const [chosen, setChosen] = createSignal<number | null>(null);
   const shown = createMemo(() => chosen() ?? suitable(lab.speed()));
   const [tab, setTab] = createSignal<(typeof TABS)[number] | null>(null);
-  const [lesson, setLesson] = createSignal(lessons.find(({ id }) => id === props.link.lesson));
+  const [lesson, setLesson] = createSignal(first);
   const lanes = createMemo(() => lab.lanes().map((_, i) => i), [], {
     equals: (a, b) => a.length === b.length,
   });
@@ -146,6 +151,17 @@ export function App(props: { link: Link; onChange?: (fragment: string) => void }
               <Share lab={lab} window={shown()} />
             </Match>
           </Switch>
+          <p class="note">
+            Keys: space plays and pauses, . goes one sample further, n to the next drop, + and - change the
+            speed.
+          </p>
+        </Show>
+        <Show when={props.link.embed}>
+          <p class="note">
+            <a href={location.href.replace(/&?embed=?/, "")} target="_blank" rel="noopener">
+              Open the playground in a page of its own
+            </a>
+          </p>
         </Show>
       </Show>
     </div>

@@ -4,7 +4,7 @@ import { aqm, type Catalogue, discipline, field, words } from "../src/model/cata
 import { entries } from "../src/model/glossary.js";
 import { Growing, Samples } from "../src/model/history.js";
 import { amount, parsed, text } from "../src/model/quantity.js";
-import { command, fragment, type Link, link } from "../src/model/setup.js";
+import { command, fragment, type Link, link, START } from "../src/model/setup.js";
 import { sliders } from "../src/model/sliders.js";
 import { type LaneFrame, SAMPLED } from "../src/worker/protocol.js";
 
@@ -23,9 +23,9 @@ test("an address opens what it was made from", async () => {
         aqms: ["codel:target=10ms", "pie"],
         seed: 7,
       },
-      lesson: "l4s",
       embed: true,
     },
+    { setup: START, lesson: "l4s", embed: false },
     {
       setup: { name: "mine.toml", text: 'title = "Größe"\n'.repeat(99), set: {}, aqms: ["red"] },
       embed: false,

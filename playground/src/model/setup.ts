@@ -40,6 +40,9 @@ export function openings({ name, text, set, aqms, seed }: Setup): Opening[] {
 /** The fragment of an address that opens a setup: see docs/guide/playground.md. */
 export async function fragment({ setup, lesson, embed }: Link): Promise<string> {
   const found = new URLSearchParams();
+  const shown = embed ? { embed: "" } : undefined;
+  // A lesson has a setup of its own.
+  if (lesson !== undefined) return new URLSearchParams({ lesson, ...shown }).toString();
   if (setup.text === undefined) found.append("scenario", setup.name);
   else {
     found.append("toml", await packed(setup.text));
@@ -48,7 +51,6 @@ export async function fragment({ setup, lesson, embed }: Link): Promise<string> 
   for (const aqm of setup.aqms) if (aqm !== "" || setup.aqms.length > 1) found.append("aqm", aqm);
   for (const [path, value] of Object.entries(setup.set)) found.append("set", `${path}=${value}`);
   if (setup.seed !== undefined) found.append("seed", String(setup.seed));
-  if (lesson !== undefined) found.append("lesson", lesson);
   if (embed) found.append("embed", "");
   return found.toString();
 }

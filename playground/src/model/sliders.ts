@@ -4,8 +4,9 @@ import { amount, parsed, text, type Unit } from "./quantity.js";
 /** A value of the scenario that the reader moves. */
 export interface Slider {
   path: string;
-  /** The entry of the scenario that it belongs to: a link or traffic. */
-  group: string;
+  group: "Link" | "Traffic" | "Discipline";
+  /** The position of its traffic entry, if it has one. */
+  entry?: number;
   label: string;
   unit: Unit;
   value: number;
@@ -16,11 +17,6 @@ export interface Slider {
   /** Whether only whole numbers are allowed. */
   whole: boolean;
 }
-
-/** The group of the sliders of the link. */
-export const LINK = "Link";
-
-const DISCIPLINE = "Discipline";
 
 type Table = Record<string, unknown>;
 
@@ -37,14 +33,26 @@ export function sliders(scenario: Table): Slider[] {
   const { path, link } = observed(scenario);
   const steady = link.changes === "auto" && link.rates === "auto";
   const loss = link.loss ?? 0;
-  return [
-    ...(steady ? logarithmic(LINK, `${path}.rate`, "Rate", link.rate, "bit/s", 1e5, 1e9) : []),
-    ...logarithmic(LINK, `${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5),
-    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link.buffer, "packets", 1, 5000),
-    ...logarithmic(LINK, `${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
-    ...(typeof loss === "number" ? [linear(LINK, `${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
-    ...(scenario.traffic as Table[]).flatMap(ofTraffic),
+  const ofLink = [
+    ...(steady ? logarithmic(`${path}.rate`, "Rate", link.rate, "bit/s", 1e5, 1e9) : []),
+    ...logarithmic(`${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5),
+    ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "packets", 1, 5000),
+    ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
+    ...(typeof loss === "number" ? [linear(`${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
   ];
+  const ofTraffic = (scenario.traffic as Table[]).flatMap(({ name, count, rate }, entry) =>
+    [
+      linear(
+        `traffic.${name}.count`,
+        `${name}: number`,
+        count as number,
+        "flows",
+        Math.max(50, 2 * (count as number)),
+      ),
+      ...logarithmic(`traffic.${name}.rate`, `${name}: rate of each`, rate, "bit/s", 1e4, 1e8),
+    ].map((slider) => ({ ...slider, group: "Traffic" as const, entry })),
+  );
+  return [...ofLink, ...ofTraffic];
 }
 
 /** A slider for a parameter of the first discipline that has a number there, over four decades around its value. */
@@ -62,7 +70,7 @@ export function ofDiscipline(catalogue: Catalogue, scenarios: readonly Table[], 
     return [
       {
         path,
-        group: DISCIPLINE,
+        group: "Discipline",
         label: `${name}: ${key}`,
         unit,
         value,
@@ -88,19 +96,10 @@ export function position({ value, least, most, logarithmic }: Slider): number {
   return logarithmic ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
 }
 
-function ofTraffic(entry: Table): Slider[] {
-  const group = entry.name as string;
-  const count = entry.count as number;
-  return [
-    linear(group, `traffic.${group}.count`, "Number", count, "flows", Math.max(50, 2 * count)),
-    ...logarithmic(group, `traffic.${group}.rate`, "Rate of each", entry.rate, "bit/s", 1e4, 1e8),
-  ];
-}
-
-function linear(group: string, path: string, label: string, value: number, unit: Unit, most: number): Slider {
+function linear(path: string, label: string, value: number, unit: Unit, most: number): Slider {
   return {
     path,
-    group,
+    group: "Link",
     label,
     unit,
     value,
@@ -112,7 +111,6 @@ function linear(group: string, path: string, label: string, value: number, unit:
 }
 
 function logarithmic(
-  group: string,
   path: string,
   label: string,
   text: unknown,
@@ -126,7 +124,7 @@ function logarithmic(
   return [
     {
       path,
-      group,
+      group: "Link",
       label,
       unit,
       value: inside,

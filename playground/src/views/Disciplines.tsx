@@ -115,6 +115,14 @@ function One(props: { lab: Lab; lane: number }) {
           </select>
         </label>
       </Show>
+      <Show when={found()}>
+        {(known) => (
+          <details>
+            <summary>How it works</summary>
+            <pre>{known().doc}</pre>
+          </details>
+        )}
+      </Show>
       <Show when={(found()?.parameters.length ?? 0) > 0}>
         <details>
           <summary>Parameters</summary>

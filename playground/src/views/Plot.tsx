@@ -30,7 +30,9 @@ interface Props {
 const gapped = (values: Float64Array): ArrayLike<number | null> =>
   values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values;
 
-const HEIGHT = 150;
+/** The height of a plot of this width, in CSS pixels. */
+const height = (width: number) => Math.round(Math.min(340, Math.max(150, 0.42 * width)));
+
 const FONT = "11px system-ui, sans-serif";
 
 /** A plot over the last seconds, drawn anew with every frame. */
@@ -46,7 +48,7 @@ export function Plot(props: Props) {
     plot = new uPlot(
       {
         width: place.clientWidth,
-        height: HEIGHT,
+        height: height(place.clientWidth),
         legend: { show: false },
         cursor: { show: false },
         pxAlign: false,
@@ -82,7 +84,9 @@ export function Plot(props: Props) {
   };
 
   onMount(() => {
-    const observer = new ResizeObserver(() => plot?.setSize({ width: place.clientWidth, height: HEIGHT }));
+    const observer = new ResizeObserver(() =>
+      plot?.setSize({ width: place.clientWidth, height: height(place.clientWidth) }),
+    );
     observer.observe(place);
     onCleanup(() => {
       observer.disconnect();

@@ -1,7 +1,7 @@
 import { createEffect, createMemo, For, on, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
 import { short, text } from "../model/quantity.js";
-import { LINK, ofDiscipline, position, type Slider, sliders, written } from "../model/sliders.js";
+import { ofDiscipline, position, type Slider, sliders, written } from "../model/sliders.js";
 import { flowColour } from "./colours.js";
 import { scheme } from "./scheme.js";
 import { Term } from "./Term.js";
@@ -9,7 +9,11 @@ import { Term } from "./Term.js";
 /** Positions of a slider. */
 const STEPS = 300;
 
-const TERMS: Record<string, string> = { Buffer: "buffer", "Random loss": "random loss", Number: "flow" };
+const TERMS: Record<string, string> = {
+  Buffer: "buffer",
+  "Random loss": "random loss",
+  "One-way delay": "one-way delay",
+};
 
 const shown = ({ value, unit }: Slider) => (unit === "share" ? `${short(100 * value)} %` : text(value, unit));
 
@@ -40,8 +44,7 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
   const own = createMemo(() => props.first.filter((path) => all().some((one) => one.path === path)), [], {
     equals: same,
   });
-  const groups = createMemo(() => [...new Set(all().map(({ group }) => group))], [], { equals: same });
-  const others = (name: string) =>
+  const others = (name: Slider["group"]) =>
     createMemo(
       () =>
         all()
@@ -52,51 +55,38 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
     );
   const slider = (path: string) => all().find((one) => one.path === path);
 
-  const list = (paths: readonly string[], named: boolean) => (
-    <For each={paths}>
-      {(path) => (
-        <Show when={slider(path)}>{(found) => <One lab={props.lab} slider={found()} named={named} />}</Show>
-      )}
-    </For>
+  const group = (legend: string, paths: () => readonly string[]) => (
+    <Show when={paths().length > 0}>
+      <fieldset class="sliders">
+        <legend>{legend}</legend>
+        <For each={paths()}>
+          {(path) => <Show when={slider(path)}>{(found) => <One lab={props.lab} slider={found()} />}</Show>}
+        </For>
+      </fieldset>
+    </Show>
   );
 
   return (
     <>
-      <Show when={own().length > 0}>
-        <fieldset class="sliders">
-          <legend>Of the lesson</legend>
-          {list(own(), true)}
-        </fieldset>
-      </Show>
-      <For each={groups()}>
-        {(name, i) => {
-          const paths = others(name);
-          return (
-            <Show when={paths().length > 0}>
-              <fieldset class="sliders">
-                <legend>
-                  {i() > 0 && <i style={{ background: flowColour(scheme(), i() - 1) }} />}
-                  {name}
-                </legend>
-                {list(paths(), false)}
-              </fieldset>
-            </Show>
-          );
-        }}
-      </For>
+      {group("Of the lesson", own)}
+      {group("Link", others("Link"))}
+      {group("Traffic", others("Traffic"))}
     </>
   );
 }
 
-function One(props: { lab: Lab; slider: Slider; named: boolean }) {
-  const label = () =>
-    (props.named && props.slider.group !== LINK ? `${props.slider.group}: ` : "") + props.slider.label;
+function One(props: { lab: Lab; slider: Slider }) {
   return (
     <div class="slider">
       <span>
-        <Show when={TERMS[props.slider.label]} fallback={label()}>
-          {(term) => <Term name={term()}>{label()}</Term>}
-        </Show>
+        <span>
+          <Show when={props.slider.entry !== undefined}>
+            <i style={{ background: flowColour(scheme(), props.slider.entry ?? 0) }} />
+          </Show>
+          <Show when={TERMS[props.slider.label]} fallback={props.slider.label}>
+            {(term) => <Term name={term()}>{props.slider.label}</Term>}
+          </Show>
+        </span>
         <span>{shown(props.slider)}</span>
       </span>
       <input
@@ -104,7 +94,7 @@ function One(props: { lab: Lab; slider: Slider; named: boolean }) {
         min="0"
         max={STEPS}
         value={Math.round(STEPS * position(props.slider))}
-        aria-label={label()}
+        aria-label={props.slider.label}
         aria-valuetext={shown(props.slider)}
         onInput={(event) =>
           props.lab.change(

@@ -93,7 +93,7 @@ export function Transport(props: {
         </select>
       </label>
       <span class="time">
-        {lab.now().toFixed(lab.speed() < 0.3 ? 3 : 2)} s
+        {lab.now().toFixed(lab.playing() && lab.speed() >= 0.3 ? 2 : 3)} s
         <Show when={lab.playing() && lab.pace() > 0}>
           <span class="note"> {short(lab.pace(), 2)} × real time</span>
         </Show>
