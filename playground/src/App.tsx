@@ -156,13 +156,6 @@ export function App(props: { link: Link; onChange?: (fragment: string) => void }
             speed.
           </p>
         </Show>
-        <Show when={props.link.embed}>
-          <p class="note">
-            <a href={location.href.replace(/&?embed=?/, "")} target="_blank" rel="noopener">
-              Open the playground in a page of its own
-            </a>
-          </p>
-        </Show>
       </Show>
     </div>
   );

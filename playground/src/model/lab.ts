@@ -18,6 +18,10 @@ const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
 /** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. */
 const BUDGET = 11;
 
+/** Changes less than so many s apart count as one; and how many of the latest are marked. */
+const ONE_CHANGE = 0.5;
+const MARKED = 20;
+
 /** A speed that no machine reaches. */
 export const AS_FAST_AS_IT_GOES = 1e6;
 
@@ -27,8 +31,6 @@ export interface LaneState {
   samples: Samples;
   flows: Flows;
   packets: Packets;
-  /** When the discipline or anything else was changed last, in s. */
-  changed: number[];
 }
 
 /** What is wrong. `path` is the key that is to blame; empty if it is none alone. */
@@ -56,6 +58,8 @@ export function createLab(start: Setup) {
   const [speed, setSpeed] = createSignal(1);
   const [pace, setPace] = createSignal(0);
   const [finished, setFinished] = createSignal(false);
+  /** The times of the latest changes, in s. */
+  const [changes, setChanges] = createSignal<number[]>([]);
   const [trouble, setTrouble] = createSignal<Trouble | null>(null);
   const [failure, setFailure] = createSignal<string | null>(null);
   /** The lane whose flows and packets are shown in detail. */
@@ -87,11 +91,11 @@ export function createLab(start: Setup) {
           samples: new Samples(),
           flows: new Flows(),
           packets: new Packets(one.observed),
-          changed: [],
         })),
       );
       setSelected((lane) => Math.min(lane, checked.length - 1));
       setNow(0);
+      setChanges([]);
       setFinished(false);
       setTrouble(null);
       setFrames((count) => count + 1);
@@ -119,13 +123,9 @@ export function createLab(start: Setup) {
       if (finished() || lanes().length !== setup.aqms.length) return;
       try {
         const checked = await client.ask<Checked[]>({ ask: "follow", openings: openings(unwrap(setup)) });
-        setLanes((all) =>
-          all.map((lane, i) => ({
-            ...lane,
-            checked: checked[i] as Checked,
-            changed: [...lane.changed, now()],
-          })),
-        );
+        setLanes((all) => all.map((lane, i) => ({ ...lane, checked: checked[i] as Checked })));
+        // A slider that moves is one change.
+        setChanges((all) => [...all.filter((at) => at < now() - ONE_CHANGE), now()].slice(-MARKED));
         setTrouble(null);
       } catch (error) {
         report(error, true);
@@ -259,6 +259,7 @@ export function createLab(start: Setup) {
     setSpeed,
     pace,
     finished,
+    changes,
     trouble,
     setTrouble,
     failure,

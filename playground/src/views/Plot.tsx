@@ -20,6 +20,8 @@ interface Props {
   data: () => Float64Array[];
   /** The interval of time that is shown, in s. */
   range: () => [number, number];
+  /** The times of changes, in s, which vertical lines mark. */
+  changes: () => readonly number[];
   /** The smallest upper end of the values. */
   least: number;
   /** A value as the axis shows it. */
@@ -40,6 +42,23 @@ export function Plot(props: Props) {
   let place!: HTMLDivElement;
   let plot: uPlot | undefined;
 
+  function mark(drawn: uPlot, colour: string) {
+    const { ctx, bbox } = drawn;
+    ctx.save();
+    ctx.strokeStyle = colour;
+    ctx.setLineDash([2, 4]);
+    ctx.beginPath();
+    const [from, to] = props.range();
+    for (const time of props.changes()) {
+      if (time < from || time > to) continue;
+      const x = drawn.valToPos(time, "x", true);
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+
   const build = () => {
     plot?.destroy();
     const style = getComputedStyle(place);
@@ -53,6 +72,7 @@ export function Plot(props: Props) {
         cursor: { show: false },
         pxAlign: false,
         padding: [6, 20, 0, 0],
+        hooks: { drawAxes: [(drawn) => mark(drawn, muted)] },
         scales: {
           x: { time: false, range: () => props.range() },
           y: { range: (_, low, high) => [Math.min(0, low), Math.max(props.least, high * 1.05)] },

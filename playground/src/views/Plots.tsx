@@ -155,6 +155,7 @@ export function Plots(props: { lab: Lab; window: number }) {
               lines={lines()}
               data={() => data(panel)}
               range={range}
+              changes={lab.changes}
               least={panel.least}
               format={panel.format}
             />
@@ -169,6 +170,7 @@ export function Plots(props: { lab: Lab; window: number }) {
           lines={flowLines()}
           data={() => lane()?.flows.windows(flows(), since()) ?? []}
           range={range}
+          changes={lab.changes}
           least={4}
           format={short}
         />
@@ -179,6 +181,7 @@ export function Plots(props: { lab: Lab; window: number }) {
           lines={flowLines()}
           data={() => lane()?.flows.rates(flows(), since(), 0.5) ?? []}
           range={range}
+          changes={lab.changes}
           least={1e5}
           format={rate}
         />
