@@ -9,6 +9,8 @@ interface Description {
 /** The engine of all runs. */
 export const engine = await Engine.load();
 
+const { aqms, variants } = engine.describe() as unknown as Description;
+
 /** A reading, and the signals of the discipline at its end. */
 export interface Measured extends Reading {
   /** Bits that the link sent each second. */
@@ -122,7 +124,6 @@ export class Play {
 
   /** The signals of the discipline by their names. */
   #signals({ signals }: Glance): Record<string, number> {
-    const { aqms, variants } = engine.describe() as unknown as Description;
     const name = at(this.#scenario, "aqm.name");
     const of = variants.find((variant) => variant.name === name)?.of ?? name;
     const described = aqms.find((known) => known.name === of)?.signals ?? [];
@@ -152,7 +153,7 @@ export function whole(
   const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
   if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
   const opened = opening(lesson, named, { ...changesAt(lesson, step), ...more });
-  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s` };
+  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s`, "record.series": false };
   const simulation = engine.open({ ...opened, set, seed });
   const results = simulation.run();
   simulation.close();

@@ -55,10 +55,10 @@ tcp = "ns2-2002:flavour=reno,delayed_ack=true"
     text: "To how many ms must you shorten the link's delay for these 80 flows, so that the deviation of REM's queue falls below 45 packets?",
     hint: "Read the deviation over a minute or more, since it varies. The round trip is 10 ms more than twice the delay, and the queue's 40 ms.",
     unit: "ms",
-    least: 70,
-    most: 95,
+    least: 65,
+    most: 105,
     because:
-      "About 83 ms, a third of the delay: REM's integral reacts to a queue that the senders answer a round trip later, and its " +
+      "About 83 ms, a third of its delay: REM's integral reacts to a queue that the senders answer a round trip later, and its " +
       "gain is too high for long ones. Its gain does not depend on the flows; what LRED adds to the loss ratio is in proportion " +
       "to the root of the loss, and so smaller where little loss is needed.",
   },

@@ -32,17 +32,11 @@ tcp = "newreno"
         "that the load needs. The drop probabilities end up alike, near 0.01, since the load decides them and not the discipline.",
     },
     {
-      text:
-        "The link falls from 10 to 3 Mbit/s. The buffer overflows at once; LRED counts these drops as well, has the new " +
-        "loss ratio of about 0.03 after its first periods of 1 s, and brings the queue back near 100 packets within seconds. REM's price climbs " +
-        "for some ten seconds, and PI's probability for half a minute, while their queues are far above the target.",
+      text: "The link falls from 10 to 3 Mbit/s, and the buffer overflows. LRED counts these drops too, has the new loss ratio of about 0.03 after a few periods of 1 s, and is back at 100 packets or fewer within some five seconds. REM's price climbs for about ten, and PI's probability for more than half a minute, while their queues are far above the target.",
       set: { "dumbbell.rate": "3 Mbit/s" },
     },
     {
-      text:
-        "The overload is over. In the first ten seconds PI still drops what the overload needed, its queue is empty, and " +
-        "about a sixth of the link is lost; LRED loses less than 6 % of it. Compare the probabilities: LRED's falls with " +
-        "its measurement, PI's in a straight line.",
+      text: "The overload is over. In the first ten seconds PI still drops what the overload needed, so that its queue is empty and more than a tenth of the link is lost; LRED loses less than 6 % of it. Compare the probabilities: LRED's falls with its measurement, PI's in a straight line.",
       set: { "dumbbell.rate": "10 Mbit/s" },
     },
   ],

@@ -31,11 +31,7 @@ tcp = "newreno"
         "stays near 50 packets. RED beside it rests where its line happens to give the right probability, at some 24 packets.",
     },
     {
-      text:
-        "The link falls from 10 to 2 Mbit/s, and the same flows must lose about three times as much. RED finds a new " +
-        "operating point within seconds, at a longer queue of some 35 packets, and stays there. PI's probability climbs as " +
-        "long as the queue is above q_ref: for more than ten seconds some 100 packets wait, but after a minute their mean " +
-        "is near 50 again. That is the integral at work: it rests only where the error is 0.",
+      text: "The link falls from 10 to 2 Mbit/s, and the same flows must lose about three times as much. RED finds a new operating point within seconds, at a longer queue of some 35 packets, and stays there. PI's probability climbs as long as the queue is above q_ref: for more than ten seconds some 100 packets wait, but after a minute their mean is near 50 again, since an integral rests only where the error is 0.",
       set: { "dumbbell.rate": "2 Mbit/s" },
     },
     {

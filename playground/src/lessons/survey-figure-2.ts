@@ -50,7 +50,7 @@ packet_size = "100 B"
     {
       text:
         "Let it run on. PI's probability is about 0.1 after 20 s and still climbs, to more than 0.2 after 100 s; its delay " +
-        "is then near 12.7 ms, and that of drop-tail what it was. So the figure shows the start of PI and not its operating point: 20 s " +
+        "is then near 13 ms, and that of drop-tail what it was. So the figure shows the start of PI and not its operating point: 20 s " +
         "are too short for an integral to add up so much.",
     },
     {
