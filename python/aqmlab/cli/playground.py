@@ -66,17 +66,17 @@ def playground(
     from aqmlab.playground.built import PAGE, built
 
     built(PAGE)
-    with _server(port) as server:
-        url = server.url(address)
-        typer.echo(url)
-        typer.echo("Ctrl-C ends the playground", err=True)
-        if not no_open:
-            _open(url)
-        try:
+    try:
+        with _server(port) as server:
+            url = server.url(address)
+            typer.echo(url)
+            typer.echo("Ctrl-C ends the playground", err=True)
+            if not no_open:
+                _open(url)
             server.serve_forever()
-        except KeyboardInterrupt:
-            if interrupted_status() != 128 + signal.SIGINT:
-                raise
+    except KeyboardInterrupt:
+        if interrupted_status() != 128 + signal.SIGINT:
+            raise
 
 
 def addressed(scenario: str | None, aqm: Sequence[str] | None, set_: Sequence[str] | None, seed: int | None) -> Address:
@@ -88,7 +88,8 @@ def addressed(scenario: str | None, aqm: Sequence[str] | None, set_: Sequence[st
     name = FIRST if scenario is None else scenario
     base = scenarios.loaded(name)
     _require_playable(base if seed is None else base.with_(seed=seed), name, aqm or (), set_)
-    view = Address(aqms=tuple(aqm or ()), settings=tuple(set_ or ()), seed=seed)
+    settings = (f"{path}={text.strip()}" for path, text in scenarios.pairs(set_, "--set", "VALUE").items())
+    view = Address(aqms=tuple(aqm or ()), settings=tuple(settings), seed=seed)
     if name != scenarios.STDIN and not Path(name).is_file():
         return replace(view, scenario=name.removesuffix(".toml"))
     return replace(view, toml=_text(name, base), name=STDIN_NAME if name == scenarios.STDIN else Path(name).name)

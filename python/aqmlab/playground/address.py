@@ -54,7 +54,8 @@ class Address:
     @property
     def fragment(self) -> str:
         """The part of the address after #."""
-        pairs = [("scenario", self.scenario), ("toml", self.toml and _packed(self.toml)), ("name", self.name)]
+        packed = None if self.toml is None else _packed(self.toml)
+        pairs = [("scenario", self.scenario), ("toml", packed), ("name", self.name)]
         pairs += [("aqm", spec) for spec in self.aqms]
         pairs += [("set", setting) for setting in self.settings]
         pairs += [("seed", None if self.seed is None else str(self.seed)), ("lesson", self.lesson)]

@@ -30,8 +30,8 @@ def _problems(path: str, value: Any) -> Iterator[str]:
         return
     if "file" in value:
         yield (
-            f"{path}.file = {_quoted(value['file'])}: the playground runs in a page, which reads no recordings: replace "
-            "it by a kind of `aqmlab list traffic`, or by `changes` of the rate; `aqmlab run` simulates it"
+            f"{path}.file = {_quoted(value['file'])}: the playground runs in a page, which reads no recordings: "
+            "replace it by a kind of `aqmlab list traffic`, or by `changes` of the rate; `aqmlab run` simulates it"
         )
     if "source" in value:
         yield (

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aqmlab.playground.address import Address
-from aqmlab.playground.built import FOLDER, PAGE, WIDGET
+from aqmlab.playground.built import PAGE, WIDGET, built
 
 HOST = "127.0.0.1"
 
@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: bool) -> None:
         name = urlsplit(self.path).path.removeprefix("/") or PAGE
         try:
-            data = (FOLDER / name).read_bytes() if name in _TYPES else None
+            data = built(name).read_bytes() if name in _TYPES else None
         except OSError:
             data = None
         if data is None:
