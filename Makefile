@@ -89,7 +89,9 @@ $(STAMPS)/javascript: $(STAMPS)/wasm $(wildcard js/*.json) $(shell find js/src j
 
 missing-package:
 
+# The playground is part of the wheel and of the site where it can be built.
 release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory playground; fi
 	$(BIN)/python -m benches.release
 
 # Some tables only: TABLES='flows rivals'; a wrong name lists them.
@@ -119,6 +121,7 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 site: setup ## build the documentation as a site, in out/site
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory playground; fi
 	$(BIN)/python site/build.py
 
 # One page alone: PAGES=docs/tutorial/2-disciplines.md

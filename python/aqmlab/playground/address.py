@@ -15,7 +15,7 @@ MOST = 3
 """The most disciplines that the page shows at a time."""
 
 _RAW = -15
-"""The window of zlib for deflate without a header."""
+"""The window of `zlib` for deflate without a header."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Address:
 
 
 def _packed(text: str) -> str:
-    """Return a text as base64 for addresses, without padding, of raw deflate of its UTF-8."""
+    """Return the raw deflate of a text's UTF-8 in `base64url` without padding."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, _RAW)
     data = deflate.compress(text.encode()) + deflate.flush()
     return base64.urlsafe_b64encode(data).decode().rstrip("=")

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 
 
 def built(name: str) -> Path:
-    """Return the path of a built file; raise FileNotFoundError, with the command that builds it, if it is missing."""
+    """Return the path of a built file; raise `FileNotFoundError`, with the command that builds it, if it is missing."""
     file = FOLDER / name
     if not file.is_file():
         raise FileNotFoundError(errno.ENOENT, "missing: `make playground` builds it", str(file))

@@ -29,7 +29,7 @@ def scenario(shown: Scenario, aqms: Iterable[str], height: int, seed: int | None
     """Return a widget that shows a scenario with these disciplines, or with its own.
 
     Raise ScenarioError if one of them is not valid, or a page cannot simulate it; ImportError without anywidget, and
-    FileNotFoundError without the built widget.
+    `FileNotFoundError` without the built widget.
     """
     if isinstance(aqms, str):
         raise TypeError(f"aqms = {aqms!r}: must be a list of strings: [{aqms!r}]")
