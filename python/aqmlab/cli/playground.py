@@ -54,11 +54,10 @@ def playground(
         bool, typer.Option("--no-open", help="Print the address of the page, and do not open the browser.")
     ] = False,
 ) -> None:
-    """Open a scenario in the browser, and watch its queues while you change it.
+    """Open a scenario in the browser and change it while it runs.
 
     The page simulates the scenario itself, packet by packet, with the same engine as `aqmlab run`. A change of a rate,
-    a delay, a buffer or a discipline takes effect at once, while the run goes on. The address has the scenario and all
-    changes.
+    a delay, a buffer or a discipline takes effect at once. The address has the scenario and all changes.
 
     The page is served to this machine alone until Ctrl-C, after which the exit status is 0.
     """
