@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +25,8 @@ demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, rep
 
 # JavaScript is tested where it can be built.
 test: setup ## run every test
-	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript; else echo "JavaScript is not tested"; fi
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript playground; \
+	else echo "JavaScript and the playground are not tested"; fi
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n logical --dist worksteal
 
@@ -89,9 +90,19 @@ $(STAMPS)/javascript: $(STAMPS)/wasm $(wildcard js/*.json) $(shell find js/src j
 
 missing-package:
 
+# In Chromium, if it is installed.
+playground: $(STAMPS)/playground ## build the playground, a page that runs the engine in a browser, in out/playground, and test it
+	cd playground && npm run --silent lint && npm run --silent test
+
+$(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playground/*.*) $(shell find playground/src -type f) \
+  $(if $(wildcard out/playground/index.html),,missing-package)
+	cd playground && npm ci --silent && npm run --silent build
+	install -D --mode 644 --target-directory python/aqmlab/playground out/playground/index.html out/playground/widget.js
+	@touch $@
+
 # The playground is part of the wheel and of the site where it can be built.
 release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
-	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory playground; fi
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python -m benches.release
 
 # Some tables only: TABLES='flows rivals'; a wrong name lists them.
@@ -121,7 +132,7 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 site: setup ## build the documentation as a site, in out/site
-	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory playground; fi
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python site/build.py
 
 # One page alone: PAGES=docs/tutorial/2-disciplines.md
@@ -154,7 +165,7 @@ lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and
 	  --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and written
-	rm -rf $(VENV) target out dist js/dist js/node_modules js/LICENSE
+	rm -rf $(VENV) target out dist js/dist js/node_modules js/LICENSE playground/node_modules
 
 # What must be there already. Says all that is missing, and how to get it.
 $(STAMPS)/tools:

@@ -50,6 +50,8 @@ export interface Checked {
   /** The end of a run and of its warm-up, in s. */
   duration: number;
   warmup: number;
+  /** The number of the observed link among those of `Simulation.packets`. */
+  observed: number;
 }
 
 /** The observed link so far, warm-up included. The differences of two glances yield rates and means. */
@@ -122,13 +124,25 @@ export class Engine {
     return Engine.#load(folder, () => {});
   }
 
+  /**
+   * An engine of its own, from the compiled `aqmlab.wasm` and the texts of `scenarios.json`, for a page that carries both.
+   * `onFailure` is called if the engine fails.
+   */
+  static async from(
+    module: WebAssembly.Module,
+    library: Record<string, string>,
+    onFailure: () => void = () => {},
+  ): Promise<Engine> {
+    const { exports } = await WebAssembly.instantiate(module, {});
+    return new Engine(guarded(exports as unknown as Exports, onFailure), library);
+  }
+
   static async #load(folder: URL, onFailure: () => void): Promise<Engine> {
     const [module, library] = await Promise.all([
       compiled(new URL("aqmlab.wasm", folder)),
       texts(new URL("scenarios.json", folder)),
     ]);
-    const { exports } = await WebAssembly.instantiate(module, {});
-    return new Engine(guarded(exports as unknown as Exports, onFailure), library);
+    return Engine.from(module, library, onFailure);
   }
 
   /** The engine that `Simulation.open` uses: loaded once, and again if it has failed. */

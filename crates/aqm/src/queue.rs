@@ -154,6 +154,11 @@ impl<T: Frame> Queue<T> {
         self.labels = Some(Box::new(labels));
     }
 
+    /// Adds the hosts of paths that are opened later to what labels are made from.
+    pub fn add_hosts(&mut self, hosts: &[[u32; 2]]) {
+        self.labels.iter_mut().for_each(|labels| labels.hosts.extend(hosts));
+    }
+
     /// The backlog; `full` is whether another packet of `size` bytes would not fit.
     #[inline]
     #[must_use]

@@ -2,6 +2,7 @@
 
 pub(crate) mod endpoints;
 pub(crate) mod flow;
+mod growth;
 pub(crate) mod short;
 pub(crate) mod slots;
 pub(crate) mod web;

@@ -32,9 +32,10 @@ use crate::network::Network;
 use crate::packet::{Header, Kind, Packet};
 use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
+use live::Following;
 use run::{Column, Stopwatch};
 use scenario::Scenario;
-use scenario::model::{Change, Profile};
+use scenario::model::Profile;
 use std::time::Duration;
 
 /// One sample of one flow's congestion window.
@@ -87,8 +88,8 @@ pub struct Simulation<P> {
     /// The time, in nanoseconds, after which all links catch up.
     stride: u64,
     finished: bool,
-    /// The schedules of its links' rates, if it can follow a scenario that changes.
-    schedules: Option<Vec<Vec<Change>>>,
+    /// What it knows beside its scenario, if it can follow another.
+    following: Option<Following>,
     /// What endpoints outside know of each traffic entry, if the packets come from there.
     ends: Option<Vec<Ends>>,
 }
@@ -134,7 +135,7 @@ impl<P: Probe> Simulation<P> {
         &mut self.network.probe
     }
 
-    /// The sampled congestion windows, of the flows that are there for the whole run.
+    /// The sampled congestion windows of the persistent flows.
     #[must_use]
     pub fn windows(&self) -> &[WindowSample] {
         &self.windows
@@ -466,14 +467,13 @@ impl<P: Probe> Simulation<P> {
         let now = self.now();
         self.network.watch.goes_on(self.endpoints.persistent / 16);
         self.network.watch.records();
-        let persistent = &self.endpoints.flows[..self.endpoints.persistent];
-        let samples = persistent.iter().zip(&self.endpoints.senders).enumerate();
-        self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
+        let endpoints = &self.endpoints;
+        self.windows.extend(endpoints.lasting().map(|(slot, ..)| WindowSample {
             t: now.secs(),
-            flow: i as u32,
-            class: flow.class,
-            cwnd: sender.cwnd(),
-            ssthresh: sender.ssthresh(),
+            flow: slot as u32,
+            class: endpoints.flows[slot].class,
+            cwnd: endpoints.senders[slot].cwnd(),
+            ssthresh: endpoints.senders[slot].ssthresh(),
         }));
         if let Some(step) = self.scenario.record.cwnd {
             self.network.events.push(now + step, Event::Sample);

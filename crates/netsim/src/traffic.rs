@@ -13,3 +13,10 @@ pub use plan::{Bulk, bulk, starts, stop};
 pub use player::Player;
 pub use short::{Amount, Arrival, Arrivals};
 pub use source::{Sent, Setting, Source};
+
+use aqm::unit::Span;
+
+/// What is left of a wait that becomes `factor` times as long.
+pub(crate) fn stretched(left: Span, factor: f64) -> Span {
+    Span::from_secs(left.secs() * factor)
+}

@@ -129,7 +129,7 @@ impl World {
         }
         let web = self.web(class).expect("it is a web client").0.clone();
         let client = &mut self.clients[number];
-        client.reader.begin(&web);
+        client.reader.begin(&web, now);
         client.missing = web.objects;
         client.first = None;
         client.tokens.clear();

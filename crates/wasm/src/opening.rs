@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 /// A request for a scenario, with the changes that the command line can make, in its order.
 ///
 /// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `seed`, `duration` and `warmup`
-/// in s, `packets`, an estimate of the packets that it will simulate, and `memory`, that of the bytes that it will take;
-/// from [`open`] also `run`. Of a scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`,
+/// in s, `packets`, an estimate of the packets that it will simulate, `memory`, that of the bytes that it will take, and
+/// `observed`, the number of the observed link; from [`open`] also `run`. Of a scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`,
 /// `line` and `text`, and `message`, all of them as a user reads them.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -103,6 +103,7 @@ fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
         "seed": seed,
         "duration": scenario.general.duration.secs(),
         "warmup": scenario.general.warmup.secs(),
+        "observed": scenario.observed,
     });
     Ok((opening, scenario, reply))
 }

@@ -1,4 +1,7 @@
-/** What the reader changes: dotted paths of the scenario and their values, `{ "dumbbell.rate": "5 Mbit/s" }`. */
+/**
+ * What the reader changes: dotted paths of the scenario and their values, `{ "dumbbell.rate": "5 Mbit/s" }`. A parameter of
+ * the discipline, `aqm.max_p`, changes in those of the disciplines that have it.
+ */
 export type Changes = Readonly<Record<string, string | number | boolean>>;
 
 /** Means of one discipline over the last seconds that a lesson looks at. */
@@ -42,6 +45,14 @@ export interface Question {
   because: string;
 }
 
+/** A figure that a lesson draws again. */
+export interface Figure {
+  /** The paper, by the name that `aqmlab reproduce` has for it: docs/papers/NAME.md. */
+  name: string;
+  /** The figure, as the paper counts: `Fig. 6`. */
+  figure: string;
+}
+
 /** A guided experiment. */
 export interface Lesson {
   /** The name in a permalink. */
@@ -57,4 +68,6 @@ export interface Lesson {
   sliders: readonly string[];
   steps: readonly [Step, Step, Step];
   question: Question;
+  /** The figure of a paper that this is. */
+  paper?: Figure;
 }

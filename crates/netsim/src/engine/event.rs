@@ -11,9 +11,10 @@ use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
 use dary_heap::QuaternaryHeap;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// An event, with the index of its subject.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Event {
     /// The first packet on a link's delay line reaches the other end.
     Arrival(u32),
@@ -260,6 +261,19 @@ impl Events {
         if now > self.time {
             (self.current, self.time, self.number) = (key(self.clock.instant(now), 0), now, 1);
         }
+    }
+
+    /// Takes these events off the heap, and returns when each was to happen, in their order.
+    pub(crate) fn withdraw(&mut self, events: &HashSet<Event>) -> Vec<(Time, Event)> {
+        let mut withdrawn = Vec::new();
+        self.heap.retain(|timer| {
+            let stays = !events.contains(&timer.event);
+            withdrawn.extend(Some(*timer).filter(|_| !stays));
+            stays
+        });
+        self.timer = self.heap.peek().map_or(NEVER, |timer| timer.key);
+        withdrawn.sort_unstable_by_key(|timer| timer.key);
+        withdrawn.into_iter().map(|timer| (self.clock.time(instant(timer.key)), timer.event)).collect()
     }
 
     /// Takes the first event off the heap.

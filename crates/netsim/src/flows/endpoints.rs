@@ -2,7 +2,7 @@
 
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
-use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
+use crate::flows::flow::{Added, Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Shorts;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
@@ -40,10 +40,12 @@ pub(crate) struct Endpoints {
     pub(crate) sources: Vec<Source>,
     /// When the TCP flows' applications stop, where they do.
     pub(crate) stops: Vec<(Time, u32)>,
-    /// The number of persistent flows; the slots beyond theirs are for transient flows.
+    /// The number of persistent flows at the start; the slots beyond theirs are for transient flows and those added.
     pub(crate) persistent: usize,
-    /// The persistent flows' counters at the end of the warm-up.
+    /// The counters at the end of the warm-up of the persistent flows of the start.
     pub(crate) at_warmup: Vec<Snapshot>,
+    /// The persistent flows that were added.
+    pub(crate) added: Vec<Added>,
     /// The free slots of transient flows.
     pub(crate) free: Vec<u32>,
     /// The `short` entries.
@@ -65,8 +67,9 @@ impl Endpoints {
     ) -> Option<Self> {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
+            let profile = endpoints.profiles.len() as u16;
             endpoints.add(class as u16, entry, routes, run, watch)?;
-            endpoints.classes.push(Class::default());
+            endpoints.classes.push(Class { profile, ..Class::default() });
         }
         endpoints.persistent = endpoints.flows.len();
         endpoints.at_warmup = vec![Snapshot::default(); endpoints.persistent];
@@ -126,9 +129,13 @@ impl Endpoints {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 let index = self.shorts.len() as u32;
                 let mut arrivals = Arrivals::new(entry, short, seed);
-                let firsts = starts(entry, seed).map(|start| (arrivals.after(start), Event::Short(index)));
+                let mut begun_by = Time::ZERO;
+                let firsts = starts(entry, seed).map(|start| {
+                    begun_by = begun_by.max(start);
+                    (arrivals.after(start), Event::Short(index))
+                });
                 self.agenda.extend(firsts);
-                self.shorts.push(Shorts::new(class, profile, entry, arrivals, paths));
+                self.shorts.push(Shorts::new(class, profile, entry, arrivals, begun_by, paths));
             }
             model::Kind::Web(tcp, web) => {
                 let requests = self.add_profile(tcp, web.request, phases("tick"));
@@ -139,7 +146,7 @@ impl Endpoints {
                 for (i, (first, reader)) in readers(entry, web, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
                     self.agenda.push((first, Event::Session(self.clients.len() as u32)));
-                    self.clients.push(Client::new(site, paths(i), reader));
+                    self.clients.push(Client::new(site, i as u32, paths(i), reader));
                 }
                 self.sites.push(Site::new(class, requests, objects, entry, web));
             }
@@ -211,6 +218,14 @@ impl Endpoints {
         }
     }
 
+    /// The persistent flows: the slot of each, its number in its entry if it was added, and its counters at the end of the
+    /// warm-up.
+    pub(crate) fn lasting(&self) -> impl Iterator<Item = (usize, Option<u32>, Snapshot)> {
+        let first = self.at_warmup.iter().enumerate().map(|(slot, &at_warmup)| (slot, None, at_warmup));
+        let added = self.added.iter().map(|flow| (flow.slot as usize, Some(flow.number), flow.at_warmup));
+        first.chain(added)
+    }
+
     /// Remembers what a flow has delivered so far, before the end of the warm-up.
     pub(crate) fn note_delivered(&mut self, flow: usize) {
         self.at_warmup[flow].delivered = self.snapshot(flow).delivered;
@@ -225,6 +240,9 @@ impl Endpoints {
             if ends_early(self.flows[flow].forward) {
                 self.at_warmup[flow].delivered = noted;
             }
+        }
+        for i in 0..self.added.len() {
+            self.added[i].at_warmup = self.snapshot(self.added[i].slot as usize);
         }
         for class in 0..self.classes.len() {
             self.classes[class].at_warmup = self.transient(class as u16);

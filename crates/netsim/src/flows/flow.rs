@@ -15,6 +15,8 @@ pub(crate) struct Class {
     pub(crate) retired: Snapshot,
     /// The counters of all its transient flows at the end of the warm-up.
     pub(crate) at_warmup: Snapshot,
+    /// The profile of its flows, if they are of TCP; of web clients, that of their requests.
+    pub(crate) profile: u16,
 }
 
 /// A TCP flow as the engine sees it: which class, which paths, which timers are pending. One cache line, for every
@@ -46,7 +48,7 @@ const _: () = assert!(size_of::<Flow>() == 64, "a flow is one cache line");
 /// The role of a flow, and of its slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// A flow that exists for the whole run.
+    /// A flow that exists for the whole run, or in a live run from the time at which it is added.
     Persistent,
     /// The same, until it has transferred everything.
     Transfer,
@@ -63,6 +65,11 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Whether its flow exists until the end of the run.
+    pub(crate) const fn persists(self) -> bool {
+        matches!(self, Self::Persistent | Self::Transfer)
+    }
+
     /// Whether the application acts on data that arrives.
     #[inline]
     pub(crate) const fn listens(self) -> bool {
@@ -76,11 +83,22 @@ impl Role {
 pub(crate) struct Application {
     /// The role of the flow.
     pub(crate) role: Role,
+    /// When it starts: of a persistent flow that is added and taken away, the last time; [`Time::MAX`] if it does not.
     pub(crate) start: Time,
     /// Payload bytes that were handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
     pub(crate) payload: u64,
     /// Bytes that the last segments of earlier objects lack to be full.
     pub(crate) padding: u64,
+}
+
+/// A persistent flow that a live run was given on the way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Added {
+    pub(crate) slot: u32,
+    /// Its number in its traffic entry.
+    pub(crate) number: u32,
+    /// Its counters at the end of the warm-up.
+    pub(crate) at_warmup: Snapshot,
 }
 
 /// A flow's counters.

@@ -2,6 +2,7 @@
 
 use crate::network::route::Paths;
 use crate::traffic::short::Arrivals;
+use aqm::unit::Time;
 use scenario::model::Traffic;
 
 /// A `short` entry.
@@ -10,6 +11,8 @@ pub(crate) struct Shorts {
     pub(crate) class: u16,
     pub(crate) profile: u16,
     pub(crate) arrivals: Arrivals,
+    /// When all its processes have begun.
+    pub(crate) begun_by: Time,
     /// The pairs of paths, used in turn.
     paths: Vec<Paths>,
 }
@@ -20,10 +23,11 @@ impl Shorts {
         profile: u16,
         entry: &Traffic,
         arrivals: Arrivals,
+        begun_by: Time,
         paths: impl FnMut(usize) -> Paths,
     ) -> Self {
         let paths = (0..pairs(entry.from.len(), entry.to.len())).map(paths).collect();
-        Self { class, profile, arrivals, paths }
+        Self { class, profile, arrivals, begun_by, paths }
     }
 
     /// The paths of the flow with this number.

@@ -1,7 +1,8 @@
 //! Slots for the flows that come and go: a connection that is over makes room for the next, so that memory
 //! depends on the number of live connections and not on the length of the run.
 //!
-//! Persistent flows have the first slots for the whole run; transient flows share the others. Every transient flow has a
+//! Persistent flows have the first slots for the whole run; transient flows share the others, some of which a live run gives
+//! to persistent flows that are added. Every transient flow has a
 //! *generation*, which its packets carry: a packet still in flight when the slot changes hands is not taken for one of the
 //! next flow. Timer events need no such mark. They belong to the slot, only check the deadline, and the deadline is
 //! that of the present flow; the next flow may even use the event that the last one left.
@@ -12,7 +13,7 @@ use crate::tcp::Receiver;
 use aqm::unit::Time;
 
 impl Endpoints {
-    /// Opens a transient flow in a free slot, and returns the slot.
+    /// Opens a flow in a free slot, and returns the slot.
     pub(crate) fn open(&mut self, flow: Flow, application: Application) -> u32 {
         let Some(slot) = self.free.pop() else {
             self.push(flow, application);
@@ -31,7 +32,7 @@ impl Endpoints {
     /// Frees the slot of a transient flow whose every segment was acknowledged.
     pub(crate) fn close(&mut self, slot: u32) {
         let i = slot as usize;
-        debug_assert!(i >= self.persistent && self.senders[i].is_through());
+        debug_assert!(!self.applications[i].role.persists() && self.senders[i].is_through());
         debug_assert_eq!(self.senders[i].deadline(), Time::MAX);
         let counters = self.snapshot(i);
         // An ACK that still waits would go out as the next flow's.
@@ -60,8 +61,9 @@ impl Endpoints {
 
     /// The counters of all transient flows of a class, past and present.
     pub(crate) fn transient(&self, class: u16) -> Snapshot {
+        let is_transient = |role: Role| role != Role::Free && !role.persists();
         (self.persistent..self.flows.len())
-            .filter(|&i| self.flows[i].class == class && self.applications[i].role != Role::Free)
+            .filter(|&i| self.flows[i].class == class && is_transient(self.applications[i].role))
             .fold(self.classes[usize::from(class)].retired, |sum, i| sum + self.snapshot(i))
     }
 }

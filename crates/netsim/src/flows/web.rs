@@ -37,6 +37,10 @@ pub(crate) struct Site {
 pub(crate) struct Client {
     /// The index of its site.
     pub(crate) site: u16,
+    /// Its number in its traffic entry.
+    pub(crate) number: u32,
+    /// Whether it begins sessions, and goes on with a video, as far as its site does.
+    pub(crate) active: bool,
     /// The paths of the objects: forward to the client, in reverse to the server.
     pub(crate) paths: Paths,
     reader: Reader,
@@ -119,8 +123,9 @@ impl Connection {
 }
 
 impl Client {
-    pub(crate) const fn new(site: u16, paths: Paths, reader: Reader) -> Self {
-        Self { site, paths, reader, connections: Vec::new(), missing: 0, first: None }
+    pub(crate) const fn new(site: u16, number: u32, paths: Paths, reader: Reader) -> Self {
+        let connections = Vec::new();
+        Self { site, number, active: true, paths, reader, connections, missing: 0, first: None }
     }
 
     /// The think time.
@@ -139,10 +144,10 @@ impl Client {
     }
 
     /// Begins a session, without connections so far.
-    pub(crate) fn begin(&mut self, site: &Site) {
-        debug_assert_eq!(self.missing, 0, "the last session is over");
+    pub(crate) fn begin(&mut self, site: &Site, now: Time) {
+        debug_assert!(self.missing == 0 || self.plays(), "the last session is over");
         self.connections.clear();
-        self.reader.begin(&site.web);
+        self.reader.begin(&site.web, now);
         (self.missing, self.first) = (site.web.objects, None);
     }
 
@@ -214,10 +219,11 @@ mod tests {
     fn client(site: &Site) -> Client {
         let mut client = Client::new(
             0,
+            0,
             Paths { forward: 0, reverse: 1 },
             Reader::new(Stream::new(1, "client"), &site.web),
         );
-        client.begin(site);
+        client.begin(site, Time::ZERO);
         client.connections =
             (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();
         client

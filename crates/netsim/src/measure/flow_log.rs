@@ -144,6 +144,11 @@ impl FlowLog {
         self.open.insert(connection, open);
     }
 
+    /// A flow that was to begin does not.
+    pub(crate) fn forget(&mut self, connection: Connection) {
+        self.open.remove(&connection);
+    }
+
     /// A packet of a flow has made a round trip.
     pub(crate) fn on_round_trip(&mut self, connection: Connection, took: Span) {
         self.open.entry(connection).and_modify(|open| open.round_trips.record(took));

@@ -104,7 +104,7 @@ impl<P: Probe> Network<P> {
         };
         let starts = routes.starts();
         let hops = routes.into_hops(&plan);
-        let slots = assign_slots(&mut links, &hops);
+        let slots = assign_slots(&mut links, &hops, lead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let path_losses = PathLosses::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup);
@@ -430,10 +430,10 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 }
 
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
-/// of links with an AQM; returns the event of each. All are in the order of the links: so of what two links send at
+/// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the links: so of what two links send at
 /// one instant, the first link's comes first, whether they work ahead or not.
-fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
-    let mut has_line = vec![false; links.len()];
+fn assign_slots(links: &mut [Link], hops: &[Hop], lead: Lead) -> Vec<Event> {
+    let mut has_line = vec![lead == Lead::Nothing; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
         has_line[hop.link()] |= hop.then() == Then::Waits;
     }

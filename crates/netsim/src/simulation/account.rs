@@ -8,7 +8,7 @@ use run::Playback;
 /// The counters of some flows.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Account {
-    /// Payload bytes that each flow which is there for the whole run has delivered since the warm-up.
+    /// Payload bytes that each persistent flow has delivered since the warm-up.
     pub delivered: Vec<u64>,
     /// Payload bytes that flows which come and go have delivered since the warm-up.
     pub transient: u64,
@@ -44,9 +44,11 @@ impl Account {
     pub(super) fn of(endpoints: &Endpoints, class: Option<u16>) -> Self {
         let wanted = |of: u16| class.is_none_or(|class| class == of);
         let (mut delivered, mut all, mut total) = (Vec::new(), Snapshot::default(), Snapshot::default());
-        for i in (0..endpoints.persistent).filter(|&i| wanted(endpoints.flows[i].class)) {
-            let now = endpoints.snapshot(i);
-            let since = now - endpoints.at_warmup[i];
+        for (slot, _, at_warmup) in
+            endpoints.lasting().filter(|&(slot, ..)| wanted(endpoints.flows[slot].class))
+        {
+            let now = endpoints.snapshot(slot);
+            let since = now - at_warmup;
             delivered.push(since.delivered);
             (all, total) = (all + since, total + now);
         }

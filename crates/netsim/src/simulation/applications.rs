@@ -12,12 +12,34 @@ use aqm::unit::{Span, Time};
 impl<P: Probe> Simulation<P> {
     /// A flow opens its connection.
     pub(crate) fn start<C: Order>(&mut self, clock: C, flow: u32) {
+        if self.endpoints.has_begun(flow) {
+            return self.resume(clock, flow);
+        }
         let class = self.endpoints.flows[flow as usize].class;
         self.endpoints.classes[usize::from(class)].started += 1;
-        if (flow as usize) < self.endpoints.persistent {
+        if self.endpoints.applications[flow as usize].role.persists() {
             self.begin_row(flow, |run| run.number_of(flow));
         }
         self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+    }
+
+    /// A flow that was stopped goes on, with what it has not sent, on its connection.
+    #[cold]
+    fn resume<C: Order>(&mut self, clock: C, flow: u32) {
+        let i = flow as usize;
+        let payload = self.endpoints.applications[i].payload;
+        let segments =
+            self.endpoints.profiles[usize::from(self.endpoints.flows[i].profile)].segments(payload);
+        let sender = &self.endpoints.senders[i];
+        if sender.una() > segments {
+            return; // a transfer that is complete
+        }
+        if sender.is_through() {
+            self.begin_row(flow, |run| run.number_of(flow));
+        }
+        self.with_sender(clock, flow, |sender, now, profile, out| {
+            sender.on_resume(now, profile, segments, out)
+        });
     }
 
     /// A flow's application produces no more.
@@ -138,7 +160,7 @@ impl<P: Probe> Simulation<P> {
         if !site.is_active(now) {
             return;
         }
-        client.begin(site);
+        client.begin(site, now);
         let (class, requests, objects) = (site.class, site.requests, site.objects);
         let paths = client.paths;
         for connection in 0..site.connections() {
@@ -162,13 +184,13 @@ impl<P: Probe> Simulation<P> {
         let site = &self.endpoints.sites[usize::from(client.site)];
         let profile = &self.endpoints.profiles[usize::from(site.objects)];
         // A page is fetched to its end, a video until its viewer turns it off.
-        if client.plays() && !site.is_active(now) {
+        if client.plays() && !(client.active && site.is_active(now)) {
             return self.hang_up(number);
         }
         if client.ask(site, profile, connection, now).is_some() {
             let Connection { requests, objects, .. } = client.connections[usize::from(connection)];
             self.endpoints.classes[usize::from(site.class)].started += 1;
-            self.begin_row(objects, |run| run.number_of_client(number));
+            self.begin_row(objects, |run| run.endpoints.clients[number as usize].number);
             self.supply(clock, requests, 1);
         }
     }
@@ -176,13 +198,16 @@ impl<P: Probe> Simulation<P> {
     /// All objects of a session have arrived: the client closes its connections and thinks.
     fn end_session(&mut self, number: u32) {
         let client = &mut self.endpoints.clients[number as usize];
-        let next = self.network.events.now() + client.think(&self.endpoints.sites[usize::from(client.site)]);
-        self.network.events.push(next, Event::Session(number));
+        if client.active {
+            let think = client.think(&self.endpoints.sites[usize::from(client.site)]);
+            let next = self.network.events.now() + think;
+            self.network.events.push(next, Event::Session(number));
+        }
         self.hang_up(number);
     }
 
     /// A client closes its connections.
-    fn hang_up(&mut self, number: u32) {
+    pub(super) fn hang_up(&mut self, number: u32) {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             for slot in [requests, objects] {

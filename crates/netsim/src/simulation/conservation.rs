@@ -48,7 +48,7 @@ impl<P: Probe> Simulation<P> {
     /// Where receivers count more than was delivered to them, a sentence each.
     fn surplus(&self) -> Vec<String> {
         let (ledger, endpoints) = (&self.network.ledger, &self.endpoints);
-        let segments = endpoints.receivers[..endpoints.persistent].iter().enumerate();
+        let segments = endpoints.lasting().map(|(slot, ..)| (slot, &endpoints.receivers[slot]));
         let more = segments
             .filter(|&(flow, receiver)| u64::from(receiver.delivered()) > ledger.delivered_segments(flow));
         let mut found: Vec<String> =

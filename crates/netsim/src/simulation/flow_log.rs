@@ -2,11 +2,12 @@
 
 use super::Simulation;
 use crate::flows::flow::Snapshot;
-use crate::measure::flow_log::{Counters, FlowLog, FlowRow, Open};
+use crate::measure::flow_log::{Counters, FlowRow, Open};
 use crate::measure::path_losses::Connection;
 use crate::measure::probe::Probe;
 use crate::packet::Packet;
 use aqm::unit::Span;
+use scenario::model::Traffic;
 use std::collections::HashMap;
 
 impl From<Snapshot> for Counters {
@@ -15,32 +16,51 @@ impl From<Snapshot> for Counters {
     }
 }
 
+/// The nodes between which flow number `number` of an entry sends.
+fn ends_of(entry: &Traffic, number: u32) -> (usize, usize) {
+    let i = number as usize;
+    (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()])
+}
+
 impl<P: Probe> Simulation<P> {
     /// Begins to record flows, at the start of a run; those of UDP begin by themselves.
     pub(super) fn record_flows(&mut self) {
         self.network.path_losses.connections = Some(HashMap::new());
-        let mut log = FlowLog::default();
+        self.flow_log = Some(Box::default());
         let mut numbers = vec![0; self.scenario.traffic.len()];
-        for (flow, source) in self.endpoints.sources.iter().enumerate() {
-            let number = &mut numbers[usize::from(source.class)];
-            if source.start < source.stop.min(self.end) {
-                let connection = Connection { udp: true, flow: flow as u32, generation: 0 };
-                let ends = self.ends_of(source.class, *number);
-                log.begin(
-                    connection,
-                    Open::new(source.class, *number, ends, source.start, Counters::default()),
-                );
-            }
+        for flow in 0..self.endpoints.sources.len() {
+            let number = &mut numbers[usize::from(self.endpoints.sources[flow].class)];
+            self.begin_row_of_source(flow as u32, *number);
             *number += 1;
         }
-        self.flow_log = Some(Box::new(log));
     }
 
-    /// The nodes between which flow number `number` of a class sends.
-    fn ends_of(&self, class: u16, number: u32) -> (usize, usize) {
-        let entry = &self.scenario.traffic[usize::from(class)];
-        let i = number as usize;
-        (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()])
+    /// A source begins, now or later; `number` is its own in its entry.
+    pub(super) fn begin_row_of_source(&mut self, flow: u32, number: u32) {
+        let source = &self.endpoints.sources[flow as usize];
+        let Some(log) = self.flow_log.as_deref_mut().filter(|_| source.since < self.end) else { return };
+        let entry = &self.scenario.traffic[usize::from(source.class)];
+        let before = Counters { bytes: source.delivered, ..Counters::default() };
+        let open = Open::new(source.class, number, ends_of(entry, number), source.since, before);
+        log.begin(Connection { udp: true, flow, generation: 0 }, open);
+    }
+
+    /// A source that rests starts again: what it has sent so far has a row.
+    pub(super) fn end_row_of_source(&mut self, flow: u32) {
+        let Some(log) = self.flow_log.as_deref_mut() else { return };
+        let connection = Connection { udp: true, flow, generation: 0 };
+        let source = &self.endpoints.sources[flow as usize];
+        let (losses, counters) = (
+            self.network.path_losses.take(connection),
+            Counters { bytes: source.delivered, ..Counters::default() },
+        );
+        log.end(connection, source.stop, None, counters, losses);
+    }
+
+    /// A source that was to begin does not.
+    pub(super) fn drop_row_of_source(&mut self, flow: u32) {
+        let connection = Connection { udp: true, flow, generation: 0 };
+        self.flow_log.iter_mut().for_each(|log| log.forget(connection));
     }
 
     fn connection(&self, slot: u32) -> Connection {
@@ -56,22 +76,19 @@ impl<P: Probe> Simulation<P> {
         let connection = self.connection(slot);
         self.network.path_losses.take(connection);
         let before = self.endpoints.snapshot(slot as usize).into();
-        let open = Open::new(class, number, self.ends_of(class, number), self.now(), before);
+        let ends = ends_of(&self.scenario.traffic[usize::from(class)], number);
+        let open = Open::new(class, number, ends, self.now(), before);
         self.flow_log.iter_mut().for_each(|log| log.begin(connection, open.clone()));
     }
 
-    /// The number in its entry of a flow that is there for the whole run.
+    /// The number in its entry of a persistent flow.
     pub(super) fn number_of(&self, slot: u32) -> u32 {
+        if let Some(added) = self.endpoints.added.iter().find(|added| added.slot == slot) {
+            return added.number;
+        }
         let persistent = &self.endpoints.flows[..self.endpoints.persistent];
         let class = persistent[slot as usize].class;
         slot - persistent.partition_point(|flow| flow.class < class) as u32
-    }
-
-    /// The number in its entry of a web client.
-    pub(super) fn number_of_client(&self, client: u32) -> u32 {
-        let clients = &self.endpoints.clients;
-        let site = clients[client as usize].site;
-        client - clients.partition_point(|client| client.site < site) as u32
     }
 
     /// The flow or transfer in this slot is over.

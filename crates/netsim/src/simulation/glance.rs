@@ -48,7 +48,7 @@ impl<P: Probe> Simulation<P> {
     #[must_use]
     pub fn delivered(&self) -> u64 {
         let endpoints = &self.endpoints;
-        let persistent = (0..endpoints.persistent).map(|flow| endpoints.snapshot(flow).delivered);
+        let persistent = endpoints.lasting().map(|(slot, ..)| endpoints.snapshot(slot).delivered);
         let transient = (0..endpoints.classes.len()).map(|class| endpoints.transient(class as u16).delivered);
         persistent.chain(transient).chain(endpoints.sources.iter().map(|source| source.delivered)).sum()
     }

@@ -95,10 +95,9 @@ impl<P: Probe> Simulation<P> {
             if !matches!(entry.kind, Kind::Ftp(_)) || !stays {
                 continue;
             }
-            let first = self.endpoints.flows[..self.endpoints.persistent]
-                .partition_point(|flow| usize::from(flow.class) < class);
+            let slots = self.endpoints.slots_of(class as u16);
             for (i, bytes) in self.account(Some(class)).delivered.into_iter().enumerate() {
-                if self.endpoints.applications[first + i].start > self.deliveries.warmup {
+                if self.endpoints.applications[slots[i] as usize].start > self.deliveries.warmup {
                     continue;
                 }
                 if bytes == 0 {

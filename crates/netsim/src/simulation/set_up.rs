@@ -1,6 +1,6 @@
 //! The set-up of a run.
 
-use super::{Simulation, live};
+use super::{Following, Simulation};
 use crate::engine::event::{Event, Events};
 use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
@@ -66,7 +66,7 @@ impl<P: Probe> Simulation<P> {
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
             finished: false,
-            schedules: (own == Own::Live).then(|| live::schedules(&scenario)),
+            following: (own == Own::Live).then(|| Following::new(&scenario, seed)),
             ends: None,
             scenario,
             seed,

@@ -262,7 +262,7 @@ impl<P: Probe> Simulation<P> {
         let done = &self.endpoints.classes[class];
         let playback = self.playback(class);
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
-        let started_sources = sources.filter(|source| source.start < source.stop.min(self.end)).count();
+        let started_sources = sources.filter(|source| source.start < self.end).count();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,

@@ -112,6 +112,25 @@ impl Sender {
         both!(self, sender => sender.is_through())
     }
 
+    /// The smoothed round trip; `None` before the first measurement.
+    #[must_use]
+    pub fn smoothed(&self, profile: &Profile) -> Option<Span> {
+        match self {
+            Self::Classic(sender) => sender.smoothed(profile),
+            Self::Rack(sender) => Some(sender.state().rtt.smoothed()).filter(|&us| us > 0).map(Span::us),
+        }
+    }
+
+    /// Whether it has begun to open the connection.
+    #[must_use]
+    pub fn has_begun(&self, profile: &Profile) -> bool {
+        let next = match self {
+            Self::Classic(sender) => sender.max(),
+            Self::Rack(sender) => sender.state().nxt,
+        };
+        next > profile.first()
+    }
+
     /// Opens the connection.
     pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         both!(self, sender => sender.on_start(now, profile, out));
@@ -125,6 +144,12 @@ impl Sender {
     /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         both!(self, sender => sender.on_stop());
+    }
+
+    /// The application, which had stopped, has data again: as many `segments` as at the start, those sent included.
+    pub fn on_resume(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
+        let end = both!(self, sender => sender.end());
+        self.on_data(now, profile, segments.saturating_add(1) - end, out);
     }
 
     /// Takes in an acknowledgement.

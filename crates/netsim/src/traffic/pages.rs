@@ -25,10 +25,14 @@ pub fn readers<'a>(
     seed: u64,
 ) -> impl Iterator<Item = (Time, Reader)> + use<'a> {
     plan::starts(entry, seed).enumerate().map(move |(i, start)| {
-        let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
-        let mut reader = Reader::new(rng, web);
+        let mut reader = reader(entry, web, seed, i);
         (start + reader.think(web), reader)
     })
+}
+
+/// The client with number `i` of `entry`.
+pub(crate) fn reader(entry: &Traffic, web: &Web, seed: u64, i: usize) -> Reader {
+    Reader::new(Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1)), web)
 }
 
 /// The connections of a session: no more than it has objects.
@@ -48,8 +52,9 @@ impl Reader {
     }
 
     /// Begins a session.
-    pub const fn begin(&mut self, web: &Web) {
+    pub fn begin(&mut self, web: &Web, now: Time) {
         self.unasked = web.objects;
+        self.player.iter_mut().for_each(|player| player.begin(now));
     }
 
     /// The size in bytes of the object that is asked for next; `None` if the session has no more.

@@ -58,6 +58,12 @@ impl Player {
         }
     }
 
+    /// Another video begins: of the last one, what was ahead has been played by now.
+    pub(super) fn begin(&mut self, now: Time) {
+        let playback = self.playback(now);
+        *self = Self { playback, ..Self::new(self.video.clone()) };
+    }
+
     /// Chooses the next chunk, and returns its size in bytes.
     pub(super) fn ask(&mut self) -> u64 {
         self.asks = true;

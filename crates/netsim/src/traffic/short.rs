@@ -53,6 +53,12 @@ impl Arrivals {
         now + self.gaps.draw(&self.law.interarrival)
     }
 
+    /// Follows another law of gaps; returns how many times as long they are in the mean.
+    pub(crate) fn follow(&mut self, law: &Short) -> f64 {
+        let before = std::mem::replace(&mut self.law, law.clone()).interarrival;
+        law.interarrival.mean() / before.mean()
+    }
+
     /// The flow that arrives at `now`; `None` from the stop on.
     pub fn arrive(&mut self, now: Time) -> Option<Arrival> {
         if now >= self.stop {

@@ -1,14 +1,14 @@
 //! Sources of datagrams: the size and time of each. Every flow has its own random stream, so that neither an AQM nor other
 //! traffic moves a packet.
 
+mod pattern;
+
 use crate::engine::rng::Stream;
-use crate::traffic::{noise, plan};
-use aqm::Uniform as _;
-use aqm::unit::{Bytes, Rate, Span, Time};
+use crate::traffic::plan;
+use aqm::unit::{Span, Time};
+use pattern::Pattern;
 use run::Watch;
-use scenario::Distribution;
-use scenario::model::{Arrival, Ecn, Traffic, UDP_HEADER, Udp};
-use std::sync::Arc;
+use scenario::model::{Ecn, Traffic, Udp};
 
 /// A UDP sender with the counters of its receiver.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Source {
     pub(crate) ecn: Ecn,
     /// The time of the first packet; [`Time::MAX`] if there is none.
     pub(crate) start: Time,
+    /// The same since it last started again, in a live run.
+    pub(crate) since: Time,
     /// The time from which nothing is sent.
     pub(crate) stop: Time,
     /// Payload bytes that reached the other end, now and by the end of the warm-up.
@@ -44,18 +46,6 @@ pub struct Setting {
     pub start: Time,
     /// The end of the run.
     pub end: Time,
-}
-
-/// The law by which packets are sent.
-#[derive(Debug)]
-enum Pattern {
-    Cbr { size: u16, interval: Span },
-    OnOff(OnOff),
-    Poisson { size: u16, mean: f64, rng: Stream },
-    Noise(Noise),
-    Trace { arrivals: Arc<[Arrival]>, next: usize },
-    Frames(Frames),
-    Game(Game),
 }
 
 /// A packet that is sent now.
@@ -83,7 +73,7 @@ impl Source {
         let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
-        let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
+        let start = first(&mut pattern, start, stop);
         let reverse = matches!(udp, Udp::Ping(_)).then_some(reverse);
         Some(Self {
             class,
@@ -91,6 +81,7 @@ impl Source {
             reverse,
             ecn,
             start,
+            since: start,
             stop,
             delivered: 0,
             delivered_at_warmup: 0,
@@ -117,216 +108,35 @@ impl Source {
     pub fn send(&mut self) -> Sent {
         self.pattern.send()
     }
-}
 
-impl Pattern {
-    fn new(udp: &Udp, packet: Bytes, active: Span, rng: Stream, watch: &mut Watch) -> Option<Self> {
-        let size = packet.0 as u16;
-        Some(match udp {
-            Udp::Cbr(rate) => Self::Cbr { size, interval: rate.transmission(packet.0 as u32) },
-            Udp::Ping(interval) => Self::Cbr { size, interval: *interval },
-            Udp::OnOff { rate, on, off } => {
-                Self::OnOff(OnOff { size, rate: *rate, on: *on, off: *off, left: 0, rng })
-            }
-            Udp::Poisson(rate) => Self::Poisson { size, mean: 1.0 / rate.packets(packet), rng },
-            Udp::Fgn { rate, hurst, deviation, step } => {
-                let mean = rate.packets(packet);
-                let law = RateLaw { mean, deviation: mean * deviation, hurst: *hurst, step: *step };
-                Self::Noise(Noise::new(size, &law, active, rng, watch)?)
-            }
-            Udp::Game { interval, size: law } => {
-                Self::Game(Game { most: packet.0, interval: *interval, law: *law, rng })
-            }
-            Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
-            Udp::Frames { interval, size: frame, key_every, key_size, .. } => Self::Frames(Frames {
-                size,
-                interval: *interval,
-                frames: [key_size.0, frame.0],
-                key_every: *key_every,
-                number: 0,
-                left: 0,
-            }),
-        })
-    }
-
-    /// The time from its start to its first packet.
-    fn first(&mut self) -> Option<Span> {
-        match self {
-            Self::Cbr { .. } | Self::Game(_) => Some(Span::ZERO),
-            Self::OnOff(on_off) => Some(on_off.gap()),
-            Self::Poisson { mean, rng, .. } => Some(exponential(*mean, rng)),
-            Self::Noise(noise) => noise.gap(),
-            Self::Trace { arrivals, .. } => arrivals.first().map(|first| first.at),
-            Self::Frames(frames) => {
-                frames.left = frames.next();
-                Some(Span::ZERO)
-            }
+    /// Sends nothing from now on.
+    pub(crate) fn rest(&mut self, now: Time) {
+        if self.since <= now {
+            self.stop = self.stop.min(now);
+        } else {
+            self.since = Time::MAX;
+            self.start = if self.start > now { Time::MAX } else { self.start };
         }
     }
 
-    #[inline]
-    fn send(&mut self) -> Sent {
-        match self {
-            Self::Cbr { size, interval } => Sent { size: *size, gap: Some(*interval) },
-            Self::OnOff(on_off) => Sent { size: on_off.size, gap: Some(on_off.gap()) },
-            Self::Poisson { size, mean, rng } => Sent { size: *size, gap: Some(exponential(*mean, rng)) },
-            Self::Noise(noise) => Sent { size: noise.size, gap: noise.gap() },
-            Self::Trace { arrivals, next } => {
-                let sent = arrivals[*next];
-                *next += 1;
-                let gap = |next: &Arrival| Span::ns(next.at.nanos() - sent.at.nanos());
-                Sent { size: sent.size, gap: arrivals.get(*next).map(gap) }
-            }
-            Self::Frames(frames) => frames.send(),
-            Self::Game(game) => game.send(),
-        }
+    /// Starts again at `at`, until `stop`.
+    pub(crate) fn wake(&mut self, at: Time, stop: Time) {
+        (self.since, self.stop) = (first(&mut self.pattern, at, stop), stop);
+        self.start = self.start.min(self.since);
+    }
+
+    /// Follows another law of its kind; returns when the packet comes that was `due`.
+    pub(crate) fn follow(&mut self, udp: &Udp, now: Time, due: Option<Time>) -> Option<Time> {
+        // What has not begun begins at its time.
+        let left = due.filter(|_| self.since <= now).map_or(Span::ZERO, |due| due.since(now));
+        let left = self.pattern.follow(udp, left);
+        if self.since <= now { due.and(left).map(|left| now + left) } else { due }
     }
 }
 
-/// An exponential span with this mean in seconds.
-fn exponential(mean: f64, rng: &mut Stream) -> Span {
-    Span::from_secs(-mean * libm::log(1.0 - rng.uniform()))
-}
-
-/// Bursts at a constant rate, as ns-2's exponential and Pareto sources send them: a time on is rounded to packets, at
-/// least one, and the time off comes on top of the spacing.
-#[derive(Debug)]
-struct OnOff {
-    size: u16,
-    rate: Rate,
-    on: Distribution<Span>,
-    off: Distribution<Span>,
-    /// Packets left of the burst.
-    left: u64,
-    rng: Stream,
-}
-
-impl OnOff {
-    /// The time to the next packet from the last, or from the start.
-    #[inline]
-    fn gap(&mut self) -> Span {
-        let mut gap = self.rate.transmission(u32::from(self.size));
-        if self.left == 0 {
-            let on = self.rng.draw(&self.on).secs();
-            let packets = on * self.rate.packets(Bytes(u64::from(self.size)));
-            self.left = (packets.round() as u64).max(1);
-            gap = gap + self.rng.draw(&self.off);
-        }
-        self.left -= 1;
-        gap
-    }
-}
-
-/// Packets at a rate that follows fractional Gaussian noise, evenly spaced while it holds. A fraction of a packet is
-/// carried from step to step.
-#[derive(Debug)]
-struct Noise {
-    size: u16,
-    /// Packets per second in each step.
-    rates: Box<[f64]>,
-    /// The length of a step in s.
-    length: f64,
-    /// The step reached, and how far into it, in s.
-    step: usize,
-    into: f64,
-    /// The fraction of a packet that is still to come before it is sent.
-    due: f64,
-    /// When the last packet was sent, after the start.
-    last: Time,
-}
-
-/// The distribution of the rates, in packets per second, and the duration of each.
-#[derive(Clone, Copy, Debug)]
-struct RateLaw {
-    mean: f64,
-    deviation: f64,
-    hurst: f64,
-    step: Span,
-}
-
-impl Noise {
-    fn new(size: u16, law: &RateLaw, active: Span, mut rng: Stream, watch: &mut Watch) -> Option<Self> {
-        let RateLaw { mean, deviation, hurst, step } = *law;
-        // Flows that start together do not send their first packets together.
-        let due = 1.0 - rng.uniform();
-        let steps = active.nanos().div_ceil(step.nanos()) as usize;
-        let mut rates = noise::fractional(steps, hurst, &mut rng, watch)?;
-        rates.iter_mut().for_each(|rate| *rate = (mean + deviation * *rate).max(0.0));
-        let rates = rates.into_boxed_slice();
-        Some(Self { size, rates, length: step.secs(), step: 0, into: 0.0, due, last: Time::ZERO })
-    }
-
-    /// The time to the next packet from the last, or from the start.
-    fn gap(&mut self) -> Option<Span> {
-        loop {
-            let rate = *self.rates.get(self.step)?;
-            let here = rate * (self.length - self.into);
-            if here >= self.due && rate > 0.0 {
-                break self.into += self.due / rate;
-            }
-            self.due -= here;
-            self.step += 1;
-            self.into = 0.0;
-        }
-        self.due = 1.0;
-        // Absolute, so that no rounding adds up.
-        let at = Time::ZERO + Span::from_secs(self.step as f64 * self.length + self.into);
-        let gap = at.since(self.last);
-        self.last = at;
-        Some(gap)
-    }
-}
-
-/// Frames, each cut into packets that are sent at once: full ones, then the rest.
-#[derive(Debug)]
-struct Frames {
-    size: u16,
-    interval: Span,
-    /// Bytes of a key frame and of the others.
-    frames: [u64; 2],
-    key_every: u32,
-    /// Frames since the last key frame.
-    number: u32,
-    /// Bytes left of the frame.
-    left: u64,
-}
-
-impl Frames {
-    /// Bytes of the next frame; the first of all is a key frame.
-    fn next(&mut self) -> u64 {
-        let key = self.key_every > 0 && self.number == 0;
-        self.number = if self.number + 1 >= self.key_every { 0 } else { self.number + 1 };
-        self.frames[usize::from(!key)]
-    }
-
-    #[inline]
-    fn send(&mut self) -> Sent {
-        let size = self.left.min(u64::from(self.size));
-        self.left -= size;
-        let mut gap = Span::ZERO;
-        if self.left == 0 {
-            self.left = self.next();
-            gap = self.interval;
-        }
-        Sent { size: size as u16, gap: Some(gap) }
-    }
-}
-
-/// A packet of drawn size at each tick.
-#[derive(Debug)]
-struct Game {
-    most: u64,
-    interval: Span,
-    law: Distribution<Bytes>,
-    rng: Stream,
-}
-
-impl Game {
-    #[inline]
-    fn send(&mut self) -> Sent {
-        let size = self.rng.draw(&self.law).0.clamp(UDP_HEADER as u64 + 1, self.most);
-        Sent { size: size as u16, gap: Some(self.interval) }
-    }
+/// The time of the first packet of what starts at `at`; [`Time::MAX`] if it is not before `stop`.
+fn first(pattern: &mut Pattern, at: Time, stop: Time) -> Time {
+    pattern.begin().map(|gap| at + gap).filter(|&first| first < stop).unwrap_or(Time::MAX)
 }
 
 #[cfg(test)]

@@ -4,13 +4,34 @@ use super::Network;
 use crate::engine::clock::Integer;
 use crate::engine::order::NEVER;
 use crate::measure::probe::Probe;
+use crate::network::ahead::Plan;
 use crate::network::fate::Cause;
+use crate::network::route::Routes;
 use crate::network::service::Observers;
 use aqm::Port;
 use aqm::unit::Span;
+use scenario::Scenario;
 use scenario::model;
 
 impl<P: Probe> Network<P> {
+    /// Opens the paths between these nodes and back that are not in use.
+    pub(crate) fn open_paths(&mut self, scenario: &Scenario, ends: impl Iterator<Item = (usize, usize)>) {
+        let ends: Vec<_> =
+            ends.flat_map(|(a, b)| [(a, b), (b, a)]).filter(|ends| !self.starts.contains_key(ends)).collect();
+        if ends.is_empty() {
+            return;
+        }
+        let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
+        for (from, to) in ends {
+            routes.path(from, to);
+        }
+        let hosts = routes.hosts();
+        self.aqm_queues().for_each(|aqm_queue| aqm_queue.queue.add_hosts(&hosts));
+        let first = self.hops.len() as u32;
+        self.starts.extend(routes.starts().into_iter().map(|(ends, start)| (ends, first + start)));
+        self.hops.extend(routes.into_hops(&Plan::none(scenario)));
+    }
+
     /// A link is as long as `delay` from now on.
     pub(crate) fn set_delay(&mut self, i: usize, delay: Span) {
         let link = &mut self.links[i];

@@ -69,6 +69,13 @@ impl RttEstimator {
         *self = Self::new(rto, Span::ns(self.phase as u64));
     }
 
+    /// The smoothed round trip; `None` before the first measurement.
+    #[must_use]
+    pub fn smoothed(&self, profile: &Profile) -> Option<Span> {
+        let ticks = self.srtt as f64 / f64::from(1 << SRTT_BITS);
+        (self.srtt > 0).then(|| Span::from_secs(profile.tcp.tick.secs() * ticks))
+    }
+
     /// The time-out in force.
     #[must_use]
     #[inline]

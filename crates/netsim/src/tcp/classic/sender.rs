@@ -178,6 +178,24 @@ impl Sender {
         self.una
     }
 
+    /// One past the highest segment ever sent.
+    #[must_use]
+    pub const fn max(&self) -> u32 {
+        self.max
+    }
+
+    /// One past the last segment that the application will send.
+    #[must_use]
+    pub const fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// The smoothed round trip; `None` before the first measurement.
+    #[must_use]
+    pub fn smoothed(&self, profile: &Profile) -> Option<Span> {
+        self.rtt.smoothed(profile)
+    }
+
     /// Whether all that the application has handed over was acknowledged.
     #[must_use]
     #[inline]

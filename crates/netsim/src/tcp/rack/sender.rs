@@ -92,6 +92,12 @@ impl Sender {
         [state.timer.goes_off, pace]
     }
 
+    /// One past the last segment that the application will send.
+    #[must_use]
+    pub const fn end(&self) -> u32 {
+        self.state.end
+    }
+
     /// Whether all that the application has handed over was acknowledged.
     #[must_use]
     #[inline]

@@ -1,0 +1,290 @@
+import code from "virtual:engine";
+import library from "virtual:scenarios";
+import { batch, createSignal } from "solid-js";
+import { createStore, reconcile, unwrap } from "solid-js/store";
+import { Client, Refusal, unpacked } from "../worker/client.js";
+import type { Checked, Frame, Opening, Started } from "../worker/protocol.js";
+import { asWords, type Catalogue, tuned } from "./catalogue.js";
+import { Flows } from "./flows.js";
+import { Samples } from "./history.js";
+import { Packets } from "./packets.js";
+import { amount } from "./quantity.js";
+import { LANES, openings, type Setup } from "./setup.js";
+import { observed } from "./sliders.js";
+
+/** The time between samples, in s, and the speed from which on it is the larger one. */
+const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
+
+/** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. */
+const BUDGET = 11;
+
+/** Changes less than so many s apart count as one; and how many of the latest are marked. */
+const ONE_CHANGE = 0.5;
+const MARKED = 20;
+
+/** A speed that no machine reaches. */
+export const AS_FAST_AS_IT_GOES = 1e6;
+
+/** One discipline of the laboratory. */
+export interface LaneState {
+  checked: Checked;
+  samples: Samples;
+  flows: Flows;
+  packets: Packets;
+}
+
+/** What is wrong. `path` is the key that is to blame; empty if it is none alone. */
+export interface Trouble {
+  message: string;
+  problems: readonly { path: string; line: number | null; text: string }[];
+  lane: number;
+  /** Whether a new run would accept it. */
+  needsRestart: boolean;
+}
+
+export type Lab = ReturnType<typeof createLab>;
+
+/** The laboratory of a page: a setup, its live runs, and the time. */
+export function createLab(start: Setup) {
+  const client = new Client();
+  const [setup, setSetup] = createStore<Setup>(structuredClone(start));
+  const [catalogue, setCatalogue] = createSignal<Catalogue>();
+  const [scenarios, setScenarios] = createSignal<readonly string[]>([]);
+  const [lanes, setLanes] = createSignal<LaneState[]>([]);
+  const [now, setNow] = createSignal(0);
+  /** Counts the frames: what is drawn depends on it. */
+  const [frames, setFrames] = createSignal(0);
+  const [playing, setPlaying] = createSignal(false);
+  const [speed, setSpeed] = createSignal(1);
+  const [pace, setPace] = createSignal(0);
+  const [finished, setFinished] = createSignal(false);
+  /** The times of the latest changes, in s. */
+  const [changes, setChanges] = createSignal<number[]>([]);
+  const [trouble, setTrouble] = createSignal<Trouble | null>(null);
+  const [failure, setFailure] = createSignal<string | null>(null);
+  /** The lane whose flows and packets are shown in detail. */
+  const [selected, setSelected] = createSignal(0);
+  let closed = false;
+  /** One request at a time changes the runs. */
+  let turn: Promise<unknown> = Promise.resolve();
+  let queued = false;
+
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = turn.then(act, act);
+    turn = next.catch(() => {});
+    return next;
+  };
+
+  const report = (error: unknown, needsRestart: boolean) => {
+    if (error instanceof Refusal) {
+      const { message, problems, lane } = error;
+      // A refusal without problems is of the run, not of the scenario.
+      setTrouble({ message, problems, lane, needsRestart: needsRestart && problems.length === 0 });
+    } else setFailure(error instanceof Error ? error.message : String(error));
+  };
+
+  const opened = (checked: Checked[]) =>
+    batch(() => {
+      setLanes(
+        checked.map((one) => ({
+          checked: one,
+          samples: new Samples(),
+          flows: new Flows(),
+          packets: new Packets(one.observed),
+        })),
+      );
+      setSelected((lane) => Math.min(lane, checked.length - 1));
+      setNow(0);
+      setChanges([]);
+      setFinished(false);
+      setTrouble(null);
+      setFrames((count) => count + 1);
+    });
+
+  /** Starts anew with what is set up. */
+  const restart = () =>
+    inTurn(async () => {
+      try {
+        opened(await client.ask<Checked[]>({ ask: "open", openings: openings(unwrap(setup)) }));
+        await advance(1e-6);
+        return true;
+      } catch (error) {
+        report(error, false);
+        return false;
+      }
+    });
+
+  /** Makes the running simulations follow what is set up, as soon as the worker is free; changes meanwhile go together. */
+  const follow = () => {
+    if (queued) return;
+    queued = true;
+    void inTurn(async () => {
+      queued = false;
+      if (finished() || lanes().length !== setup.aqms.length) return;
+      try {
+        const checked = await client.ask<Checked[]>({ ask: "follow", openings: openings(unwrap(setup)) });
+        setLanes((all) => all.map((lane, i) => ({ ...lane, checked: checked[i] as Checked })));
+        // A slider that moves is one change.
+        setChanges((all) => [...all.filter((at) => at < now() - ONE_CHANGE), now()].slice(-MARKED));
+        setTrouble(null);
+      } catch (error) {
+        report(error, true);
+      }
+    });
+  };
+
+  const take = (frame: Frame) =>
+    batch(() => {
+      lanes().forEach((lane, i) => {
+        const found = frame.lanes[i];
+        if (found === undefined) return;
+        const { link } = observed(lane.checked.scenario);
+        lane.samples.take(found, amount(link.rate, "bit/s") ?? Number.NaN);
+        lane.flows.take(found);
+        lane.packets.take(found, frame.now - KEPT);
+      });
+      setNow(frame.now);
+      setFinished(frame.finished);
+      if (frame.finished) setPlaying(false);
+      setFrames((count) => count + 1);
+    });
+
+  const step = () => (speed() >= STEPS.from ? STEPS.coarse : STEPS.fine);
+
+  const advance = async (by: number) => {
+    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: BUDGET, step: step() }));
+  };
+
+  /** Advances to the next packet that is lost, and pauses there. */
+  const toLoss = () => {
+    setPlaying(false);
+    return inTurn(async () => {
+      if (finished()) return;
+      take(await client.ask<Frame>({ ask: "toLoss", step: STEPS.fine }));
+    });
+  };
+
+  /** Advances by one sample, and pauses there. */
+  const stepOnce = () => {
+    setPlaying(false);
+    return inTurn(() => (finished() ? Promise.resolve() : advance(step())));
+  };
+
+  async function play() {
+    let last = performance.now();
+    while (!closed) {
+      const at = await new Promise<number>((next) => requestAnimationFrame(next));
+      const passed = Math.min(0.1, Math.max(0, (at - last) / 1000));
+      last = at;
+      if (!playing() || failure() !== null) continue;
+      const before = now();
+      try {
+        await inTurn(() => advance(passed * speed()));
+      } catch (error) {
+        report(error, false);
+      }
+      const reached = (now() - before) / Math.max(passed, 1e-3);
+      setPace((pace) => (pace === 0 ? reached : pace + 0.05 * (reached - pace)));
+    }
+  }
+
+  /** A lane's discipline as `--aqm` has it; that of the scenario too, without tables. */
+  const explicit = (lane: number): string => {
+    const own = lanes()[lane]?.checked.scenario.aqm as Record<string, unknown> | undefined;
+    const known = catalogue();
+    return setup.aqms[lane] || (known && own ? asWords(known, own) : "");
+  };
+
+  /** Changes a value of the scenario; a parameter of the discipline, `aqm.target`, in the disciplines that have it. */
+  const change = (path: string, value: string) => {
+    const known = catalogue();
+    if (path.startsWith("aqm.") && known) {
+      const aqms = setup.aqms.map((_, lane) => explicit(lane));
+      setSetup("aqms", tuned(known, aqms, path.slice("aqm.".length), value));
+    } else setSetup("set", path, value);
+    follow();
+  };
+
+  /** Sets the discipline of a lane. */
+  const choose = (lane: number, aqm: string) => {
+    setSetup("aqms", lane, aqm);
+    follow();
+  };
+
+  /** Adds a discipline, or takes one away; all start anew, on the same seed. */
+  const compare = (aqms: string[]) => {
+    setSetup("aqms", aqms.slice(0, LANES));
+    return restart();
+  };
+
+  /** Replaces everything that is set up. */
+  const load = (next: Setup) => {
+    setSetup(reconcile({ text: undefined, seed: undefined, ...structuredClone(next) }));
+    return restart();
+  };
+
+  /** The scenario file with its changes; with the discipline too, if there is one alone. */
+  const file = async () => {
+    const { aqm, ...opening } = openings(unwrap(setup))[0] as Opening;
+    const alone = aqm !== undefined && setup.aqms.length === 1 ? { aqm } : {};
+    return (await client.ask<Checked>({ ask: "check", opening: { ...opening, ...alone } })).toml;
+  };
+
+  const begin = async () => {
+    try {
+      const packed = await unpacked(code);
+      const started = await client.ask<Started>({ ask: "start", code: packed, library }, [packed]);
+      setCatalogue(started.description as unknown as Catalogue);
+      setScenarios(started.scenarios);
+      if (await restart()) setPlaying(true);
+      void play();
+    } catch (error) {
+      report(error, false);
+    }
+  };
+  const ready = begin();
+
+  return {
+    client,
+    ready,
+    setup,
+    catalogue,
+    scenarios,
+    lanes,
+    now,
+    frames,
+    playing,
+    setPlaying,
+    speed,
+    setSpeed,
+    pace,
+    finished,
+    changes,
+    trouble,
+    setTrouble,
+    failure,
+    selected,
+    setSelected,
+    restart,
+    explicit,
+    change,
+    choose,
+    compare,
+    load,
+    file,
+    toLoss,
+    stepOnce,
+    /** The name of a lane's discipline with its changed parameters. */
+    label: (lane: number) => {
+      const own = lanes()[lane]?.checked.scenario.aqm as { name: string } | undefined;
+      return setup.aqms[lane] || own?.name || "";
+    },
+    close: () => {
+      closed = true;
+      client.close();
+    },
+  };
+}
+
+/** How long packets are kept after they left the queue, in s: the longest way that is drawn. */
+const KEPT = 2;

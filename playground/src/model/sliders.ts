@@ -1,0 +1,137 @@
+import { type Catalogue, discipline } from "./catalogue.js";
+import { amount, parsed, text, type Unit } from "./quantity.js";
+
+/** A value of the scenario that the reader moves. */
+export interface Slider {
+  path: string;
+  group: "Link" | "Traffic" | "Discipline";
+  /** The position of its traffic entry, if it has one. */
+  entry?: number;
+  label: string;
+  unit: Unit;
+  value: number;
+  least: number;
+  most: number;
+  /** Whether equal distances are equal ratios. */
+  logarithmic: boolean;
+  /** Whether only whole numbers are allowed. */
+  whole: boolean;
+}
+
+type Table = Record<string, unknown>;
+
+/** The observed link of a scenario and its path. */
+export function observed(scenario: Table): { path: string; link: Table } {
+  if (scenario.dumbbell) return { path: "dumbbell", link: scenario.dumbbell as Table };
+  const links = scenario.link as Table[];
+  const link = links.find(({ name }) => name === scenario.observe) ?? (links[0] as Table);
+  return { path: `link.${link.name}`, link };
+}
+
+/** The sliders of a scenario with every default filled in. A value that is no number, such as a distribution, has none. */
+export function sliders(scenario: Table): Slider[] {
+  const { path, link } = observed(scenario);
+  const steady = link.changes === "auto" && link.rates === "auto";
+  const loss = link.loss ?? 0;
+  const ofLink = [
+    ...(steady ? logarithmic(`${path}.rate`, "Rate", link.rate, "bit/s", 1e5, 1e9) : []),
+    ...logarithmic(`${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5),
+    ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "packets", 1, 5000),
+    ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
+    ...(typeof loss === "number" ? [linear(`${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
+  ];
+  const ofTraffic = (scenario.traffic as Table[]).flatMap(({ name, count, rate }, entry) =>
+    [
+      linear(
+        `traffic.${name}.count`,
+        `${name}: number`,
+        count as number,
+        "flows",
+        Math.max(50, 2 * (count as number)),
+      ),
+      ...logarithmic(`traffic.${name}.rate`, `${name}: rate of each`, rate, "bit/s", 1e4, 1e8),
+    ].map((slider) => ({ ...slider, group: "Traffic" as const, entry })),
+  );
+  return [...ofLink, ...ofTraffic];
+}
+
+/** A slider for a parameter of the first discipline that has a number there, over four decades around its value. */
+export function ofDiscipline(catalogue: Catalogue, scenarios: readonly Table[], path: string): Slider[] {
+  const key = path.replace(/^aqm\./, "");
+  for (const { aqm } of scenarios as { aqm: Table }[]) {
+    const text = aqm[key];
+    const found = typeof text === "number" ? { value: text, unit: "number" as const } : parsed(String(text));
+    if (found === null || found.value <= 0) continue;
+    const name = aqm.name as string;
+    const parameter = discipline(catalogue, name)?.parameters.find((one) => one.name === key);
+    const whole = parameter?.allowed.startsWith("a whole number") ?? false;
+    const { value, unit } = found;
+    const [least, most] = [value / 100, value * 100];
+    return [
+      {
+        path,
+        group: "Discipline",
+        label: `${name}: ${key}`,
+        unit,
+        value,
+        least,
+        most,
+        logarithmic: true,
+        whole,
+      },
+    ];
+  }
+  return [];
+}
+
+/** The value at a part of a slider's length, as the scenario writes it. */
+export function written({ least, most, logarithmic, unit, whole }: Slider, part: number): string {
+  const exact = logarithmic ? least * (most / least) ** part : least + part * (most - least);
+  const rounded = Number(exact.toPrecision(3));
+  return unit === "share" ? exact.toFixed(4) : text(whole ? Math.round(rounded) : rounded, unit);
+}
+
+/** The part of a slider's length at which its value is. */
+export function position({ value, least, most, logarithmic }: Slider): number {
+  return logarithmic ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+}
+
+function linear(path: string, label: string, value: number, unit: Unit, most: number): Slider {
+  return {
+    path,
+    group: "Link",
+    label,
+    unit,
+    value,
+    least: 0,
+    most: Math.max(most, value),
+    logarithmic: false,
+    whole: unit === "flows",
+  };
+}
+
+function logarithmic(
+  path: string,
+  label: string,
+  text: unknown,
+  unit: Unit,
+  least: number,
+  most: number,
+): Slider[] {
+  const value = amount(text, unit);
+  if (value === null) return [];
+  const inside = Math.max(value, least / 10);
+  return [
+    {
+      path,
+      group: "Link",
+      label,
+      unit,
+      value: inside,
+      least: Math.min(least, inside),
+      most: Math.max(most, inside),
+      logarithmic: true,
+      whole: unit === "packets" || unit === "B",
+    },
+  ];
+}

@@ -1,0 +1,124 @@
+import { createSignal, For, Show } from "solid-js";
+import type { Lesson } from "../lessons/lesson.js";
+import { type Catalogue, tuned } from "../model/catalogue.js";
+import type { Lab } from "../model/lab.js";
+import type { Setup } from "../model/setup.js";
+import { Text } from "./Term.js";
+
+/** What a lesson has set up at one of its steps. */
+function setupAt(catalogue: Catalogue, lesson: Lesson, step: number): Setup {
+  const set: Record<string, string> = {};
+  let aqms = [...lesson.aqms];
+  for (const one of lesson.steps.slice(0, step + 1)) {
+    if (one.aqms !== undefined) aqms = [...one.aqms];
+    for (const [path, value] of Object.entries(one.set ?? {})) {
+      if (path.startsWith("aqm.")) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
+      else set[path] = String(value);
+    }
+  }
+  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms };
+}
+
+/** A guided experiment: three steps and a question. */
+export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => void }) {
+  const { lab } = props;
+  const [step, setStep] = createSignal(0);
+  const [answer, setAnswer] = createSignal("");
+  const [verdict, setVerdict] = createSignal<"right" | "wrong" | null>(null);
+  const isQuestion = () => step() === props.lesson.steps.length;
+
+  async function go(to: number) {
+    setStep(to);
+    const next = props.lesson.steps[to];
+    if (next === undefined) return;
+    const setup = setupAt(lab.catalogue() as Catalogue, props.lesson, to);
+    if (to === 0 || next.restart || setup.aqms.length !== lab.setup.aqms.length) {
+      if (await lab.load(setup)) lab.setPlaying(true);
+    } else {
+      for (const [path, value] of Object.entries(next.set ?? {})) lab.change(path, String(value));
+      if (next.aqms) setup.aqms.forEach((aqm, lane) => void lab.choose(lane, aqm));
+    }
+  }
+  void go(0);
+
+  function judge(event: SubmitEvent) {
+    event.preventDefault();
+    const { least, most } = props.lesson.question;
+    const given = Number.parseFloat(answer().replace(",", "."));
+    setVerdict(given >= least && given <= most ? "right" : "wrong");
+  }
+
+  return (
+    <section class="lesson" aria-label={`Lesson: ${props.lesson.title}`}>
+      <header class="row">
+        <h2>{props.lesson.title}</h2>
+        <button type="button" class="quiet" onClick={props.onClose}>
+          Leave the lesson
+        </button>
+      </header>
+      <p class="note">{props.lesson.summary}</p>
+      <Show when={props.lesson.paper}>
+        {(paper) => (
+          <p class="note">
+            {paper().figure} of the paper; <code>aqmlab reproduce {paper().name}</code> draws it as printed,
+            with intervals.
+          </p>
+        )}
+      </Show>
+      <ol>
+        <For each={props.lesson.steps}>
+          {(one, i) => (
+            <li aria-current={step() === i() ? "step" : undefined} hidden={i() > step()}>
+              <Text>{one.text}</Text>
+            </li>
+          )}
+        </For>
+      </ol>
+      <Show
+        when={isQuestion()}
+        fallback={
+          <button type="button" class="main" onClick={() => void go(step() + 1)}>
+            {step() + 1 < props.lesson.steps.length ? "Next step" : "To the question"}
+          </button>
+        }
+      >
+        <form onSubmit={judge}>
+          <p>
+            <strong>
+              <Text>{props.lesson.question.text}</Text>
+            </strong>
+          </p>
+          <p class="note">
+            <Text>{props.lesson.question.hint}</Text>
+          </p>
+          <div class="row">
+            <input
+              type="text"
+              inputMode="decimal"
+              required
+              aria-label={`Your answer in ${props.lesson.question.unit}`}
+              value={answer()}
+              onInput={(event) => {
+                setAnswer(event.currentTarget.value);
+                setVerdict(null);
+              }}
+            />
+            {props.lesson.question.unit}
+            <button type="submit">Check</button>
+          </div>
+        </form>
+        <p role="status">
+          <Show when={verdict() === "wrong"}>Not yet: try another value with the sliders.</Show>
+          <Show when={verdict() === "right"}>
+            <strong>Right.</strong> <Text>{props.lesson.question.because}</Text>
+          </Show>
+        </p>
+      </Show>
+      <Show when={step() > 0}>
+        <button type="button" class="quiet" onClick={() => void go(0)}>
+          Begin again
+        </button>
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+import { createEffect, createMemo, For, on, Show } from "solid-js";
+import type { Lab } from "../model/lab.js";
+import { short, text } from "../model/quantity.js";
+import { ofDiscipline, position, type Slider, sliders, written } from "../model/sliders.js";
+import { flowColour } from "./colours.js";
+import { scheme } from "./scheme.js";
+import { Term } from "./Term.js";
+
+/** Positions of a slider. */
+const STEPS = 300;
+
+const TERMS: Record<string, string> = {
+  Buffer: "buffer",
+  "Random loss": "random loss",
+  "One-way delay": "one-way delay",
+};
+
+const shown = ({ value, unit }: Slider) => (unit === "share" ? `${short(100 * value)} %` : text(value, unit));
+
+const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
+
+/** The sliders of a link and its traffic; those of `first` come first. A change acts on the running simulation. */
+export function Sliders(props: { lab: Lab; first: readonly string[] }) {
+  // A range remains while a slider moves in it.
+  const ranges = new Map<string, { least: number; most: number }>();
+  createEffect(on([() => props.lab.setup.name, () => props.lab.setup.text], () => ranges.clear()));
+  const steady = (slider: Slider): Slider => {
+    const { path, value } = slider;
+    const range = ranges.get(path);
+    if (range && value >= range.least && value <= range.most) return { ...slider, ...range };
+    ranges.set(path, { least: slider.least, most: slider.most });
+    return slider;
+  };
+  const all = createMemo(() => {
+    const scenarios = props.lab.lanes().map(({ checked }) => checked.scenario);
+    const catalogue = props.lab.catalogue();
+    const [scenario] = scenarios;
+    if (scenario === undefined || catalogue === undefined) return [];
+    const parameters = props.first.filter((path) => path.startsWith("aqm."));
+    const tuning = parameters.flatMap((path) => ofDiscipline(catalogue, scenarios, path));
+    return [...sliders(scenario), ...tuning].map(steady);
+  });
+  // Lists of texts, so that a slider remains while its value changes.
+  const own = createMemo(() => props.first.filter((path) => all().some((one) => one.path === path)), [], {
+    equals: same,
+  });
+  const others = (name: Slider["group"]) =>
+    createMemo(
+      () =>
+        all()
+          .filter(({ group, path }) => group === name && !own().includes(path))
+          .map(({ path }) => path),
+      [],
+      { equals: same },
+    );
+  const slider = (path: string) => all().find((one) => one.path === path);
+
+  const group = (legend: string, paths: () => readonly string[]) => (
+    <Show when={paths().length > 0}>
+      <fieldset class="sliders">
+        <legend>{legend}</legend>
+        <For each={paths()}>
+          {(path) => <Show when={slider(path)}>{(found) => <One lab={props.lab} slider={found()} />}</Show>}
+        </For>
+      </fieldset>
+    </Show>
+  );
+
+  return (
+    <>
+      {group("Of the lesson", own)}
+      {group("Link", others("Link"))}
+      {group("Traffic", others("Traffic"))}
+    </>
+  );
+}
+
+function One(props: { lab: Lab; slider: Slider }) {
+  return (
+    <div class="slider">
+      <span>
+        <span>
+          <Show when={props.slider.entry !== undefined}>
+            <i style={{ background: flowColour(scheme(), props.slider.entry ?? 0) }} />
+          </Show>
+          <Show when={TERMS[props.slider.label]} fallback={props.slider.label}>
+            {(term) => <Term name={term()}>{props.slider.label}</Term>}
+          </Show>
+        </span>
+        <span>{shown(props.slider)}</span>
+      </span>
+      <input
+        type="range"
+        min="0"
+        max={STEPS}
+        value={Math.round(STEPS * position(props.slider))}
+        aria-label={props.slider.label}
+        aria-valuetext={shown(props.slider)}
+        onInput={(event) =>
+          props.lab.change(
+            props.slider.path,
+            written(props.slider, Number(event.currentTarget.value) / STEPS),
+          )
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { createSignal, For, onCleanup, onMount, Show } from "solid-js";
+import { AS_FAST_AS_IT_GOES, type Lab } from "../model/lab.js";
+import { short } from "../model/quantity.js";
+
+const SPEEDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, AS_FAST_AS_IT_GOES];
+
+const named = (speed: number) => (speed === AS_FAST_AS_IT_GOES ? "as fast as it goes" : `${speed} ×`);
+
+/** Play, pause, speed and steps; also with the keys Space, `.` and `n` where no field has the focus. */
+export function Transport(props: {
+  lab: Lab;
+  window: number | null;
+  setWindow: (seconds: number | null) => void;
+}) {
+  const { lab } = props;
+  const [seeking, setSeeking] = createSignal(false);
+
+  async function toLoss() {
+    setSeeking(true);
+    await lab.toLoss();
+    setSeeking(false);
+  }
+
+  const slower = (by: number) => {
+    const at = SPEEDS.indexOf(lab.speed()) + by;
+    lab.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, at))] as number);
+  };
+
+  function key(event: KeyboardEvent) {
+    const target = event.target as HTMLElement;
+    if (
+      target.closest("input, select, textarea, button, a, [contenteditable], summary") ||
+      event.ctrlKey ||
+      event.metaKey
+    )
+      return;
+    if (event.key === " ") lab.setPlaying(!lab.playing() && !lab.finished());
+    else if (event.key === ".") void lab.stepOnce();
+    else if (event.key === "n") void toLoss();
+    else if (event.key === "-") slower(-1);
+    else if (event.key === "+") slower(1);
+    else return;
+    event.preventDefault();
+  }
+  onMount(() => document.addEventListener("keydown", key));
+  onCleanup(() => document.removeEventListener("keydown", key));
+
+  return (
+    <div class="transport" role="toolbar" aria-label="Time">
+      <button
+        type="button"
+        class="main"
+        disabled={lab.finished()}
+        onClick={() => lab.setPlaying(!lab.playing())}
+        title="Space"
+      >
+        {lab.playing() ? "Pause" : "Play"}
+      </button>
+      <button
+        type="button"
+        disabled={lab.finished()}
+        onClick={() => void lab.stepOnce()}
+        title="One sample further: ."
+        aria-label="One sample further"
+      >
+        Step
+      </button>
+      <button type="button" disabled={lab.finished() || seeking()} onClick={() => void toLoss()} title="n">
+        To the next drop
+      </button>
+      <button type="button" onClick={() => void lab.restart()}>
+        Restart
+      </button>
+      <label>
+        Speed{" "}
+        <select
+          value={String(lab.speed())}
+          onChange={(event) => lab.setSpeed(Number(event.currentTarget.value))}
+        >
+          <For each={SPEEDS}>{(speed) => <option value={String(speed)}>{named(speed)}</option>}</For>
+        </select>
+      </label>
+      <label>
+        Plots show{" "}
+        <select
+          value={String(props.window ?? "")}
+          onChange={(event) => props.setWindow(Number(event.currentTarget.value) || null)}
+        >
+          <option value="">as much as suits</option>
+          <For each={[1, 5, 20, 60, 300]}>
+            {(seconds) => <option value={String(seconds)}>{seconds} s</option>}
+          </For>
+        </select>
+      </label>
+      <span class="time">
+        {lab.now().toFixed(lab.playing() && lab.speed() >= 0.3 ? 2 : 3)} s
+        <Show when={lab.playing() && lab.pace() > 0}>
+          <span class="note"> {short(lab.pace(), 2)} × real time</span>
+        </Show>
+        <Show when={lab.finished()}>
+          <span class="note"> the hour of this run is over</span>
+        </Show>
+      </span>
+    </div>
+  );
+}

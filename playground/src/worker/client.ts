@@ -1,0 +1,73 @@
+import type { Answer, Problem, Request } from "./protocol.js";
+import EngineWorker from "./worker.ts?worker&inline";
+
+/** A scenario was refused: `lane` is the position of its opening. */
+export class Refusal extends Error {
+  readonly problems: readonly Problem[];
+  readonly lane: number;
+
+  constructor(message: string, problems: readonly Problem[], lane: number) {
+    super(message);
+    this.problems = problems;
+    this.lane = lane;
+  }
+}
+
+type Asked = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
+
+interface Pending {
+  resolve: (value: unknown) => void;
+  reject: (reason: Error) => void;
+  onProgress: (done: number) => void;
+}
+
+/** The worker that runs the engine. */
+export class Client {
+  readonly #worker = new EngineWorker();
+  readonly #pending = new Map<number, Pending>();
+  #last = 0;
+
+  constructor() {
+    this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);
+    this.#worker.onerror = (event) => {
+      for (const { reject } of this.#pending.values())
+        reject(new Error(event.message || "the worker failed"));
+      this.#pending.clear();
+    };
+  }
+
+  ask<T>(request: Asked, transferred: Transferable[] = [], onProgress = (_: number) => {}): Promise<T> {
+    const id = ++this.#last;
+    this.#worker.postMessage({ id, ...request }, transferred);
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onProgress });
+    });
+  }
+
+  close(): void {
+    this.#worker.terminate();
+  }
+
+  #receive(answer: Answer): void {
+    const pending = this.#pending.get(answer.id);
+    if (answer.kind === "progress") {
+      pending?.onProgress(answer.done);
+      return;
+    }
+    this.#pending.delete(answer.id);
+    if (answer.kind === "done") pending?.resolve(answer.value);
+    else if (answer.kind === "failed") pending?.reject(new Error(answer.message));
+    else pending?.reject(new Refusal(answer.message, answer.problems, answer.lane));
+  }
+}
+
+/** The bytes of a base64 text. */
+async function bytes(base64: string): Promise<ArrayBuffer> {
+  return (await fetch(`data:application/octet-stream;base64,${base64}`)).arrayBuffer();
+}
+
+/** The bytes that a base64 text of their gzip stands for. */
+export async function unpacked(base64: string): Promise<ArrayBuffer> {
+  const packed = new Blob([await bytes(base64)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}

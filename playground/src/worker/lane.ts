@@ -1,0 +1,134 @@
+import { type Engine, type Opening, type Simulation, Table } from "aqmlab";
+import { type Columns, type LaneFrame, SAMPLED } from "./protocol.js";
+
+/** The time between two looks at the senders, in s. */
+const FLOWS_EVERY = 0.05;
+
+/** A live run may last an hour; the scenario's own duration is for its results. */
+const LIVE = { duration: "3600 s", warmup: "0 s" };
+
+interface Signal {
+  name: string;
+}
+
+/** One live run, and what it did since the last frame. */
+export class Lane {
+  readonly #simulation: Simulation;
+  /** The position of the signal `p` of each discipline, by its name. */
+  readonly #positions: ReadonlyMap<string, number>;
+  #p = -1;
+  #sampled = 0;
+  #looked = 0;
+  #rows: number[] = [];
+  #flows: LaneFrame["flows"] = [];
+  #packets: Columns[] = [];
+
+  constructor(engine: Engine, opening: Opening) {
+    const { aqms } = engine.describe() as { aqms: { name: string; signals: Signal[] }[] };
+    this.#positions = new Map(
+      aqms.map(({ name, signals }) => [name, signals.findIndex((signal) => signal.name === "p")]),
+    );
+    this.#simulation = engine.open(live(opening));
+    this.#note(this.#simulation.checked.scenario);
+  }
+
+  get checked() {
+    return this.#simulation.checked;
+  }
+
+  get finished() {
+    return this.#simulation.finished;
+  }
+
+  follow(opening: Opening) {
+    const checked = this.#simulation.follow(live(opening));
+    this.#note(checked.scenario);
+    return checked;
+  }
+
+  /** Advances to `until`, with a sample every `step`, both in s. */
+  advance(until: number, step: number): void {
+    for (;;) {
+      const next = this.#sampled + step;
+      if (next > until + 1e-9) break;
+      this.#simulation.advance(next);
+      this.#sampled = next;
+      this.#sample();
+      if (next >= this.#looked + FLOWS_EVERY - 1e-9) this.#look(next);
+    }
+    this.#simulation.advance(until);
+  }
+
+  /** Whether a packet was lost since the last time that packets were taken. */
+  hasLost(): boolean {
+    return this.#take()
+      .column("fate")
+      .some((fate) => fate > 0);
+  }
+
+  frame(): LaneFrame {
+    this.#take();
+    const frame = {
+      samples: columns(this.#rows),
+      flows: this.#flows,
+      packets: this.#packets,
+      waiting: numbers((this.#simulation as any).waiting?.() ?? new Table([], new Float64Array())),
+    };
+    this.#rows = [];
+    this.#flows = [];
+    this.#packets = [];
+    return frame;
+  }
+
+  close(): void {
+    this.#simulation.close();
+  }
+
+  #take(): Table {
+    const packets = this.#simulation.packets();
+    if (packets.length > 0) this.#packets.push(numbers(packets));
+    return packets;
+  }
+
+  #note(scenario: Record<string, unknown>): void {
+    const { name } = scenario.aqm as { name: string };
+    this.#p = this.#positions.get(name) ?? -1;
+  }
+
+  #sample(): void {
+    const glance = this.#simulation.glance();
+    if (glance === null) return;
+    const p = this.#p < 0 ? Number.NaN : (glance.signals[this.#p] ?? Number.NaN);
+    for (const name of SAMPLED) this.#rows.push(name === "p" ? p : glance[name]);
+  }
+
+  #look(at: number): void {
+    this.#looked = at;
+    this.#flows.push({
+      at,
+      table: numbers((this.#simulation as any).senders?.() ?? new Table([], new Float64Array())),
+    });
+  }
+}
+
+const live = (opening: Opening): Opening => ({
+  ...opening,
+  set: { ...opening.set, ...LIVE },
+  packets: true,
+  live: true,
+});
+
+/** The columns of rows that follow each other. */
+function columns(rows: readonly number[]): Columns {
+  const width = SAMPLED.length;
+  const length = rows.length / width;
+  return Object.fromEntries(
+    SAMPLED.map((name, i) => [
+      name,
+      Float64Array.from({ length }, (_, row) => rows[row * width + i] as number),
+    ]),
+  );
+}
+
+const numbers = (table: Table): Columns =>
+  Object.fromEntries(table.names.map((name) => [name, table.column(name)]));

@@ -1,0 +1,77 @@
+import type { Checked, Opening, Problem, Results } from "aqmlab";
+
+/** What the page asks its worker to do. Every answer carries the number of its request. */
+export type Request = { id: number } & (
+  | { ask: "start"; code: ArrayBuffer; library: Record<string, string> }
+  /** Replaces the live runs by one for each opening. */
+  | { ask: "open"; openings: Opening[] }
+  /** Makes each live run follow its opening. */
+  | { ask: "follow"; openings: Opening[] }
+  /** Advances all live runs to a time, in s, for at most `budget` ms. */
+  | { ask: "advance"; until: number; budget: number; step: number }
+  /** Advances all live runs until one of them loses a packet at its observed link. */
+  | { ask: "toLoss"; step: number }
+  | { ask: "check"; opening: Opening }
+  /** Runs an opening to its end: not a live run, but that of the command line. */
+  | { ask: "run"; opening: Opening }
+  /** Ends the runs of `run`. */
+  | { ask: "stop" }
+);
+
+/** What the worker answers. */
+export type Answer = { id: number } & (
+  | { kind: "done"; value: unknown }
+  /** Of a run under way: the part that is done. */
+  | { kind: "progress"; done: number }
+  | { kind: "problems"; message: string; problems: readonly Problem[]; lane: number }
+  | { kind: "failed"; message: string }
+);
+
+/** The engine that has started. */
+export interface Started {
+  description: Record<string, unknown>;
+  scenarios: readonly string[];
+}
+
+export type Opened = Checked[];
+
+/** Columns of numbers. */
+export type Columns = Readonly<Record<string, Float64Array>>;
+
+/** What a live run did since the last frame. */
+export interface LaneFrame {
+  /** One row for each sample: see `SAMPLED`. */
+  samples: Columns;
+  /** The senders, one table for each time of `at`. */
+  flows: { at: number; table: Columns }[];
+  /** Packets that links sent and lost, in one or several tables. */
+  packets: Columns[];
+  /** Those that wait at the observed link now. */
+  waiting: Columns;
+}
+
+export interface Frame {
+  /** The simulated time that all live runs have reached, in s. */
+  now: number;
+  finished: boolean;
+  lanes: LaneFrame[];
+}
+
+/** The columns of a sample: counters so far as in a glance of the engine, `queue` and `p` now; `p` is NaN where none is. */
+export const SAMPLED = [
+  "t",
+  "queue",
+  "queue_area",
+  "arrivals",
+  "drops",
+  "marks",
+  "departures",
+  "departed_bytes",
+  "waited",
+  "delivered",
+  "p",
+] as const;
+
+export type Sampled = (typeof SAMPLED)[number];
+
+export type { Checked, Opening, Problem, Results };

@@ -1,0 +1,161 @@
+import { Engine, type Glance, type Opening, type Results, ScenarioError, type Simulation } from "aqmlab";
+import type { Changes, Lesson, Reading } from "../src/lessons/lesson";
+
+interface Description {
+  aqms: { name: string; signals: { name: string }[] }[];
+  variants: { name: string; of: string }[];
+}
+
+/** The engine of all runs. */
+export const engine = await Engine.load();
+
+const { aqms, variants } = engine.describe() as unknown as Description;
+
+/** A reading, and the signals of the discipline at its end. */
+export interface Measured extends Reading {
+  /** Bits that the link sent each second. */
+  sent: number;
+  signals: Readonly<Record<string, number>>;
+}
+
+/** The changes that the step has in effect, beside those of the steps before it. */
+export function changesAt(lesson: Lesson, step: number): Changes {
+  return Object.assign({}, ...lesson.steps.slice(0, step + 1).map(({ set }) => set ?? {}));
+}
+
+/** The disciplines that run in the step. */
+export function aqmsAt(lesson: Lesson, step: number): readonly string[] {
+  return lesson.steps.slice(0, step + 1).reduce((now, { aqms }) => aqms ?? now, lesson.aqms);
+}
+
+/** The opening of a run: a parameter of the discipline is changed if the discipline has it. */
+export function opening(lesson: Lesson, aqm: string, changes: Changes): Opening & { aqm: string } {
+  const opened = { text: lesson.scenario, name: lesson.id, aqm };
+  const { scenario } = engine.check(opened);
+  const fits = (path: string) => !path.startsWith("aqm.") || at(scenario, path) !== undefined;
+  return { ...opened, set: Object.fromEntries(Object.entries(changes).filter(([path]) => fits(path))) };
+}
+
+/** The value at a dotted path of a resolved scenario; entries of traffic and links are called by their names. */
+export function at(scenario: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, key) => {
+    if (Array.isArray(value)) return value.find((entry) => entry.name === key);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  }, scenario);
+}
+
+/** Bits per second of a rate as the lessons write them, `10 Mbit/s`. */
+function bitrate(rate: unknown): number {
+  const number = /^([\d.]+) Mbit\/s$/.exec(String(rate))?.[1];
+  if (number === undefined) throw new Error(`${rate} is not in Mbit/s`);
+  return 1e6 * Number(number);
+}
+
+/** A reader's run of a lesson with one discipline: it goes from step to step, and reads means. */
+export class Play {
+  readonly #lesson: Lesson;
+  readonly #aqm: string;
+  readonly #seed: number;
+  #run: Simulation;
+  #scenario: unknown;
+
+  /** Starts at a step; `more` are changes of the reader's. */
+  constructor(lesson: Lesson, aqm: string, seed: number, step = 0, more: Changes = {}) {
+    const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
+    if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
+    this.#lesson = lesson;
+    this.#aqm = named;
+    this.#seed = seed;
+    this.#run = this.#open({ ...changesAt(lesson, step), ...more });
+    this.#scenario = this.#run.checked.scenario;
+  }
+
+  #open(changes: Changes): Simulation {
+    return engine.open({ ...opening(this.#lesson, this.#aqm, changes), seed: this.#seed, live: true });
+  }
+
+  /** Comes to a step, by a change of the run, or by a new run if that step asks for one or the engine does. */
+  to(step: number, more: Changes = {}): this {
+    const changes = { ...changesAt(this.#lesson, step), ...more };
+    try {
+      if (this.#lesson.steps[step]?.restart) throw new ScenarioError("", []);
+      this.#scenario = this.#run.follow(opening(this.#lesson, this.#aqm, changes)).scenario;
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      this.#run.close();
+      this.#run = this.#open(changes);
+      this.#scenario = this.#run.checked.scenario;
+    }
+    return this;
+  }
+
+  /** Lets the run go on, without a reading. */
+  skip(seconds: number): this {
+    this.#run.advance(this.#time + seconds);
+    return this;
+  }
+
+  /** Means over the next seconds. */
+  read(seconds: number): Measured {
+    const from = this.#time;
+    if (from + seconds > this.#run.checked.duration) throw new Error("the run ends before");
+    if (from === 0) this.#run.advance(0);
+    const first = this.#glance;
+    const queues: number[] = [];
+    for (let tick = 1; tick <= 10 * seconds; tick += 1) {
+      this.#run.advance(from + tick / 10);
+      queues.push(this.#glance.queue);
+    }
+    const last = this.#glance;
+    const since = (key: Exclude<keyof Glance, "signals">) => last[key] - first[key];
+    const queue = since("queue_area") / since("t");
+    const sent = (8 * since("departed_bytes")) / since("t");
+    return {
+      sent,
+      utilisation: sent / bitrate(at(this.#scenario, "dumbbell.rate")),
+      delay: since("waited") / since("departures"),
+      queue,
+      deviation: Math.sqrt(queues.reduce((sum, q) => sum + (q - queue) ** 2, 0) / queues.length),
+      drops: since("drops") / since("arrivals"),
+      marks: since("marks") / since("arrivals"),
+      signals: this.#signals(last),
+    };
+  }
+
+  /** The signals of the discipline by their names. */
+  #signals({ signals }: Glance): Record<string, number> {
+    const name = at(this.#scenario, "aqm.name");
+    const of = variants.find((variant) => variant.name === name)?.of ?? name;
+    const described = aqms.find((known) => known.name === of)?.signals ?? [];
+    return Object.fromEntries(described.map((signal, i) => [signal.name, signals[i] ?? Number.NaN]));
+  }
+
+  get #time(): number {
+    return this.#run.glance()?.t ?? 0;
+  }
+
+  get #glance(): Glance {
+    const glance = this.#run.glance();
+    if (glance === null) throw new Error("the run has not begun");
+    return glance;
+  }
+}
+
+/** A whole run of its own, for what a glance does not tell: its traffic entries and flows. */
+export function whole(
+  lesson: Lesson,
+  aqm: string,
+  seed: number,
+  step: number,
+  span: [number, number],
+  more: Changes = {},
+): Results {
+  const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
+  if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
+  const opened = opening(lesson, named, { ...changesAt(lesson, step), ...more });
+  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s`, "record.series": false };
+  const simulation = engine.open({ ...opened, set, seed });
+  const results = simulation.run();
+  simulation.close();
+  return results;
+}

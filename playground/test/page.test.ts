@@ -1,0 +1,208 @@
+import { readFile } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { lessons } from "../src/lessons/index.js";
+import { launch, open, program } from "./browser.mjs";
+
+describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if it is not found)", () => {
+  let browser: Browser;
+  const failures: string[] = [];
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    expect(failures).toEqual([]);
+    for (const context of browser.contexts()) await context.close();
+  });
+
+  async function started(fragment = "", options = {}): Promise<Page> {
+    const page = await open(await browser.newContext(options), fragment, failures);
+    await page.waitForSelector(".plots canvas");
+    return page;
+  }
+
+  const time = async (page: Page) => Number.parseFloat((await page.textContent(".time")) ?? "");
+  const cell = async (page: Page, row: number, column: number) =>
+    Number.parseFloat(
+      (await page.locator(".readings tbody tr").nth(row).locator("td").nth(column).textContent()) ?? "",
+    );
+  const slide = (page: Page, label: string, to: number) =>
+    page.getByRole("slider", { name: label, exact: true }).first().fill(String(to));
+  /** Advances by about so many seconds, fast. */
+  async function pass(page: Page, seconds: number) {
+    const until = (await time(page)) + seconds;
+    await page.getByLabel("Speed").selectOption({ label: "30 ×" });
+    if (await page.getByRole("button", { name: "Play" }).isVisible())
+      await page.getByRole("button", { name: "Play" }).click();
+    await expect.poll(() => time(page), { timeout: 60_000 }).toBeGreaterThan(until);
+  }
+
+  test("opens from a file, plays, pauses and steps", async () => {
+    const page = await started();
+    await expect.poll(() => time(page)).toBeGreaterThan(0.5);
+    await page.getByRole("button", { name: "Pause" }).click();
+    const paused = await time(page);
+    await page.waitForTimeout(200);
+    expect(await time(page)).toBe(paused);
+    for (const [speed, step] of [
+      ["1 ×", 0.01],
+      ["0.01 ×", 0.001],
+    ] as const) {
+      await page.getByLabel("Speed").selectOption({ label: speed });
+      const before = await time(page);
+      await page.getByRole("button", { name: "One sample further" }).click();
+      await expect.poll(() => time(page)).toBeCloseTo(before + step, 1);
+      await expect.poll(() => time(page)).toBeGreaterThan(before);
+    }
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press("Space");
+    await expect.poll(() => page.getByRole("button", { name: "Pause" }).isVisible()).toBe(true);
+  });
+
+  test("a slider acts on the running simulation", async () => {
+    const page = await started("scenario=quickstart&aqm=droptail");
+    await pass(page, 10);
+    await slide(page, "Rate", 75); // 1 Mbit/s
+    await pass(page, 70);
+    // 200 packets of 1500 B take 2.4 s at 1 Mbit/s, 0.24 s before.
+    const delay = await page.locator(".readings td").nth(1).textContent();
+    expect(delay).toMatch(/^[12](\.\d+)? s$/);
+    expect(page.url()).toContain("dumbbell.rate");
+  });
+
+  test("steps to the next drop, and stops there", async () => {
+    const page = await started("scenario=quickstart&aqm=droptail");
+    await page.getByRole("button", { name: "Pause" }).click();
+    const before = await time(page);
+    await page.getByRole("button", { name: "To the next drop" }).click();
+    await expect.poll(() => time(page)).toBeGreaterThan(before);
+    expect(await page.getByRole("button", { name: "Play" }).isVisible()).toBe(true);
+  });
+
+  test("compares disciplines on the same seed, with differences", async () => {
+    const page = await started("scenario=quickstart&aqm=droptail&aqm=codel");
+    await pass(page, 20);
+    expect(await cell(page, 0, 1)).toBeGreaterThan(100);
+    expect(await cell(page, 1, 1)).toBeLessThan(50);
+    expect(await page.locator(".readings small").nth(1).textContent()).toMatch(/^−\d+ ms$/);
+    await page.getByRole("button", { name: "Compare with another discipline" }).click();
+    await expect.poll(() => page.locator(".network").count()).toBe(3);
+    expect(page.url().match(/aqm=/g)).toHaveLength(3);
+    await page.getByRole("button", { name: "Take droptail away" }).click();
+    await expect.poll(() => page.locator(".network").count()).toBe(2);
+  });
+
+  test("a parameter is set, and a wrong one is named", async () => {
+    const page = await started("scenario=quickstart&aqm=codel");
+    await page.getByText("Parameters", { exact: true }).click();
+    await page.getByLabel("target", { exact: true }).fill("50 ms");
+    await page.getByLabel("target", { exact: true }).press("Enter");
+    await expect.poll(() => page.url()).toContain("target%3D50");
+    await pass(page, 30);
+    expect(await cell(page, 0, 1)).toBeGreaterThan(30);
+    await page.getByLabel("target", { exact: true }).fill("-5 ms");
+    await page.getByLabel("target", { exact: true }).press("Enter");
+    expect(await page.getByRole("alert").textContent()).toContain('aqm.target = "-5 ms": must be a quantity');
+    expect(await page.locator(".entry .problem").textContent()).toContain("must be a quantity");
+  });
+
+  test("the editor shows errors on their lines, and runs what is right", async () => {
+    const page = await started("scenario=quickstart");
+    await page.getByRole("button", { name: "Scenario" }).click();
+    const editor = page.getByLabel("Scenario", { exact: true }).last();
+    await expect.poll(() => editor.textContent()).toContain("Quick start");
+    await editor.fill('title = "Mine"\n\n[dumbbell]\nrate = "fast"\n\n[[traffic]]\nname = "x"\ncount = 3\n');
+    await expect
+      .poll(() => page.locator(".editor .problem").textContent())
+      .toContain("scenario.toml:4: dumbbell.rate");
+    expect(await page.locator(".cm-lint-marker-error").count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Run this text" }).isDisabled()).toBe(true);
+    await editor.fill(
+      'title = "Mine"\n\n[dumbbell]\nrate = "5 Mbit/s"\n\n[[traffic]]\nname = "x"\ncount = 3\n',
+    );
+    await page.getByRole("button", { name: "Run this text" }).click({ timeout: 10_000 });
+    await expect.poll(() => page.locator(".title").textContent()).toBe("Mine");
+    const address = page.url();
+    expect(address).toContain("toml=");
+    const again = await started(address.slice(address.indexOf("#") + 1));
+    expect(await again.locator(".title").textContent()).toBe("Mine");
+  });
+
+  test("what is saved can be read", async () => {
+    const page = await started("scenario=quickstart&aqm=pie&set=dumbbell.rate=5 Mbit/s");
+    await expect.poll(() => time(page)).toBeGreaterThan(0.5);
+    await page.getByRole("button", { name: "Share and save" }).click();
+    const saved = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name }).click(),
+      ]);
+      return readFile((await download.path()) ?? "", "utf8");
+    };
+    const toml = await saved("Save TOML");
+    expect(toml).toContain('name = "pie"');
+    expect(toml).toContain('rate = "5 Mbit/s"');
+    expect((await saved("Save CSV")).split("\n")[0]).toContain("t_s,aqm,queue_packets,p,");
+    expect(await saved("Save SVG")).toMatch(/^<svg [\s\S]*Queueing delay[\s\S]*<\/svg>\n$/);
+    expect(await page.getByLabel("Open in aqmlab").inputValue()).toBe(
+      "aqmlab run quickstart --aqm pie --set 'dumbbell.rate=5 Mbit/s'",
+    );
+  });
+
+  test("follows a packet", async () => {
+    const page = await started("scenario=quickstart");
+    await expect.poll(() => time(page)).toBeGreaterThan(1);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Follow a packet" }).click();
+    await expect
+      .poll(() => page.locator(".account").textContent())
+      .toMatch(/^Packet \d+ of flow \d+ \(flows, 1500 B\) came at/);
+  });
+
+  test("explains the words of the field, with the keyboard too", async () => {
+    const page = await started();
+    const word = page.locator(".readings .term").first();
+    await word.focus();
+    const meaning = page.locator(`#${await word.getAttribute("aria-describedby")}`);
+    expect(await meaning.isVisible()).toBe(true);
+    expect((await meaning.textContent())?.length).toBeGreaterThan(20);
+  });
+
+  test("every control has a name, and nothing sticks out of a narrow window", async () => {
+    for (const width of [360, 1280, 3840]) {
+      const page = await started("aqm=pie&aqm=codel", { viewport: { width, height: 800 } });
+      const unnamed = await page.locator("button, select, input").evaluateAll((all) =>
+        all
+          .filter((one) => {
+            const { labels } = one as HTMLInputElement;
+            return !(one.textContent?.trim() || one.getAttribute("aria-label") || labels?.length);
+          })
+          .map((one) => one.outerHTML),
+      );
+      expect(unnamed).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test.each(lessons.map((lesson) => [lesson.id, lesson] as const))(
+    "the lesson %s can be gone through",
+    async (id, lesson) => {
+      const page = await started(`lesson=${id}`);
+      for (let step = 0; step < 3; step++) {
+        await expect.poll(() => page.locator(".lesson li:visible").count()).toBe(step + 1);
+        await page.waitForTimeout(300);
+        await page.locator(".lesson button.main").click();
+      }
+      expect(await page.getByRole("alert").count()).toBe(0);
+      const { question } = lesson;
+      const answer = page.getByLabel(`Your answer in ${question.unit}`);
+      await answer.fill(String(question.most * 2 + 1));
+      await page.getByRole("button", { name: "Check" }).click();
+      expect(await page.getByRole("status").textContent()).toContain("Not yet");
+      await answer.fill(String((question.least + question.most) / 2));
+      await page.getByRole("button", { name: "Check" }).click();
+      expect(await page.getByRole("status").textContent()).toContain("Right.");
+    },
+  );
+});
