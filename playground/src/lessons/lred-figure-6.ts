@@ -33,7 +33,7 @@ tcp = "ns2-2002:flavour=reno,delayed_ack=true"
   steps: [
     {
       text:
-        "Figure 6b, heavy load: 800 flows with a round trip of 70 ms at the target of 100 packets, who " +
+        "Figure 6b, heavy load: 800 flows with a round trip of 70 ms at the target of 100 packets, which " +
         "need a loss of nearly 20 %. LRED has measured it after some ten seconds. REM's probability " +
         "takes about 40 s to climb there, and PI's about 200 s; until then their buffers are full, and " +
         "it is overflow that drops.",

@@ -89,7 +89,7 @@ packet_size = "1000 B"
     most: 72,
     because:
       "About 67 kB. At the same delay drop-tail drops some 3 % of the arrivals, RED+Tail 1 %: a short " +
-      "buffer makes the delay short, but takes no account of who fills it, and of web it drops about 6 " +
-      "% and more.",
+      "buffer makes the delay short, but takes no account of who fills it, and more than 5 % of web's " +
+      "packets are lost.",
   },
 };

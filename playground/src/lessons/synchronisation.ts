@@ -14,6 +14,7 @@ duration = "300 s"
 rate = "10 Mbit/s"
 delay = "20 ms"
 buffer = "100 packets"
+loss = 0.0 # random losses, for the slider
 
 # A classic receiver, which acknowledges every segment.
 [[traffic]]
