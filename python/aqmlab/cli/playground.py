@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aqmlab.playground.server import Server
     from aqmlab.scenario import Scenario
 
-FIRST = "quickstart"
+FIRST = "playground"
 """The scenario that options change if none is given."""
 
 STDIN_NAME = "scenario.toml"
