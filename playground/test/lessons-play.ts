@@ -74,11 +74,10 @@ export class Play {
     return engine.open({ ...opening(this.#lesson, this.#aqm, changes), seed: this.#seed, live: true });
   }
 
-  /** Comes to a step, by a change of the run, or by a new run if that step asks for one or the engine does. */
+  /** Comes to a step that goes on with the run; by a new run if the engine cannot follow its changes. */
   to(step: number, more: Changes = {}): this {
     const changes = { ...changesAt(this.#lesson, step), ...more };
     try {
-      if (this.#lesson.steps[step]?.restart) throw new ScenarioError("", []);
       this.#scenario = this.#run.follow(opening(this.#lesson, this.#aqm, changes)).scenario;
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
