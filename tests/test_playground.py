@@ -100,7 +100,7 @@ def test_a_shipped_scenario_goes_by_its_name_and_a_file_by_its_text(tmp_path: Pa
     file.write_text(f"# a comment\n{TINY}", encoding="utf-8")
     assert addressed(str(file), None, None, None) == Address(toml=f"# a comment\n{TINY}", name="mine.toml")
     assert addressed(None, None, None, None) == Address()
-    assert addressed(None, ["codel"], None, None).scenario == "quickstart"
+    assert addressed(None, ["codel"], None, None).scenario == "playground"
 
 
 def test_a_file_that_extends_another_is_written_as_a_whole(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-import { Engine } from "aqmlab";
+import { Engine, type Table } from "aqmlab";
 import { beforeAll, expect, test } from "vitest";
 import { aqm, type Catalogue, discipline, field, words } from "../src/model/catalogue.js";
+import { classOf, DRAWN, Flows } from "../src/model/flows.js";
 import { entries } from "../src/model/glossary.js";
 import { Growing, Samples } from "../src/model/history.js";
 import { amount, parsed, text } from "../src/model/quantity.js";
@@ -159,4 +160,35 @@ test("the means of a whole run are the metrics of the engine", () => {
   expect(means?.delay).toBeCloseTo(metrics.queue_delay_mean as number, 3);
   expect(means?.deviation).toBeCloseTo(metrics.queue_std as number, 0);
   expect(means?.drops).toBeCloseTo(metrics.loss_ratio as number, 3);
+});
+
+test("the flows of a run have the windows, rates and fairness of the engine", () => {
+  const scenario = {
+    name: "playground",
+    set: { "traffic.udp.count": 1, "traffic.web.count": 2, "traffic.reno.count": 30 },
+  };
+  using simulation = engine.open({ ...scenario, live: true });
+  const flows = new Flows();
+  const table = (t: Table) => Object.fromEntries(t.names.map((name) => [name, t.column(name)]));
+  for (let step = 1; step <= 100; step++) {
+    simulation.advance(step / 20);
+    flows.take({ flows: [{ at: step / 20, table: table(simulation.senders()) }] } as unknown as LaneFrame);
+  }
+  const drawn = flows.drawn();
+  expect(drawn).toHaveLength(DRAWN);
+  expect(new Set(drawn.map(classOf))).toEqual(new Set([0, 1, 5])); // No page is under way.
+  const [times = [], ...windows] = flows.windows(drawn, 4);
+  expect([times[0], times.length]).toEqual([4, 21]);
+  expect(windows[0]?.every((window) => window >= 1)).toBe(true);
+  const [, ...rates] = flows.rates(drawn, 4, 0.5);
+  const udp = rates[drawn.findIndex((flow) => classOf(flow) === 5)] as Float64Array;
+  expect(udp.at(-1)).toBeLessThanOrEqual(1.02e6);
+  expect(udp.at(-1)).toBeGreaterThan(0.5e6);
+  const total = simulation
+    .senders()
+    .column("delivered")
+    .reduce((a, b) => a + b, 0);
+  expect(total).toBeLessThanOrEqual(simulation.glance()?.delivered as number);
+  expect(flows.fairness(0)).toBeGreaterThan(0.1);
+  expect(flows.fairness(0)).toBeLessThan(0.9);
 });

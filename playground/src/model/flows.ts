@@ -1,39 +1,70 @@
-import type { LaneFrame } from "../worker/protocol.js";
+import type { Columns, LaneFrame } from "../worker/protocol.js";
 
-/** The most looks at the senders that are kept, and the most flows of each that are drawn. */
-const ROOM = 4000;
+/** The most values that are kept: half a minute of a thousand flows, and many minutes of ten. */
+const ROOM = 600_000;
+
+/** The most flows that are drawn. */
 export const DRAWN = 16;
 
 /** The flows of TCP and of UDP have numbers of their own: a flow is known by those of its class and of itself. */
 const FLOWS = 2 ** 32;
-const key = (of: number, flow: number) => of * FLOWS + flow;
 
 /** The class of a flow. */
 export const classOf = (flow: number) => Math.floor(flow / FLOWS);
 
+/** The senders at one time: flows in rising order, and a value for each. */
 interface Look {
   at: number;
-  /** The values of each flow. */
-  windows: Map<number, number>;
-  delivered: Map<number, number>;
+  flows: Float64Array;
+  windows: Float64Array;
+  delivered: Float64Array;
 }
+
+function look(at: number, table: Columns): Look {
+  const column = (name: string) => table[name] ?? new Float64Array();
+  const [numbers, classes, windows, delivered] = ["flow", "class", "window", "delivered"].map(column) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  const flows = numbers.map((number, i) => (classes[i] as number) * FLOWS + number);
+  if (flows.every((flow, i) => i === 0 || (flows[i - 1] as number) < flow))
+    return { at, flows, windows, delivered };
+  const order = Array.from(flows, (_, i) => i).sort((a, b) => (flows[a] as number) - (flows[b] as number));
+  const ordered = (values: Float64Array) => Float64Array.from(order, (i) => values[i] as number);
+  return { at, flows: ordered(flows), windows: ordered(windows), delivered: ordered(delivered) };
+}
+
+/** The position of a flow; -1 if it was not there. */
+function position({ flows }: Look, flow: number): number {
+  let low = 0;
+  let high = flows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((flows[middle] as number) < flow) low = middle + 1;
+    else high = middle;
+  }
+  return flows[low] === flow ? low : -1;
+}
+
+/** The bytes that a flow had delivered; 0 before it was there. */
+const deliveredBy = (look: Look, flow: number) => look.delivered[position(look, flow)] ?? 0;
 
 /** The senders of one lane over time. */
 export class Flows {
   #looks: Look[] = [];
+  #values = 0;
 
   take({ flows }: LaneFrame): void {
     for (const { at, table } of flows) {
-      const { flow, window, delivered, class: of } = table as Record<string, Float64Array>;
-      const look: Look = { at, windows: new Map(), delivered: new Map() };
-      flow?.forEach((number, i) => {
-        const known = key(of?.[i] as number, number);
-        look.windows.set(known, window?.[i] as number);
-        look.delivered.set(known, delivered?.[i] as number);
-      });
-      this.#looks.push(look);
+      const next = look(at, table);
+      this.#looks.push(next);
+      this.#values += next.flows.length + 1;
     }
-    if (this.#looks.length > ROOM) this.#looks = this.#looks.slice(-ROOM / 2);
+    if (this.#values <= ROOM) return;
+    this.#looks = this.#looks.slice(this.#looks.length >> 1);
+    this.#values = this.#looks.reduce((sum, { flows }) => sum + flows.length + 1, 0);
   }
 
   #since(since: number): Look[] {
@@ -43,13 +74,11 @@ export class Flows {
 
   /** The flows that are there now: the first ones of each class in turn, at most `DRAWN`. */
   drawn(): number[] {
-    const now = [...(this.#looks.at(-1)?.delivered.keys() ?? [])].sort((a, b) => a - b);
-    if (now.length <= DRAWN) return now;
+    const now = this.#looks.at(-1)?.flows ?? [];
     const ranks = new Map<number, number>();
-    const ranked = now.map((flow) => {
-      const of = classOf(flow);
-      const rank = ranks.get(of) ?? 0;
-      ranks.set(of, rank + 1);
+    const ranked = Array.from(now, (flow) => {
+      const rank = ranks.get(classOf(flow)) ?? 0;
+      ranks.set(classOf(flow), rank + 1);
       return { flow, rank };
     });
     ranked.sort((a, b) => a.rank - b.rank || a.flow - b.flow);
@@ -60,33 +89,28 @@ export class Flows {
   }
 
   /** The times, in s, and the windows, in segments, of some flows from a time on. */
-  windows(flows: readonly number[], since: number): [Float64Array, ...Float64Array[]] {
+  windows(flows: readonly number[], since: number): Float64Array[] {
     const looks = this.#since(since);
-    return [
-      Float64Array.from(looks, ({ at }) => at),
-      ...flows.map((flow) => Float64Array.from(looks, ({ windows }) => windows.get(flow) ?? Number.NaN)),
-    ];
+    const window = (flow: number) => (one: Look) => one.windows[position(one, flow)] ?? Number.NaN;
+    return [times(looks), ...flows.map((flow) => Float64Array.from(looks, window(flow)))];
   }
 
   /** The times, in s, and the rates of delivery, in bit/s, of some flows from a time on, each over the `width` s before. */
-  rates(flows: readonly number[], since: number, width: number): [Float64Array, ...Float64Array[]] {
+  rates(flows: readonly number[], since: number, width: number): Float64Array[] {
     const looks = this.#since(since - width);
     const first = looks.findIndex(({ at }) => at >= since);
     const drawn = first < 0 ? [] : looks.slice(first);
-    const before = drawn.map((look, i) => {
-      let k = first + i;
-      while (k > 0 && (looks[k] as Look).at > look.at - width + 1e-9) k--;
+    let k = 0;
+    const before = drawn.map(({ at }) => {
+      while ((looks[k + 1]?.at ?? Number.POSITIVE_INFINITY) <= at - width + 1e-9) k++;
       return looks[k] as Look;
     });
-    const rate = (flow: number) => (look: Look, i: number) => {
+    const rate = (flow: number) => (one: Look, i: number) => {
       const then = before[i] as Look;
-      const [now, was] = [look.delivered.get(flow), then.delivered.get(flow) ?? 0];
-      return now === undefined || look.at === then.at ? Number.NaN : (8 * (now - was)) / (look.at - then.at);
+      if (position(one, flow) < 0 || one.at === then.at) return Number.NaN;
+      return (8 * (deliveredBy(one, flow) - deliveredBy(then, flow))) / (one.at - then.at);
     };
-    return [
-      Float64Array.from(drawn, ({ at }) => at),
-      ...flows.map((flow) => Float64Array.from(drawn, rate(flow))),
-    ];
+    return [times(drawn), ...flows.map((flow) => Float64Array.from(drawn, rate(flow)))];
   }
 
   /** Jain's index of the bytes that the flows of now delivered since a time; NaN without any. */
@@ -94,9 +118,14 @@ export class Flows {
     const looks = this.#since(since);
     const [first, last] = [looks[0], looks.at(-1)];
     if (!first || !last || first === last) return Number.NaN;
-    const shares = [...last.delivered].map(([flow, bytes]) => bytes - (first.delivered.get(flow) ?? 0));
+    const shares = Array.from(
+      last.flows,
+      (flow, i) => (last.delivered[i] as number) - deliveredBy(first, flow),
+    );
     const sum = shares.reduce((a, b) => a + b, 0);
     const squares = shares.reduce((a, b) => a + b * b, 0);
     return sum ** 2 / (shares.length * squares);
   }
 }
+
+const times = (looks: readonly Look[]) => Float64Array.from(looks, ({ at }) => at);
