@@ -99,7 +99,8 @@ export class Samples extends Growing<Row> {
     const arrivals = this.#between("arrivals", from, to);
     return {
       throughput: bits / this.#between("t", from, to),
-      utilisation: bits / capacity,
+      // A packet counts when its transmission begins: an interval may have one more than it carries.
+      utilisation: Math.min(1, bits / capacity),
       delay: this.#between("waited", from, to) / this.#between("departures", from, to),
       queue: mean,
       deviation: Math.sqrt(squares / (to - from)),
