@@ -1,7 +1,6 @@
-import type { Opening } from "aqmlab";
 import { createEffect, createMemo, createSignal, For, Match, onCleanup, Show, Switch } from "solid-js";
 import { lessons } from "./lessons/index.js";
-import { createLab } from "./model/lab.js";
+import { createLab, type Lab } from "./model/lab.js";
 import { fragment, type Link } from "./model/setup.js";
 import { Disciplines } from "./views/Disciplines.js";
 import { Editor } from "./views/Editor.js";
@@ -24,8 +23,15 @@ function suitable(speed: number): number {
   return [0.5, 1, 2, 5, 10, 20, 60].find((seconds) => seconds >= wanted * 0.99) ?? 60;
 }
 
+interface Props {
+  link: Link;
+  onStart?: (lab: Lab) => void;
+  /** Gets the fragment of an address that opens the page as it is now. */
+  onChange?: (fragment: string) => void;
+}
+
 /** The whole page, or the compact view of it that another page embeds. */
-export function App(props: { link: Link; onChange?: (fragment: string) => void }) {
+export function App(props: Props) {
   const first = lessons.find(({ id }) => id === props.link.lesson);
   const lab = createLab(
     first
@@ -41,10 +47,7 @@ export function App(props: { link: Link; onChange?: (fragment: string) => void }
     equals: (a, b) => a.length === b.length,
   });
 
-  // For scripts that drive the page, and its tests.
-  Object.assign(globalThis, {
-    aqmlab: { run: (opening: Opening) => lab.client.ask({ ask: "run", opening }) },
-  });
+  props.onStart?.(lab);
 
   createEffect(() => {
     const setup = { ...lab.setup, set: { ...lab.setup.set }, aqms: [...lab.setup.aqms] };

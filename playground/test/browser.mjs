@@ -5,6 +5,9 @@ import { chromium } from "playwright-core";
 /** The file of the page. */
 export const PAGE = fileURLToPath(new URL("../../out/playground/index.html", import.meta.url));
 
+/** That of the widget. */
+export const WIDGET = fileURLToPath(new URL("../../out/playground/widget.js", import.meta.url));
+
 const PROGRAMS = [
   process.env.CHROMIUM,
   "/usr/bin/chromium",

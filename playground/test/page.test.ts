@@ -2,7 +2,15 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { lessons } from "../src/lessons/index.js";
-import { launch, open, program } from "./browser.mjs";
+import { launch, open, program, WIDGET } from "./browser.mjs";
+
+/** A page that shows the widget as anywidget does. */
+const NOTEBOOK = `<div id=cell></div><script type=module>
+  import widget from "/widget.js";
+  globalThis.traits = { link: "scenario=quickstart&aqm=pie&aqm=codel", height: 500 };
+  const model = { get: (name) => traits[name], set: (name, value) => { traits[name] = value; }, save_changes: () => {} };
+  globalThis.end = await widget.render({ model, el: document.getElementById("cell") });
+</script>`;
 
 describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if it is not found)", () => {
   let browser: Browser;
@@ -158,6 +166,26 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
     await expect
       .poll(() => page.locator(".account").textContent())
       .toMatch(/^Packet \d+ of flow \d+ \(flows, 1500 B\) came at/);
+  });
+
+  test("is a widget of a notebook", async () => {
+    const page = await (await browser.newContext()).newPage();
+    page.on("pageerror", (error) => failures.push(error.message));
+    await page.route("http://notebook/*", (route) =>
+      route.request().url().endsWith(".js")
+        ? route.fulfill({ path: WIDGET, contentType: "text/javascript" })
+        : route.fulfill({ body: NOTEBOOK, contentType: "text/html" }),
+    );
+    await page.goto("http://notebook/");
+    await page.waitForSelector(".plots canvas");
+    expect(await page.locator(".network").count()).toBe(2);
+    expect((await page.locator(".playground").boundingBox())?.width).toBeGreaterThan(300);
+    await page.getByRole("button", { name: "Take pie away" }).click();
+    const shown = () =>
+      page.evaluate(() => (globalThis as unknown as { traits: { link: string } }).traits.link);
+    await expect.poll(shown).toBe("scenario=quickstart&aqm=codel&embed=");
+    await page.evaluate(() => (globalThis as unknown as { end: () => void }).end());
+    expect(await page.locator(".playground").count()).toBe(0);
   });
 
   test("explains the words of the field, with the keyboard too", async () => {

@@ -61,13 +61,9 @@ export class Client {
   }
 }
 
-/** The bytes of a base64 text. */
-async function bytes(base64: string): Promise<ArrayBuffer> {
-  return (await fetch(`data:application/octet-stream;base64,${base64}`)).arrayBuffer();
-}
-
-/** The bytes that a base64 text of their gzip stands for. */
+/** The bytes whose gzip a base64 text is. */
 export async function unpacked(base64: string): Promise<ArrayBuffer> {
-  const packed = new Blob([await bytes(base64)]).stream();
-  return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
 }
