@@ -430,8 +430,8 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 }
 
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
-/// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the links: so of what two links send at
-/// one instant, the first link's comes first, whether they work ahead or not.
+/// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the
+/// links: so of what two links send at one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop], lead: Lead) -> Vec<Event> {
     let mut has_line = vec![lead == Lead::Nothing; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {

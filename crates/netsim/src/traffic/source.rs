@@ -266,6 +266,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_gap_becomes_as_much_shorter_as_the_gaps() {
+        let source_of = |keys: &str| {
+            let text = format!("duration = \"1000 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n{keys}");
+            let entry = Document::parse(&text, "test").unwrap().check().unwrap().traffic.remove(0);
+            let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
+            let end = Time::ZERO + Span::s(1000);
+            let setting = Setting { class: 0, forward: 0, reverse: 0, ecn: *ecn, start: Time::ZERO, end };
+            let source = Source::new(setting, &entry, udp, 0, 1, &mut Watch::default());
+            (source.expect("nobody stops it"), udp.clone())
+        };
+        for (keys, faster) in [
+            ("kind = \"cbr\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
+            ("kind = \"poisson\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
+            ("kind = \"fgn\"\ndeviation = 0.0\nrate = \"1 kbit/s\"", "2 kbit/s"),
+            ("kind = \"on-off\"\non = \"999 s\"\noff = \"0 s\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
+            ("kind = \"ping\"\ninterval = \"6 s\"", "3 s"),
+            ("kind = \"voip\"\nframe_rate = \"0.1 /s\"", "0.2 /s"),
+            ("kind = \"game\"\nframe_rate = \"0.1 /s\"", "0.2 /s"),
+        ] {
+            let (mut source, _) = source_of(keys);
+            let key = keys.rfind(" = ").unwrap();
+            let (_, faster) = source_of(&format!("{} = \"{faster}\"", &keys[..key]));
+            let gap = source.send().gap.unwrap();
+            let (now, due) = (source.start + Span::ns(gap.nanos() / 4), source.start + gap);
+            let next = source.follow(&faster, now, Some(due)).unwrap();
+            let (left, before) = ((next - now).secs(), (due - now).secs());
+            assert!((left / before - 0.5).abs() < 1e-6, "{keys}: {left} of {before}");
+        }
+    }
+
+    #[test]
     fn a_game_sends_a_packet_of_drawn_size_at_each_tick() {
         let (packets, _) = sent(
             "kind = \"game\"\nframe_rate = \"50 /s\"\nsize = \"exponential(100 B)\"\n\
