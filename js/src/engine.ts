@@ -224,9 +224,12 @@ export class Simulation {
   /**
    * Follows a changed scenario from now on, if the run was opened with `live`: the rates, delays, buffers, random losses and
    * queue disciplines of its links. A packet in transmission keeps its rate; those on the way go on as much faster or slower
-   * as the delay is shorter or longer. A discipline with other parameters or another buffer starts in its initial state,
-   * and the packets that wait come to it at once; a rate or a delay alone it does not learn. The results count what
-   * happened; what they compare with an idle network or with a target is of the first scenario.
+   * as the delay is shorter or longer. A discipline with other parameters or another buffer keeps its state, as with
+   * `tc qdisc change`, and the packets that wait stay where they are; those that no longer fit the buffer are dropped. A
+   * parameter that only sets an initial value has no effect. Another discipline, or one whose state has no meaning with the
+   * new parameters, starts in its initial state, and the packets that wait come to it at once. A rate or a delay alone a
+   * discipline does not learn. The results count what happened; what they compare with an idle network or with a target is
+   * of the first scenario.
    *
    * Throws ScenarioError if the scenario is not valid, or if the change needs a new run; then nothing changes.
    */
