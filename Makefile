@@ -97,9 +97,12 @@ playground: $(STAMPS)/playground ## build the playground, a page that runs the e
 $(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playground/*.*) $(shell find playground/src -type f) \
   $(if $(wildcard out/playground/index.html),,missing-package)
 	cd playground && npm ci --silent && npm run --silent build
+	install -D --mode 644 --target-directory python/aqmlab/playground out/playground/index.html out/playground/widget.js
 	@touch $@
 
+# The playground is part of the wheel and of the site where it can be built.
 release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python -m benches.release
 
 # Some tables only: TABLES='flows rivals'; a wrong name lists them.
@@ -129,6 +132,7 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 site: setup ## build the documentation as a site, in out/site
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python site/build.py
 
 # One page alone: PAGES=docs/tutorial/2-disciplines.md

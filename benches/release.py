@@ -24,6 +24,8 @@ GUIDED = "profile-guided"
 TARGET = 'cfg(target_arch = "x86_64")'
 
 SHORT = {"duration": "20 s", "warmup": "5 s"}
+PLAYGROUND = ("index.html", "widget.js")
+"""Files of the playground, which `make playground` builds where there is a toolchain for JavaScript."""
 TRAINING = [
     Row("PI, ns-2's clock", "lred/exp1", "pi:q_ref=100", SHORT | {"record.series": False}),
     Row("PI, integer clock", "lred/exp1", "pi:q_ref=100", SHORT | {"record.series": False, "clock": "integer"}),
@@ -46,6 +48,8 @@ def main() -> int:
         made = wheel(flags(f"-Cprofile-use={trained(tool)}") | {"AQMLAB_BUILD": GUIDED})
     package = unpacked(made)
     require(package, GUIDED if tool else "")
+    if missing := [name for name in PLAYGROUND if not (package / "aqmlab" / "playground" / name).is_file()]:
+        print(f"without the playground: {', '.join(missing)} missing (make playground)", file=sys.stderr)
     command = [sys.executable, "-m", "digests", "--installed"]
     if subprocess.run(command, cwd=ROOT, env=importing(package), check=False).returncode != 0:
         return 1

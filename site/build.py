@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from embedding import PLAYGROUND, embedded
 from sphinx.cmd.build import build_main
 
 HERE = Path(__file__).parent
@@ -85,12 +86,15 @@ def is_listed_below(folder: Path, page: str) -> bool:
 def main() -> int:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "out"
     source, site = out / "site-source", out / "site"
+    playground = ROOT / "out" / PLAYGROUND
     shutil.rmtree(source, ignore_errors=True)
     for file in sorted((ROOT / "docs").rglob("*")):
         target = source / file.relative_to(ROOT / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
             text = copied(file)
+            if playground.is_file():
+                text = embedded(file, text, place(file) or "")
             target.write_text(text + (contents(file, text) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
@@ -103,6 +107,12 @@ def main() -> int:
         'get_config().IPKernelApp.log_level = "ERROR"\n', encoding="utf-8"
     )
     os.environ["IPYTHONDIR"] = str(profile.parent.resolve())
+    shutil.rmtree(site / "playground", ignore_errors=True)
+    if playground.is_file():
+        (site / PLAYGROUND).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(playground, site / PLAYGROUND)
+    else:
+        print(f"without the playground: {playground} is missing; `make playground` builds it", file=sys.stderr)
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
     remote = [
         f"{page}: {found}"

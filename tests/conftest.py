@@ -17,6 +17,7 @@ from aqmlab import Scenario
 from aqmlab.execute import linux, packet, threads
 from aqmlab.execute.preflight import findings
 from aqmlab.execute.task import Outcome, Task, opened, packed
+from aqmlab.playground import built
 
 SMALL = """\
 title = "Small"
@@ -155,3 +156,15 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
         linux, "version", lambda options: f"fake {options['clock']}{options['qdisc'].removeprefix('scenario')}"
     )
     return tasks
+
+
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a page and a widget where the built ones are looked for."""
+    folder = tmp_path / "built"
+    folder.mkdir()
+    (folder / built.PAGE).write_text("<title>page</title>", encoding="utf-8")
+    (folder / built.WIDGET).write_text("export default { render() {} }", encoding="utf-8")
+    (folder / "secret.txt").write_text("secret", encoding="utf-8")
+    monkeypatch.setattr(built, "FOLDER", folder)
+    return folder

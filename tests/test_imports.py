@@ -14,6 +14,7 @@ PACKAGE = ROOT / "python" / "aqmlab"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 
 HEAVY = {
+    "anywidget",
     "control",
     "dask",
     "distributed",
@@ -88,6 +89,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.fluid",
         "aqmlab.cli.list",
         "aqmlab.cli.options",
+        "aqmlab.cli.playground",
         "aqmlab.cli.port",
         "aqmlab.cli.precision",
         "aqmlab.cli.racing",

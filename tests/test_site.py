@@ -3,10 +3,27 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import typer
 from conftest import ROOT
+
+from aqmlab import Scenario
+from aqmlab.playground.address import Address
+
+sys.path.insert(0, str(ROOT / "site"))
+import embedding
+
+AQMS = sorted(set((ROOT / "docs/reference/aqms").glob("*.md")) - {ROOT / "docs/reference/aqms/index.md"})
+CHAPTERS = sorted(set((ROOT / "docs/tutorial").glob("*.md")) - {ROOT / "docs/tutorial/index.md"})
+PLAYED = [*AQMS, *CHAPTERS, ROOT / "docs/guide/playground.md"]
+"""The pages that have the playground."""
+
+RATE, MEMORY = 2e4, 100e6
+"""Packets per second of simulated time, and bytes of memory, that a page can afford for each discipline."""
 
 
 @pytest.mark.timeout(900)
@@ -36,3 +53,70 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 def test_notebooks_are_stored_without_outputs(file: Path) -> None:
     cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
     assert [cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
+
+
+def views(page: Path) -> list[Address]:
+    return [address for _, address in embedding.trials(page, page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)
+def test_a_page_has_the_playground_with_a_scenario_that_a_browser_can_run(page: Path) -> None:
+    (address,) = views(page)
+    view = Address.parse(f"{address.fragment}&embed")
+    assert view == replace(address, embed=True)
+    scenario = Scenario.load(view.scenario) if view.scenario else Scenario.parse(view.toml or "")
+    for spec in view.aqms or [scenario.aqm]:
+        shown = scenario.with_aqm(spec) if view.aqms else scenario
+        for setting in view.settings:
+            shown = shown.with_text(*setting.split("=", 1))
+        shown.check()
+        assert shown.packets / shown.duration < RATE
+        assert shown.memory < MEMORY
+    if page in AQMS:
+        assert page.stem in (view.aqms or [scenario.aqm])
+
+
+def test_no_line_to_try_is_overlooked() -> None:
+    named = {page for page in (ROOT / "docs").rglob("*.md") if "Try it:" in page.read_text(encoding="utf-8")}
+    assert named == set(PLAYED)
+
+
+class Frames(HTMLParser):
+    """The frames of a page, and its links."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.frames: list[dict[str, str | None]] = []
+        self.links: list[str | None] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "iframe":
+            self.frames.append(dict(attrs))
+        elif tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+
+def test_the_frame_stands_below_its_paragraph(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("A\n\nTry it: `aqmlab playground quickstart\n--aqm pi:q_ref=9` opens\nit.\n\nB\n", encoding="utf-8")
+    text = embedding.embedded(page, page.read_text(encoding="utf-8"), "reference/aqms/page.md")
+    assert text.startswith("A\n\nTry it: `aqmlab playground quickstart\n--aqm pi:q_ref=9` opens\nit.\n\n<div")
+    assert text.endswith("</div>\n\nB\n")
+    found = Frames(text)
+    target = "../../playground/index.html#scenario=quickstart&aqm=pi:q_ref=9"
+    (frame,) = found.frames
+    assert frame == {
+        "src": f"{target}&embed",
+        "title": "The playground: quickstart and pi:q_ref=9",
+        "loading": "lazy",
+    }
+    assert found.links == [target]
+
+
+def test_a_command_that_would_fail_is_an_error(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    with pytest.raises(ValueError, match="no such file"):
+        embedding.embedded(page, "Try it: `aqmlab playground none.toml`", "page.md")
+    with pytest.raises(typer.BadParameter, match="not a valid int"):
+        embedding.embedded(page, "Try it: `aqmlab playground --port x`", "page.md")

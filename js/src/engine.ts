@@ -186,6 +186,9 @@ export class Engine {
   }
 }
 
+/** The calls whose result is a table. */
+type Tabulated = "series" | "flows" | "cwnd" | "packets" | "senders" | "waiting";
+
 /** One run of a scenario with one seed. */
 export class Simulation {
   readonly #exports: Exports;
@@ -223,13 +226,24 @@ export class Simulation {
 
   /**
    * Follows a changed scenario from now on, if the run was opened with `live`: the rates, delays, buffers, random losses and
-   * queue disciplines of its links. A packet in transmission keeps its rate; those on the way go on as much faster or slower
-   * as the delay is shorter or longer. A discipline with other parameters or another buffer keeps its state, as with
-   * `tc qdisc change`, and the packets that wait stay where they are; those that no longer fit the buffer are dropped. A
-   * parameter that only sets an initial value has no effect. Another discipline, or one whose state has no meaning with the
-   * new parameters, starts in its initial state, and the packets that wait come to it at once. A rate or a delay alone a
-   * discipline does not learn. The results count what happened; what they compare with an idle network or with a target is
-   * of the first scenario.
+   * queue disciplines of its links, and of each traffic entry `count` and the rate.
+   *
+   * A packet in transmission keeps its rate; those on the way go on as much faster or slower as the delay is shorter or
+   * longer.
+   *
+   * A discipline with other parameters or another buffer keeps its state, as with `tc qdisc change`, and the packets that wait
+   * stay where they are; those that no longer fit the buffer are dropped. A parameter that only sets an initial value has no
+   * effect. Another discipline, or one whose state has no meaning with the new parameters, starts in its initial state, and
+   * the packets that wait come to it at once. A rate or a delay alone a discipline does not learn.
+   *
+   * With a higher `count`, flows, clients or arrival processes with the next numbers start: each at its `start`, drawn for it
+   * now and counted from now. With a lower one, those with the highest numbers stop: a flow of TCP as at its `stop`, with
+   * what is outstanding still delivered, a source of datagrams at once, a client after its page or its chunk. What has
+   * stopped comes first when the count rises again, and goes on with its connection. At another `rate`, `frame_rate`,
+   * `interval` or `arrival_rate`, the packet or the arrival that is waited for comes as much sooner or later.
+   *
+   * The results count what happened, and each flow that there was as one flow; what they compare with an idle network or with
+   * a target is of the first scenario.
    *
    * Throws ScenarioError if the scenario is not valid, or if the change needs a new run; then nothing changes.
    */
@@ -293,6 +307,26 @@ export class Simulation {
     return this.#table("packets");
   }
 
+  /**
+   * The flows that have begun and are not over, those of TCP first: `flow` by its number among the flows of its protocol,
+   * `class` by the number of its traffic entry, `window`, the congestion window in segments, `srtt`, the smoothed round-trip
+   * time in s, `delivered`, the payload bytes delivered so far, and `retransmits`, the segments sent again. NaN where a
+   * sender has none: `window`, `srtt` and `retransmits` of UDP, `srtt` before the first measurement. A connection of a web
+   * client is two flows. No rows before the first advance.
+   */
+  senders(): Table {
+    return this.#table("senders");
+  }
+
+  /**
+   * The packets that wait at the observed link, in the order of their queue: `flow`, `class`, `kind`, `seq`, `size` and `marked`
+   * as `packets` has them, `arrived`, when each came to the queue, in s, and `queue`, the number of its queue. If the
+   * discipline has several, one queue follows the other. No rows before the first advance.
+   */
+  waiting(): Table {
+    return this.#table("waiting");
+  }
+
   /** Ends the run and frees its memory. */
   close(): void {
     if (this.#open) this.#exports.close(this.#run);
@@ -308,13 +342,13 @@ export class Simulation {
     return this.#exports;
   }
 
-  #reply(call: "glance" | "results" | "series" | "flows" | "cwnd" | "packets"): unknown {
+  #reply(call: "glance" | "results" | Tabulated): unknown {
     const exports = this.#whileOpen();
     exports[call](this.#run);
     return reply(exports);
   }
 
-  #table(call: "series" | "flows" | "cwnd" | "packets"): Table {
+  #table(call: Tabulated): Table {
     const names = this.#reply(call) as string[];
     const { memory, numbers, numbers_length } = this.#exports;
     // Copied as a whole: the memory is that of the next call.

@@ -21,6 +21,8 @@ export interface Exports {
   flows(run: number): void;
   cwnd(run: number): void;
   packets(run: number): void;
+  senders(run: number): void;
+  waiting(run: number): void;
   close(run: number): void;
 }
 

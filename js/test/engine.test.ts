@@ -121,6 +121,30 @@ test("a live run follows its scenario from the moment of a change", () => {
   expect(() => still.follow(SHORT)).toThrow("live");
 });
 
+test("flows of a live run come and go, and its senders and waiting packets are there to see", () => {
+  const live = { ...SHORT, set: { duration: "30 s", warmup: "0 s" }, live: true };
+  using simulation = engine.open(live);
+  const count = (flows: number) => ({ ...live, set: { ...live.set, "traffic.flows.count": flows } });
+  expect(simulation.senders().length).toBe(0);
+  for (const flows of [10, 25, 3]) {
+    simulation.follow(count(flows));
+    simulation.advance(simulation.now + 4);
+    const senders = simulation.senders();
+    expect(senders.names).toEqual(["flow", "class", "window", "srtt", "delivered", "retransmits"]);
+    expect(senders.length).toBe(flows);
+    expect(Math.min(...senders.column("window"))).toBeGreaterThan(0);
+    const waiting = simulation.waiting();
+    expect(waiting.names).toEqual(["flow", "class", "kind", "seq", "size", "arrived", "marked", "queue"]);
+    expect(waiting.length).toBe(simulation.glance()?.queue);
+    const arrived = [...waiting.column("arrived")];
+    expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
+  }
+  const other = { ...live, set: { ...live.set, "traffic.flows.tcp": "newreno" } };
+  expect(() => simulation.follow(other)).toThrow("traffic.flows.tcp: that needs a new run");
+  expect(() => simulation.follow(count(10_000_000))).toThrow();
+  expect(simulation.run().classes.flows?.flows).toBe(25);
+});
+
 test("a live run that nobody changes has the results of any other", () => {
   using live = engine.open({ ...SHORT, live: true });
   using other = engine.open(SHORT);

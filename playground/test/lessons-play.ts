@@ -9,6 +9,8 @@ interface Description {
 /** The engine of all runs. */
 export const engine = await Engine.load();
 
+const { aqms, variants } = engine.describe() as unknown as Description;
+
 /** A reading, and the signals of the discipline at its end. */
 export interface Measured extends Reading {
   /** Bits that the link sent each second. */
@@ -72,11 +74,10 @@ export class Play {
     return engine.open({ ...opening(this.#lesson, this.#aqm, changes), seed: this.#seed, live: true });
   }
 
-  /** Comes to a step, by a change of the run, or by a new run if that step asks for one or the engine does. */
+  /** Comes to a step that goes on with the run; by a new run if the engine cannot follow its changes. */
   to(step: number, more: Changes = {}): this {
     const changes = { ...changesAt(this.#lesson, step), ...more };
     try {
-      if (this.#lesson.steps[step]?.restart) throw new ScenarioError("", []);
       this.#scenario = this.#run.follow(opening(this.#lesson, this.#aqm, changes)).scenario;
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
@@ -122,7 +123,6 @@ export class Play {
 
   /** The signals of the discipline by their names. */
   #signals({ signals }: Glance): Record<string, number> {
-    const { aqms, variants } = engine.describe() as unknown as Description;
     const name = at(this.#scenario, "aqm.name");
     const of = variants.find((variant) => variant.name === name)?.of ?? name;
     const described = aqms.find((known) => known.name === of)?.signals ?? [];
@@ -152,7 +152,7 @@ export function whole(
   const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
   if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
   const opened = opening(lesson, named, { ...changesAt(lesson, step), ...more });
-  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s` };
+  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s`, "record.series": false };
   const simulation = engine.open({ ...opened, set, seed });
   const results = simulation.run();
   simulation.close();

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aqmlab import _core
 
 if TYPE_CHECKING:
+    from anywidget import AnyWidget
+
     from aqmlab.own.algorithm import AQM
 
 Value: TypeAlias = bool | int | float | str | Sequence["Value"]
@@ -157,6 +159,35 @@ class Scenario:
             The changed scenario, not yet checked.
         """
         return Scenario(self._core.with_text(path, text))
+
+    def play(self, aqms: Iterable[str] = (), height: int = 640) -> AnyWidget:
+        """Show the scenario in the playground, in a cell of a notebook: a queue that reacts while you move sliders.
+
+        Parameters
+        ----------
+        aqms : iterable of str
+            At most three disciplines to show beside each other, each ``name`` or ``name:key=value,key=value``; by
+            default that of the scenario.
+        height : int
+            The height of the widget, in CSS pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            The widget, for Jupyter and marimo.
+
+        Raises
+        ------
+        ScenarioError
+            If the scenario is not valid, or a page cannot simulate it: it has a recording, or a discipline of your own.
+        ImportError
+            If anywidget is not installed; ``pip install 'aqmlab[notebook]'`` installs it.
+        FileNotFoundError
+            If the playground is not built.
+        """
+        from aqmlab.playground import widget
+
+        return widget.scenario(self, aqms, height)
 
     def check(self) -> None:
         """Check every value.

@@ -29,6 +29,6 @@ pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};
 pub use contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 pub use discipline::{Ack, Discipline, Label, Lane};
-pub use queue::{Counts, Labels, Outcome, Queue, Sent};
+pub use queue::{Counts, Labels, Outcome, Queue, Sent, Stored};
 pub use ring::Ring;
 pub use unit::{Bytes, Frequency, Limit, Rate, Span, Time};

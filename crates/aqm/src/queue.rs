@@ -85,6 +85,19 @@ pub struct Sent<T> {
     pub sojourn: Span,
 }
 
+/// A frame that waits in the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a, T> {
+    /// The frame.
+    pub frame: &'a T,
+    /// The number of its arrival, counted from 0.
+    pub number: u64,
+    /// Its lane.
+    pub lane: usize,
+    /// When it came.
+    pub arrived: Time,
+}
+
 /// A place in a queue: a lane, and the number of frames there before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place(usize, u32);
@@ -430,9 +443,16 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// The waiting frames with their numbers, lane by lane, each lane from its head.
-    pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.arrival.number(), &waiting.frame))
+    /// The waiting frames, lane by lane, each lane from its head.
+    pub fn waiting(&self) -> impl Iterator<Item = Stored<'_, T>> {
+        self.waiting.iter().enumerate().flat_map(|(lane, ring)| {
+            ring.iter().map(move |Waiting { arrived, arrival, frame }| Stored {
+                frame,
+                number: arrival.number(),
+                lane,
+                arrived: *arrived,
+            })
+        })
     }
 
     /// The time at which the link may send again, if packets wait and the algorithm pauses it.

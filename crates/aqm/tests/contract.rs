@@ -376,16 +376,16 @@ impl Model {
     /// Puts another algorithm in place of the present one.
     fn replace(&mut self, params: &AnyParams) {
         let port = Port { limit: self.limit, rate: Rate::mbit_per_s(4), ..PORT };
-        let waiting: Vec<u64> = self.queue.waiting().map(|(number, _)| number).collect();
+        let waiting: Vec<u64> = self.queue.waiting().map(|stored| stored.number).collect();
         let (mut gone, now) = (Vec::new(), self.host.now);
         self.queue.replace(now, params.build(&port), &mut self.random, |sent, outcome| {
             assert!(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed), "{outcome:?}");
             assert_eq!(sent.number, sent.frame.number);
             gone.push(sent.number);
         });
-        let left = self.queue.waiting().map(|(number, frame)| {
-            assert_eq!(number, frame.number);
-            number
+        let left = self.queue.waiting().map(|stored| {
+            assert_eq!(stored.number, stored.frame.number);
+            stored.number
         });
         let mut found: Vec<u64> = left.chain(gone.iter().copied()).collect();
         found.sort_unstable();

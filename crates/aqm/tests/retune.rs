@@ -139,7 +139,7 @@ impl Run {
     }
 
     fn waiting(&self) -> Vec<u64> {
-        let mut waiting: Vec<u64> = self.queue.waiting().map(|(number, _)| number).collect();
+        let mut waiting: Vec<u64> = self.queue.waiting().map(|stored| stored.number).collect();
         waiting.sort_unstable();
         waiting
     }

@@ -40,6 +40,6 @@ pub use memory::memory_estimate;
 pub use network::{Cause, Lost, Seen, Wait};
 pub use packet::Kind;
 pub use simulation::{
-    Account, Agent, Care, Control, Emulation, Ends, Fate, Foreign, Interval, Quantity, Run, Simulation,
-    WindowSample,
+    Account, Agent, Care, Control, Emulation, Ends, Fate, Foreign, Interval, Quantity, Run, SenderNow,
+    Simulation, WaitingPacket, WindowSample,
 };

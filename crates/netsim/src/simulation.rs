@@ -11,6 +11,7 @@ mod flow_log;
 mod glance;
 mod live;
 mod paths;
+mod present;
 mod quality;
 mod set_up;
 mod summary;
@@ -20,6 +21,7 @@ pub use account::{Account, Ends};
 pub use any::{Care, Run};
 pub use control::{Agent, Control, Interval, Quantity};
 pub use emulation::{Emulation, Fate, Foreign};
+pub use present::{SenderNow, WaitingPacket};
 
 use crate::engine::clock::{Clock, Double, Integer};
 use crate::engine::event::Event;

@@ -16,7 +16,7 @@ pub use source::{Sent, Setting, Source};
 
 use aqm::unit::Span;
 
-/// What is left of a wait that becomes `factor` times as long.
+/// The rest of a wait that becomes `factor` times as long.
 pub(crate) fn stretched(left: Span, factor: f64) -> Span {
     Span::from_secs(left.secs() * factor)
 }

@@ -184,6 +184,24 @@ pub extern "C" fn cwnd(run: usize) {
     });
 }
 
+/// The flows that have begun and are not over as a table.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn senders(run: usize) {
+    with_desk(|desk| {
+        let columns = desk.run(run).map(|run| netsim::SenderNow::columns(&run.senders()));
+        desk.tabulate(columns.unwrap_or_default());
+    });
+}
+
+/// The packets that wait at the observed link as a table.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn waiting(run: usize) {
+    with_desk(|desk| {
+        let waiting = desk.run(run).map(|run| run.waiting());
+        desk.tabulate(table::of_waiting(&waiting.unwrap_or_default()));
+    });
+}
+
 /// The packets that links sent and lost since the last call as a table, if the run taps them.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn packets(run: usize) {

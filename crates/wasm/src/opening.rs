@@ -124,6 +124,16 @@ pub fn check(desk: &Desk) -> Value {
     read(desk).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
 }
 
+/// Refuses a scenario for whose run there is not enough memory.
+fn has_room(scenario: &Scenario) -> Result<(), Refusal> {
+    let bytes = netsim::memory_estimate(scenario);
+    if bytes <= ROOM {
+        return Ok(());
+    }
+    let need = bytes as f64 / f64::from(1 << 30);
+    Err(Refusal::Run(format!("a run needs about {need:.1} GiB of memory: WebAssembly has room for 3")))
+}
+
 /// Makes a live run follow the scenario in the request. The reply is that of [`check`], with `problems` if the run cannot.
 pub fn follow(desk: &mut Desk, run: usize) -> Value {
     let followed = read(desk).and_then(|(opening, scenario, reply)| {
@@ -131,6 +141,7 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
         if opening.seed.is_some_and(|seed| run.seed() != Some(seed)) {
             return Err(Refusal::Run("seed: another seed needs a new run".to_owned()));
         }
+        has_room(&scenario)?;
         run.follow(&scenario).map_err(Refusal::Run)?;
         let mut reply = reply;
         reply["seed"] = json!(run.seed());
@@ -141,13 +152,9 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
 
 /// Opens a run of the scenario in the request.
 pub fn open(desk: &mut Desk) -> Value {
-    match read(desk) {
+    let opened = read(desk).and_then(|read| has_room(&read.1).map(|()| read));
+    match opened {
         Err(refusal) => refusal.json(),
-        Ok((_, scenario, _)) if netsim::memory_estimate(&scenario) > ROOM => {
-            let need = netsim::memory_estimate(&scenario) as f64 / f64::from(1 << 30);
-            Refusal::Run(format!("a run needs about {need:.1} GiB of memory: WebAssembly has room for 3"))
-                .json()
-        }
         Ok((opening, scenario, mut reply)) => {
             let care = match (opening.live, opening.packets) {
                 (true, taps) => Care::Follows { taps },

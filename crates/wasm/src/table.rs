@@ -1,6 +1,6 @@
 //! Packets as columns of numbers.
 
-use netsim::{Cause, Kind, Seen};
+use netsim::{Cause, Kind, Seen, WaitingPacket};
 use run::Column;
 
 /// The packets that links sent or lost: `at` and `waited` in s, `link`, `class` and `flow` by their numbers, `size` in
@@ -25,15 +25,39 @@ pub fn of_packets(seen: &[Seen]) -> Vec<Column> {
             Some(Cause::Early) => 2.0,
             Some(Cause::Overflow) => 3.0,
         }),
-        column("kind", &|seen| match seen.kind {
-            Kind::Data => 0.0,
-            Kind::Ack => 1.0,
-            Kind::Datagram => 2.0,
-            Kind::Reply => 3.0,
-        }),
+        column("kind", &|seen| number_of(seen.kind)),
         column("marked", &|seen| f64::from(u8::from(seen.marked))),
         column("seq", &|seen| f64::from(seen.seq)),
         column("from", &|seen| seen.ends.0 as f64),
         column("to", &|seen| seen.ends.1 as f64),
     ]
+}
+
+/// The packets that wait at a link: `flow` and `class` by their numbers, `kind` as in [`of_packets`], `seq`, `size` in bytes,
+/// `arrived` in s, `marked` (0 or 1), and the number of the `queue`, for a discipline with several.
+#[must_use]
+pub fn of_waiting(waiting: &[WaitingPacket]) -> Vec<Column> {
+    let column = |name: &str, value: &dyn Fn(&WaitingPacket) -> f64| Column {
+        name: name.to_owned(),
+        values: waiting.iter().map(value).collect(),
+    };
+    vec![
+        column("flow", &|packet| f64::from(packet.flow)),
+        column("class", &|packet| f64::from(packet.class)),
+        column("kind", &|packet| number_of(packet.kind)),
+        column("seq", &|packet| f64::from(packet.seq)),
+        column("size", &|packet| f64::from(packet.size)),
+        column("arrived", &|packet| packet.arrived.secs()),
+        column("marked", &|packet| f64::from(u8::from(packet.marked))),
+        column("queue", &|packet| packet.queue as f64),
+    ]
+}
+
+const fn number_of(kind: Kind) -> f64 {
+    match kind {
+        Kind::Data => 0.0,
+        Kind::Ack => 1.0,
+        Kind::Datagram => 2.0,
+        Kind::Reply => 3.0,
+    }
 }

@@ -5,7 +5,8 @@ export const impactFigure11: Lesson = {
   id: "impact-figure-11",
   title: "The GRED-I study, Figures 6 and 11: no average",
   summary:
-    "RED's queue swings since it acts on an average; GRED-I acts on the queue itself, and its queue is steady.",
+    "RED's queue swings since it acts on an average; GRED-I acts on the queue itself, and its queue is " +
+    "steady.",
   paper: { name: "impact", figure: "Fig. 11" },
   scenario: `title = "Greedy TCP and UDP"
 duration = "300 s"
@@ -43,23 +44,26 @@ start = "uniform(0 s, 1 s)"
   steps: [
     {
       text:
-        "200 flows of TCP and 10 % of UDP, first with tail drop and RED, as in Figure 6. Drop-tail's queue is nearly full, with a " +
-        "deviation of some 5 packets of 200. RED's average is pushed against max_th, 90 packets: above it RED drops every arrival until the " +
-        "average has sunk, and the queue swings with more than twice drop-tail's deviation.",
+        "200 flows of TCP and 10 % of UDP, first with tail drop and RED, as in Figure 6. Drop-tail's " +
+        "queue is nearly full, with a deviation of some 5 packets of 200. RED's average is pushed " +
+        "against max_th, 90 packets: above it RED drops every arrival until the average has sunk, and " +
+        "the queue swings with more than twice drop-tail's deviation.",
     },
     {
       text:
-        "GRED-I beside them, as in Figure 11, has a weight of 1, hence no average, and a line from min_th, 30 packets, up to the " +
-        "buffer's end. Every arrival is judged by the queue that it finds, so that the signal is never late: the " +
-        "deviation is about half of RED's. The utilisation is 100 % with all three.",
+        "GRED-I beside them, as in Figure 11, has a weight of 1, hence no average, and a line from " +
+        "min_th, 30 packets, up to the buffer's end. Every arrival is judged by the queue that it " +
+        "finds, so that the signal is never late: the deviation is about half of RED's. The utilisation " +
+        "is 100 % with all three.",
       aqms: ["droptail", "red:preset=impact,spacing=wait", "gredi:spacing=wait"],
       restart: true,
     },
     {
       text:
-        "The paper prints a mean delay 50 % shorter with GRED-I than with tail drop. Drop-tail has 156 ms here and GRED-I 53 ms, which is " +
-        "two thirds shorter. GRED-I's queue rests where its line gives the loss of 14 to 15 % that the load asks for, and where that line " +
-        "begins, the value of min_th, is lost in our copy of the paper.",
+        "The paper prints a mean delay 50 % shorter with GRED-I than with tail drop. Drop-tail has 156 " +
+        "ms here and GRED-I 53 ms, which is two thirds shorter. GRED-I's queue rests where its line " +
+        "gives the loss of 14 to 15 % that the load asks for, and where that line begins, the value of " +
+        "min_th, is lost in our copy of the paper.",
       aqms: ["droptail", "gredi:spacing=wait"],
       restart: true,
     },
@@ -71,7 +75,8 @@ start = "uniform(0 s, 1 s)"
     least: 65,
     most: 80,
     because:
-      "About 72 packets: then a sixth of the way from min_th to 200 packets is at about 97 packets, and these take 78 ms. GRED-I's delay is a " +
-      "matter of where its line begins; that its queue hardly swings holds with any min_th.",
+      "About 72 packets: then a fifth of the way from min_th to 200 packets is at about 97 packets, and " +
+      "these take 78 ms. GRED-I's delay is a matter of where its line begins; that its queue hardly " +
+      "swings holds with any min_th.",
   },
 };

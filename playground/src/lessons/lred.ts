@@ -5,7 +5,8 @@ export const lred: Lesson = {
   id: "lred",
   title: "LRED recovers from overload",
   summary:
-    "LRED measures the loss that the load needs and is there in seconds; PI and REM learn it by integration.",
+    "LRED measures the loss that the load needs and is there in seconds; PI and REM learn it by " +
+    "integration.",
   scenario: `title = "An overload comes and goes"
 duration = "300 s"
 
@@ -27,22 +28,24 @@ tcp = "newreno"
   steps: [
     {
       text:
-        "LRED, REM and PI all steer the queue to 100 packets, and after half a minute all do. Look at the first ten " +
-        "seconds: LRED's queue is empty, because it measures the losses of slow start and takes them for the loss ratio " +
-        "that the load needs. The drop probabilities end up alike, near 0.01, since the load decides them and not the discipline.",
+        "LRED, REM and PI all steer the queue to 100 packets, and after half a minute all do. Look at " +
+        "the first ten seconds: LRED's queue is empty, because it measures the losses of slow start and " +
+        "takes them for the loss ratio that the load needs. The drop probabilities end up alike, near " +
+        "0.01, since the load decides them and not the discipline.",
     },
     {
       text:
-        "The link falls from 10 to 3 Mbit/s. The buffer overflows at once; LRED counts these drops as well, has the new " +
-        "loss ratio of about 0.03 after its first periods of 1 s, and brings the queue back near 100 packets within seconds. REM's price climbs " +
-        "for some ten seconds, and PI's probability for half a minute, while their queues are far above the target.",
+        "The link falls from 10 to 3 Mbit/s, and the buffer overflows. LRED counts these drops too, has " +
+        "the new loss ratio of about 0.03 after a few periods of 1 s, and brings the queue back near " +
+        "100 packets within some five seconds. REM's price climbs for about ten, and PI's probability " +
+        "for more than half a minute, while their queues are far above the target.",
       set: { "dumbbell.rate": "3 Mbit/s" },
     },
     {
       text:
-        "The overload is over. In the first ten seconds PI still drops what the overload needed, its queue is empty, and " +
-        "about a sixth of the link is lost; LRED loses less than 6 % of it. Compare the probabilities: LRED's falls with " +
-        "its measurement, PI's in a straight line.",
+        "The overload is over. In the first ten seconds PI still drops what the overload needed, so " +
+        "that its queue is empty and more than a tenth of the link is lost; LRED loses less than 6 % of " +
+        "it. Compare the probabilities: LRED's falls with its measurement, PI's in a straight line.",
       set: { "dumbbell.rate": "10 Mbit/s" },
     },
   ],
@@ -53,7 +56,8 @@ tcp = "newreno"
     least: 4.4,
     most: 5.5,
     because:
-      "Each flow gets half as much of 5 Mbit/s as of 10, its window is smaller, and by the square-root law windows fall with " +
-      "the root of the loss; the longer round trip takes a part of it. All three disciplines end at the same share: the load asks for it.",
+      "Each flow gets half as much of 5 Mbit/s as of 10, its window is smaller, and by the square-root " +
+      "law windows fall with the root of the loss; the longer round trip takes a part of it. All three " +
+      "disciplines end at the same share: the load asks for it.",
   },
 };

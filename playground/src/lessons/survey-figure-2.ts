@@ -5,7 +5,8 @@ export const surveyFigure2: Lesson = {
   id: "survey-figure-2",
   title: "The survey, Figure 2b: delay at a core router",
   summary:
-    "In the 20 s that the survey measures, PI has not yet learnt its probability; RED rests far below max_th.",
+    "In the 20 s that the survey measures, PI has not yet learnt its probability; RED rests far below " +
+    "max_th.",
   paper: { name: "survey", figure: "Fig. 2b" },
   scenario: `title = "A core router"
 duration = "300 s"
@@ -43,21 +44,24 @@ packet_size = "100 B"
   steps: [
     {
       text:
-        "A buffer of 100 kB at 45 Mbit/s, which is 17.8 ms, with 210 TCP flows and ECN. The survey runs each discipline for 20 s " +
-        "and finds PI hardly better than drop-tail. Let it run to 20 s: the mean queueing delay of both is above 15 ms, " +
-        "although PI's target of 70 kB is 12.4 ms.",
+        "A buffer of 100 kB at 45 Mbit/s, which is 17.8 ms, with 210 TCP flows and ECN. The survey runs " +
+        "each discipline for 20 s, and finds that PI loses almost as much as drop-tail. Let it run to " +
+        "20 s: the mean queueing delay of both is above 15 ms, although PI's target of 70 kB is 12.4 " +
+        "ms.",
     },
     {
       text:
-        "Let it run on. PI's probability is about 0.1 after 20 s and still climbs, to more than 0.2 after 100 s; its delay " +
-        "is then near 12.7 ms, and that of drop-tail what it was. So the figure shows the start of PI and not its operating point: 20 s " +
-        "are too short for an integral to add up so much.",
+        "Let it run on. PI's probability is about 0.1 after 20 s and still climbs, to more than 0.2 " +
+        "after 100 s; its delay is then near 13 ms, and that of drop-tail what it was. So the figure " +
+        "shows the start of PI and not its operating point: 20 s are too short for an integral to add " +
+        "up so much.",
     },
     {
       text:
-        "RED beside them, with thresholds of 20 and 80 kB and max_p = 1. The survey sees it rest around max_th, which is " +
-        "14.2 ms; here its delay is about 7 ms, because at half of the way to max_th it already marks or drops as many packets as the " +
-        "load asks for. It cannot mark UDP, whose packets are small: they are most of its drops.",
+        "RED beside them, with thresholds of 20 and 80 kB and max_p = 1. The survey sees it rest around " +
+        "max_th, which is 14.2 ms; here its delay is about 7 ms, because far below max_th it already " +
+        "marks or drops as many packets as the load asks for. It cannot mark UDP, whose packets are " +
+        "small: they are most of its drops.",
       aqms: ["droptail", "pi:preset=survey", "red:preset=survey"],
       restart: true,
     },
@@ -69,7 +73,8 @@ packet_size = "100 B"
     least: 0.28,
     most: 0.45,
     because:
-      "With a max_p of about 0.35 RED reaches the probability that the load asks for further up its line. How near to " +
-      "max_th RED rests follows from the load and from max_p; it is no property of max_th.",
+      "With a max_p of about 0.35 RED reaches the probability that the load asks for further up its " +
+      "line. How near to max_th RED rests follows from the load and from max_p; it is no property of " +
+      "max_th.",
   },
 };

@@ -4,9 +4,16 @@ import type { LaneFrame } from "../worker/protocol.js";
 const ROOM = 4000;
 export const DRAWN = 16;
 
+/** The flows of TCP and of UDP have numbers of their own: a flow is known by those of its class and of itself. */
+const FLOWS = 2 ** 32;
+const key = (of: number, flow: number) => of * FLOWS + flow;
+
+/** The class of a flow. */
+export const classOf = (flow: number) => Math.floor(flow / FLOWS);
+
 interface Look {
   at: number;
-  /** The values of each flow, by its number. */
+  /** The values of each flow. */
   windows: Map<number, number>;
   delivered: Map<number, number>;
 }
@@ -14,17 +21,15 @@ interface Look {
 /** The senders of one lane over time. */
 export class Flows {
   #looks: Look[] = [];
-  /** The class of each flow that was seen. */
-  readonly classes = new Map<number, number>();
 
   take({ flows }: LaneFrame): void {
     for (const { at, table } of flows) {
-      const { flow, window, delivered } = table as Record<string, Float64Array>;
+      const { flow, window, delivered, class: of } = table as Record<string, Float64Array>;
       const look: Look = { at, windows: new Map(), delivered: new Map() };
       flow?.forEach((number, i) => {
-        look.windows.set(number, window?.[i] as number);
-        look.delivered.set(number, delivered?.[i] as number);
-        this.classes.set(number, table.class?.[i] as number);
+        const known = key(of?.[i] as number, number);
+        look.windows.set(known, window?.[i] as number);
+        look.delivered.set(known, delivered?.[i] as number);
       });
       this.#looks.push(look);
     }
@@ -42,7 +47,7 @@ export class Flows {
     if (now.length <= DRAWN) return now;
     const ranks = new Map<number, number>();
     const ranked = now.map((flow) => {
-      const of = this.classes.get(flow) ?? 0;
+      const of = classOf(flow);
       const rank = ranks.get(of) ?? 0;
       ranks.set(of, rank + 1);
       return { flow, rank };

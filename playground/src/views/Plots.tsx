@@ -1,5 +1,5 @@
 import { createMemo, For, Show } from "solid-js";
-import { DRAWN } from "../model/flows.js";
+import { classOf, DRAWN } from "../model/flows.js";
 import type { Quantity } from "../model/history.js";
 import type { Lab } from "../model/lab.js";
 import { short, text } from "../model/quantity.js";
@@ -131,10 +131,9 @@ export function Plots(props: { lab: Lab; window: number }) {
   );
   const flowLines = createMemo<Line[]>(() => {
     const ranks = new Map<number, number>();
-    const classes = lane()?.flows.classes;
     const entries = (lane()?.checked.scenario.traffic ?? []) as { name: string }[];
     return flows().map((flow) => {
-      const of = classes?.get(flow) ?? 0;
+      const of = classOf(flow);
       const rank = ranks.get(of) ?? 0;
       ranks.set(of, rank + 1);
       return { label: `${entries[of]?.name} ${rank + 1}`, colour: flowColour(scheme(), of, rank) };

@@ -1,4 +1,4 @@
-import { type Engine, type Opening, type Simulation, Table } from "aqmlab";
+import type { Engine, Opening, Simulation, Table } from "aqmlab";
 import { type Columns, type LaneFrame, SAMPLED } from "./protocol.js";
 
 /** The time between two looks at the senders, in s. */
@@ -72,7 +72,7 @@ export class Lane {
       samples: columns(this.#rows),
       flows: this.#flows,
       packets: this.#packets,
-      waiting: numbers((this.#simulation as any).waiting?.() ?? new Table([], new Float64Array())),
+      waiting: numbers(this.#simulation.waiting()),
     };
     this.#rows = [];
     this.#flows = [];
@@ -106,7 +106,7 @@ export class Lane {
     this.#looked = at;
     this.#flows.push({
       at,
-      table: numbers((this.#simulation as any).senders?.() ?? new Table([], new Float64Array())),
+      table: numbers(this.#simulation.senders()),
     });
   }
 }

@@ -22,6 +22,7 @@ from aqmlab.cli.doctor import doctor
 from aqmlab.cli.evaluate import evaluate
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
+from aqmlab.cli.playground import playground
 from aqmlab.cli.port import port
 from aqmlab.cli.reproduce import reproduce
 from aqmlab.cli.run import run
@@ -87,6 +88,7 @@ def program(
 
 app.command()(run)
 app.command()(compare)
+app.command()(playground)
 app.command()(fluid)
 app.command()(sweep)
 app.command()(diff)

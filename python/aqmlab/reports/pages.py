@@ -11,6 +11,7 @@ from typing import Any
 from aqmlab.files import write_text
 from aqmlab.reports.listing import grouped, sections, settings, written
 from aqmlab.reports.results_page import RESULTS
+from aqmlab.reports.trials import line
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Metric
 from aqmlab.scenario import catalogue, schema
 
@@ -434,7 +435,7 @@ def _groups(listed: Mapping[str, Any], folder: str) -> str:
 
 def _aqm(entry: Mapping[str, Any]) -> str:
     head, more = sections(entry["doc"])
-    parts = [f"# {entry['name']}", _MADE, head]
+    parts = [f"# {entry['name']}", _MADE, head, line(entry["name"])]
     if entry["parameters"]:
         parts.append(_keys(entry["parameters"]))
     if presets := entry["presets"]:
@@ -449,7 +450,9 @@ def _aqm(entry: Mapping[str, Any]) -> str:
 def _variant(entry: Mapping[str, Any]) -> str:
     of = f"[`{entry['of']}`]({entry['of']}.md)"
     preset = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
-    return f"# {entry['name']}\n\n{_MADE}\n\n{preset}\n\nIt sets {_set(entry['values'])}.\n"
+    return "\n\n".join(
+        [f"# {entry['name']}", _MADE, preset, f"It sets {_set(entry['values'])}.", f"{line(entry['name'])}\n"]
+    )
 
 
 def _set(values: Mapping[str, Any]) -> str:

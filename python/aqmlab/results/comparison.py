@@ -21,6 +21,7 @@ from aqmlab.sealed import Saved, Saving
 if TYPE_CHECKING:
     import pandas
     import polars
+    from anywidget import AnyWidget
     from matplotlib.figure import Figure
 
     from aqmlab.scenario import Scenario
@@ -183,6 +184,37 @@ class Comparison(Mapping[str, Result]):
         from aqmlab.figures import matplotlib, runs
 
         return matplotlib.draw(runs.comparison(self), figure)
+
+    def play(self, height: int = 640) -> AnyWidget:
+        """Show the disciplines beside each other in the playground, in a cell of a notebook.
+
+        The page simulates the scenario anew, with the seed of the first run; the results stay as they are. It shows
+        three disciplines at a time: of more, the first three.
+
+        Parameters
+        ----------
+        height : int
+            The height of the widget, in CSS pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            The widget, for Jupyter and marimo.
+
+        Raises
+        ------
+        ScenarioError
+            If a page cannot simulate the scenario: it has a recording, or a discipline of your own.
+        ValueError
+            If the results differ in more than their disciplines.
+        ImportError
+            If anywidget is not installed; ``pip install 'aqmlab[notebook]'`` installs it.
+        FileNotFoundError
+            If the playground is not built.
+        """
+        from aqmlab.playground import widget
+
+        return widget.comparison(self, height)
 
     def plot_tradeoff(self, figure: Figure | None = None) -> Figure:
         """Draw the goodput over the queueing delay, its mean and its 95th percentile, with a point for each result.

@@ -22,6 +22,7 @@ from aqmlab.sealed import Saved, Saving
 if TYPE_CHECKING:
     import pandas
     import polars
+    from anywidget import AnyWidget
     from matplotlib.figure import Figure
 
 Metrics = dict[str, float | None]
@@ -395,6 +396,34 @@ class Result:
         from aqmlab.figures import matplotlib, runs
 
         return matplotlib.draw(runs.comparison({self.discipline: self}), figure)
+
+    def play(self, height: int = 640) -> AnyWidget:
+        """Show the scenario in the playground, in a cell of a notebook: a queue that reacts while you move sliders.
+
+        The page simulates the scenario anew, with the seed of the first run; the result stays as it is.
+
+        Parameters
+        ----------
+        height : int
+            The height of the widget, in CSS pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            The widget, for Jupyter and marimo.
+
+        Raises
+        ------
+        ScenarioError
+            If a page cannot simulate the scenario: it has a recording, or a discipline of your own.
+        ImportError
+            If anywidget is not installed; ``pip install 'aqmlab[notebook]'`` installs it.
+        FileNotFoundError
+            If the playground is not built.
+        """
+        from aqmlab.playground import widget
+
+        return widget.result(self, height)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it.

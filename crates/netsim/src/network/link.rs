@@ -309,7 +309,7 @@ impl Link {
     /// The packets that wait here or are under way to the other end.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let queued =
-            self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|(_, packet)| packet));
+            self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|stored| stored.frame));
         self.line.iter().map(|flight| &flight.packet).chain(queued)
     }
 }

@@ -1,7 +1,7 @@
 //! A run of any kind: with series or without, and with every packet accounted for.
 
 use super::live::{may_follow, schedules};
-use super::{Simulation, WindowSample};
+use super::{SenderNow, Simulation, WaitingPacket, WindowSample};
 use crate::measure::flow_log::FlowRow;
 use crate::measure::probe::Checked;
 use crate::measure::series::Series;
@@ -216,6 +216,18 @@ impl Run {
     #[must_use]
     pub fn signals(&self) -> Vec<f64> {
         whichever!(&self.0, run => run.signals(), Vec::new())
+    }
+
+    /// The flows that have begun and are not over; none before the set-up and after a stop.
+    #[must_use]
+    pub fn senders(&self) -> Vec<SenderNow> {
+        whichever!(&self.0, run => run.senders(), Vec::new())
+    }
+
+    /// The packets that wait at the observed link; none before the set-up and after a stop.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<WaitingPacket> {
+        whichever!(&self.0, run => run.waiting(), Vec::new())
     }
 
     /// The packets seen at the links up to `until`, which are then forgotten; none unless it taps them.

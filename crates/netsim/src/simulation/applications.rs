@@ -23,7 +23,7 @@ impl<P: Probe> Simulation<P> {
         self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
     }
 
-    /// A flow that was stopped goes on, with what it has not sent, on its connection.
+    /// A flow that was stopped goes on with its unsent data, on its connection.
     #[cold]
     fn resume<C: Order>(&mut self, clock: C, flow: u32) {
         let i = flow as usize;

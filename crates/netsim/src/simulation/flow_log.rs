@@ -45,7 +45,7 @@ impl<P: Probe> Simulation<P> {
         log.begin(Connection { udp: true, flow, generation: 0 }, open);
     }
 
-    /// A source that rests starts again: what it has sent so far has a row.
+    /// A source that rests starts again: its datagrams so far have a row.
     pub(super) fn end_row_of_source(&mut self, flow: u32) {
         let Some(log) = self.flow_log.as_deref_mut() else { return };
         let connection = Connection { udp: true, flow, generation: 0 };

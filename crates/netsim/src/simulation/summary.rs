@@ -90,7 +90,8 @@ impl<P: Probe> Simulation<P> {
                     link.drops + link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
                 continue;
             };
-            let (runs, bursts) = aqm_queue.losses.runs(self.end, aqm_queue.queue.waiting());
+            let waiting = aqm_queue.queue.waiting().map(|stored| (stored.number, stored.frame));
+            let (runs, bursts) = aqm_queue.losses.runs(self.end, waiting);
             let metrics = self.link_metrics(i, aqm_queue, &Runs::sum(&runs), &bursts, seconds);
             let said = &self.scenario.links[i];
             let name = &said.name;

@@ -58,7 +58,7 @@ impl Player {
         }
     }
 
-    /// Another video begins: of the last one, what was ahead has been played by now.
+    /// Another video begins: the part of the last one that was ahead has been played by now.
     pub(super) fn begin(&mut self, now: Time) {
         let playback = self.playback(now);
         *self = Self { playback, ..Self::new(self.video.clone()) };

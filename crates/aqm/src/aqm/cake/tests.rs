@@ -212,7 +212,7 @@ fn acks_that_others_make_superfluous_are_dropped() {
         }
         assert_eq!(host.queue.len(), left, "{filter:?}");
         assert_eq!(host.counter("tins.0.ack_drops"), 20.0 - left as f64);
-        let newest = host.queue.waiting().last().map(|(_, frame)| frame.2);
+        let newest = host.queue.waiting().last().map(|stored| stored.frame.2);
         assert_eq!(newest, Some(ack(20)));
     }
 }

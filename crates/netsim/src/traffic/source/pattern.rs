@@ -127,7 +127,7 @@ impl Pattern {
     }
 }
 
-/// What is left of a gap once gaps are `next` long.
+/// The rest of a gap once gaps are `next` long.
 fn rescaled(left: Span, gap: &mut Span, next: Span) -> Span {
     let before = std::mem::replace(gap, next);
     stretched(left, next.secs() / before.secs())
@@ -166,7 +166,7 @@ impl OnOff {
         gap
     }
 
-    /// Follows other parameters; of what is `left` before the next packet, the silence comes first.
+    /// Follows other parameters; of the time `left` before the next packet, the silence comes first.
     fn follow(&mut self, rate: Rate, on: Distribution<Span>, off: Distribution<Span>, left: Span) -> Span {
         let spacing = |rate: Rate| rate.transmission(u32::from(self.size));
         let (before, next) = (spacing(self.rate), spacing(rate));

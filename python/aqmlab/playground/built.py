@@ -1,0 +1,22 @@
+"""The files that `make playground` builds."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+PAGE = "index.html"
+"""The page: one file, with the engine inside."""
+
+WIDGET = "widget.js"
+"""The module that shows the page in a cell of a notebook."""
+
+FOLDER = Path(__file__).parent
+
+
+def built(name: str) -> Path:
+    """Return the path of a built file; raise `FileNotFoundError`, with the command that builds it, if it is missing."""
+    file = FOLDER / name
+    if not file.is_file():
+        raise FileNotFoundError(errno.ENOENT, "missing: `make playground` builds it", str(file))
+    return file
