@@ -69,9 +69,9 @@ impl<P: Probe> Network<P> {
         observers.note_length(now, aqm_queue);
         // A pause may have another end now. An algorithm that resumes knows already that the link is idle.
         let (ready, timer) = (aqm_queue.ready_slot, aqm_queue.period_slot);
-        let transmits = !aqm_queue.busy && !(resumed && aqm_queue.queue.is_empty());
+        let waits = aqm_queue.busy || resumed && aqm_queue.queue.is_empty();
         let same_timer = resumed && aqm_queue.queue.period() == period;
-        if transmits {
+        if !waits {
             self.events.set(ready, NEVER);
             self.transmit(Integer, i);
         }
