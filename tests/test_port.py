@@ -122,6 +122,8 @@ class Odd(Base):
         '        // self.match, self.least, self.room = 1, float("inf"), port.buffer',
     ):
         assert line in text.splitlines(), text
+    # The state of one with other parameters, but for what the port decides.
+    assert "*self = Self { params: self.params.clone(), room: self.room, ..before };" in text
     assert 'least: f64::INFINITY, room: todo!("room, which start computes from the port")' in text
 
 

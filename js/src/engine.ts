@@ -229,8 +229,12 @@ export class Simulation {
    * queue disciplines of its links, and of each traffic entry `count` and the rate.
    *
    * A packet in transmission keeps its rate; those on the way go on as much faster or slower as the delay is shorter or
-   * longer. A discipline with other parameters or another buffer starts in its initial state, and the packets that wait
-   * come to it at once; a rate or a delay alone it does not learn.
+   * longer.
+   *
+   * A discipline with other parameters or another buffer keeps its state, as with `tc qdisc change`, and the packets that wait
+   * stay where they are; those that no longer fit the buffer are dropped. A parameter that only sets an initial value has no
+   * effect. Another discipline, or one whose state has no meaning with the new parameters, starts in its initial state, and
+   * the packets that wait come to it at once. A rate or a delay alone a discipline does not learn.
    *
    * With a higher `count`, flows, clients or arrival processes with the next numbers start: each at its `start`, drawn for it
    * now and counted from now. With a lower one, those with the highest numbers stop: a flow of TCP as at its `stop`, with

@@ -122,6 +122,33 @@ impl AnyDiscipline {
         }
     }
 
+    /// See [`Aqm::can_resume`](crate::Aqm::can_resume); false if `before` is another algorithm.
+    pub(crate) fn can_resume(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::One(aqm), Self::One(before)) => aqm.can_resume(before),
+            (Self::Several(several), Self::Several(before)) => {
+                several.lanes() == before.lanes() && several.can_resume(before)
+            }
+            _ => false,
+        }
+    }
+
+    /// See [`Aqm::resume`](crate::Aqm::resume) and [`Discipline::resume`](crate::Discipline::resume).
+    pub(crate) fn resume(&mut self, now: Time, before: Self) {
+        match (self, before) {
+            (Self::One(aqm), Self::One(before)) => aqm.resume(before),
+            (Self::Several(several), Self::Several(before)) => several.resume(now, before),
+            _ => unreachable!("only the same algorithm can resume"),
+        }
+    }
+
+    /// See [`Discipline::on_trim`](crate::Discipline::on_trim).
+    pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
+        if let Self::Several(several) = self {
+            several.on_trim(lane, size, lanes);
+        }
+    }
+
     /// See [`Aqm::counters`](crate::Aqm::counters).
     pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
         match self {

@@ -223,6 +223,21 @@ pub trait Aqm: Sized {
         false
     }
 
+    /// Whether it can take over the state of `before`: not if their counts have different meanings or their tables
+    /// different sizes.
+    fn can_resume(&self, _before: &Self) -> bool {
+        true
+    }
+
+    /// Takes over the state of `before`: the same algorithm with other parameters or on another port, in whose place it
+    /// continues on the same queue. Called once, on an algorithm in its initial state, and only if
+    /// [`Aqm::can_resume`].
+    ///
+    /// A state that the new parameters bound is clipped. A parameter that only sets an initial value has no effect. What
+    /// has been counted in a period is discarded if the period has another length now. With the same parameters and
+    /// port, the algorithm is then `before` itself.
+    fn resume(&mut self, before: Self);
+
     /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
     /// [`Queue`](crate::Queue), under the source's names.
     fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}

@@ -201,6 +201,19 @@ pub trait Discipline: Sized {
     /// See [`Aqm::on_period`](crate::Aqm::on_period).
     fn on_period(&mut self, _now: Time, _buffer: &Backlog, _lanes: &[Lane]) {}
 
+    /// See [`Aqm::can_resume`](crate::Aqm::can_resume); not called if the numbers of lanes differ.
+    fn can_resume(&self, _before: &Self) -> bool {
+        true
+    }
+
+    /// See [`Aqm::resume`](crate::Aqm::resume). A timer that has another period now begins it at `now`.
+    fn resume(&mut self, now: Time, before: Self);
+
+    /// Notifies the algorithm that the first packet of a lane, of `size` bytes, has been dropped because the buffer has
+    /// become smaller; `lanes` no longer include it. Only an algorithm that keeps account of the packets that wait has
+    /// something to do.
+    fn on_trim(&mut self, _lane: usize, _size: u32, _lanes: &[Lane]) {}
+
     /// See [`Aqm::counters`](crate::Aqm::counters).
     fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
 

@@ -297,6 +297,24 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.rests(queue),)* Self::Foreign(aqm) => aqm.rests(queue) }
             }
 
+            /// See [`Aqm::can_resume`]; false if `before` is another algorithm.
+            pub(crate) fn can_resume(&self, before: &Self) -> bool {
+                match (self, before) {
+                    $((Self::$type(aqm), Self::$type(before)) => aqm.can_resume(before),)*
+                    (Self::Foreign(aqm), Self::Foreign(before)) => aqm.can_resume(before),
+                    _ => false,
+                }
+            }
+
+            /// See [`Aqm::resume`].
+            pub(crate) fn resume(&mut self, before: Self) {
+                match (self, before) {
+                    $((Self::$type(aqm), Self::$type(before)) => aqm.resume(before),)*
+                    (Self::Foreign(aqm), Self::Foreign(before)) => aqm.resume(before),
+                    _ => unreachable!("only the same algorithm can resume"),
+                }
+            }
+
             /// See [`Aqm::counters`].
             pub(crate) fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
                 match self { $(Self::$type(aqm) => aqm.counters(visit),)* Self::Foreign(_) => {} }
@@ -375,6 +393,27 @@ macro_rules! aqms {
             /// See [`Discipline::paused_until`].
             pub(crate) fn paused_until(&self, now: Time) -> Option<Time> {
                 match self { $(Self::$type_n(several) => several.paused_until(now)),* }
+            }
+
+            /// See [`Discipline::can_resume`]; false if `before` is another algorithm.
+            pub(crate) fn can_resume(&self, before: &Self) -> bool {
+                match (self, before) {
+                    $((Self::$type_n(several), Self::$type_n(before)) => several.can_resume(before),)*
+                    _ => false,
+                }
+            }
+
+            /// See [`Discipline::resume`].
+            pub(crate) fn resume(&mut self, now: Time, before: Self) {
+                match (self, before) {
+                    $((Self::$type_n(several), Self::$type_n(before)) => several.resume(now, before),)*
+                    _ => unreachable!("only the same algorithm can resume"),
+                }
+            }
+
+            /// See [`Discipline::on_trim`].
+            pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
+                match self { $(Self::$type_n(several) => several.on_trim(lane, size, lanes)),* }
             }
 
             /// See [`Discipline::counters`].

@@ -58,6 +58,14 @@ impl Classifier {
         }
     }
 
+    /// Takes over the flows of `before`, if its table has the same size, and its counts.
+    pub(crate) fn resume(&mut self, before: Self) {
+        (self.began, self.turned) = before.counts();
+        if self.size == before.size {
+            *self = Self { n: self.n, t: self.t, ..before };
+        }
+    }
+
     /// The number of times that a flow was new, and the number of times that a new flow became long.
     pub(crate) const fn counts(&self) -> (u64, u64) {
         (self.began, self.turned)

@@ -392,6 +392,17 @@ impl Running {
         self.instance().on_period(now, queue);
     }
 
+    /// The instance knows its parameters and its port from when it was made, and its state is its own: only with the same
+    /// ones can it go on.
+    #[must_use]
+    pub fn can_resume(&self, before: &Self) -> bool {
+        self.params == before.params && self.port == before.port
+    }
+
+    pub fn resume(&mut self, before: Self) {
+        self.instance = before.instance;
+    }
+
     pub fn steer(&mut self, value: f64) {
         self.instance().steer(value);
     }

@@ -24,6 +24,14 @@ impl<T> Ordered<T> {
         }
     }
 
+    /// Takes over the flows of `before`, also those for which there would be no room now.
+    pub(crate) fn resume(&mut self, before: Self) {
+        let Self { mut flows, mut places } = before;
+        flows.reserve(self.flows.capacity().saturating_sub(flows.len()));
+        places.reserve(self.places.capacity().saturating_sub(places.len()));
+        *self = Self { flows, places };
+    }
+
     pub(crate) const fn len(&self) -> usize {
         self.flows.len()
     }
@@ -60,6 +68,11 @@ impl<T> Ordered<T> {
             self.places.extend((0..).zip(&self.flows).map(|(place, (key, _))| (*key, place)));
         }
     }
+}
+
+/// Whether flows keep their queues when the hash's seed `before` gives way to `seed`, if one is given.
+pub(crate) fn keeps_queues(seed: Option<u64>, before: Option<u64>) -> bool {
+    seed.is_none() || seed == before
 }
 
 /// SplitMix64's increment: the golden ratio, in units of 2^-64.

@@ -16,6 +16,11 @@ impl<T> Mirror<T> {
         Self(VecDeque::with_capacity(port.limit.packets(port.packet).min(65_536.0) as usize))
     }
 
+    /// Takes over the entries of `before`.
+    pub(crate) fn resume(&mut self, before: Self) {
+        self.0.extend(before.0);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

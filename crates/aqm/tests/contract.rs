@@ -1,6 +1,8 @@
 //! Properties of every algorithm in the list, including new ones.
 
 mod support;
+#[path = "support/variations.rs"]
+mod variations;
 
 use aqm::Signal;
 use aqm::aqm::NAMES;
@@ -9,48 +11,10 @@ use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use proptest::prelude::*;
 use support::{PORT, Random};
+use variations::variations;
 
 fn defaults() -> impl Iterator<Item = AnyParams> {
     NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))
-}
-
-/// Inner algorithms to test with: they drop at arrivals, at departures, or waiting packets; some have a timer.
-const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
-
-/// Parameters with a value for each class of service, which their defaults do not have.
-const BY_CLASS: [(&str, &str, [f64; 3]); 2] =
-    [("lred", "weights", [0.0, 1.0, 3.0]), ("raqm", "shares", [0.5, 0.3, 0.2])];
-
-/// Every algorithm with its defaults, with each preset, with each value of each switch and choice, and with values by
-/// class.
-fn variations() -> Vec<(String, AnyParams)> {
-    let mut found = Vec::new();
-    for name in NAMES {
-        let defaults = AnyParams::of(name).expect("a listed algorithm");
-        for (preset, _) in defaults.presets() {
-            found.push((format!("{name} {preset}"), defaults.preset(preset).expect("a listed preset")));
-        }
-        for spec in defaults.specs() {
-            let values = match spec.kind {
-                Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
-                Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
-                Kind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
-                _ => continue,
-            };
-            for value in values {
-                let mut params = defaults.clone();
-                params.set(spec.name, &value).expect("an allowed value");
-                found.push((format!("{name} {}={value}", spec.name), params));
-            }
-        }
-        found.push(((*name).to_owned(), defaults));
-    }
-    for (name, key, values) in BY_CLASS {
-        let mut params = AnyParams::of(name).expect("a listed algorithm");
-        params.set(key, &Value::List(values.map(Value::Float).into())).expect("an allowed value");
-        found.push((format!("{name} {key}"), params));
-    }
-    found
 }
 
 #[test]

@@ -254,11 +254,21 @@ def _implementation(declared: Declared) -> str:
         f"        visit({i}, {_as_number(_named(signal.name), kinds[_named(signal.name)][0])});"
         for i, signal in enumerate(declared.signals)
     ]
+    body.append(_resume(declared))
     visit = "mut visit" if visits else "_"
     body.append(f"    fn signals(&self, {visit}: impl FnMut(usize, f64)) {{\n" + "\n".join([*visits, "    }"]))
     helpers = [_helper(declared, name) for name in _helpers(declared)]
     own = f"impl {declared.cls.__name__} {{\n{chr(10).join(helpers)}\n}}\n\n" if helpers else ""
     return f"{own}impl Aqm for {declared.cls.__name__} {{\n    type Params = Params;\n" + "\n\n".join(body) + "\n}"
+
+
+def _resume(declared: Declared) -> str:
+    values = {name: value for name, (_, value) in _state(declared).items()}
+    of_port = [name for name, value in values.items() if value.startswith("todo!")]
+    if len(of_port) == len(values):
+        return "    fn resume(&mut self, _: Self) {}"
+    own = ", ".join(["params: self.params.clone()", *(f"{name}: self.{name}" for name in of_port)])
+    return f"    fn resume(&mut self, before: Self) {{\n        *self = Self {{ {own}, ..before }};\n    }}"
 
 
 def _as_number(name: str, kind: str) -> str:

@@ -198,6 +198,19 @@ impl Aqm for Ared {
         true
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        self.red.can_resume(&before.red)
+    }
+
+    fn resume(&mut self, before: Self) {
+        let bounds = |of: &Self| [of.bottom, of.top];
+        let (max_p, bounds, bounds_before) = (before.red.max_p, bounds(self), bounds(&before));
+        self.red.resume(before.red);
+        let frozen = self.frozen_gentle || self.red.is_linux();
+        self.red.resume_max_p(max_p, bounds, bounds_before, frozen);
+        self.moved = before.moved;
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         self.red.signals(&mut visit);
         visit(2, self.red.max_p);

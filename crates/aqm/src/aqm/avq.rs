@@ -180,6 +180,13 @@ impl Aqm for Avq {
         true
     }
 
+    fn resume(&mut self, before: Self) {
+        // The counts may be bytes now that were packets, and the link may have another rate.
+        self.vq = before.vq * (self.packet / before.packet);
+        self.capacity = before.capacity * (self.c / before.c);
+        (self.arrived, self.counted) = (before.arrived, before.counted);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.vq / self.packet);
         visit(1, self.capacity / self.c);

@@ -71,6 +71,11 @@ impl Steps {
         Self { p: 0.0, up, down, freeze, moved }
     }
 
+    /// Takes over the probability and the time of its last move.
+    pub(super) const fn resume(&mut self, before: &Self) {
+        (self.p, self.moved) = (before.p, before.moved);
+    }
+
     /// Whether the probability may move; if so, records the move.
     fn may(&mut self, now: Time) -> bool {
         let free = self.moved.is_none_or(|moved| now.since(moved) > self.freeze);
@@ -172,6 +177,11 @@ impl Aqm for Blue {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.p_m.resume(&before.p_m);
+        self.is_idle = before.is_idle && self.lasting;
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -41,6 +41,7 @@
 //! 2018; Linux 7.2, sch_cake.c; iproute2, q_cake.c. COBALT is tested against a transcription; whole runs against the kernel.
 
 mod acks;
+mod change;
 mod flows;
 mod tins;
 mod wire;
@@ -637,6 +638,21 @@ impl Discipline for Cake {
             tin.note_delay(sojourn);
         }
         verdict
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        self.can_change(before)
+    }
+
+    fn resume(&mut self, now: Time, before: Self) {
+        self.change(now, before);
+    }
+
+    fn on_trim(&mut self, lane: usize, size: u32, _: &[Lane]) {
+        let tin = lane / QUEUES;
+        self.tins[tin].counts.drops += 1;
+        self.free(tin, size);
+        self.forget(lane, 0);
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

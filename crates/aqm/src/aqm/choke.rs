@@ -163,6 +163,16 @@ impl Aqm for Choke {
         self.red.on_idle(now);
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        self.red.can_resume(&before.red)
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.red.resume(before.red);
+        self.waiting.resume(before.waiting);
+        self.matched = before.matched;
+    }
+
     fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("matched", self.matched as f64);
     }

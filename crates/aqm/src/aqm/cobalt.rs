@@ -253,6 +253,19 @@ impl Aqm for Cobalt {
         }
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        self.kernel.is_some() == before.kernel.is_some()
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.blue.resume(&before.blue);
+        (self.count, self.drop_next) = (before.count, before.drop_next);
+        (self.dropping, self.sojourn) = (before.dropping, before.sojourn);
+        if let (Some(kernel), Some(before)) = (&mut self.kernel, before.kernel) {
+            kernel.state = before.state;
+        }
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         let (p, count) = match &self.kernel {
             Some(kernel) => (kernel.state.blue(), kernel.state.count()),

@@ -328,6 +328,13 @@ impl Aqm for Codel {
         self.follows = Follows::Nothing;
     }
 
+    fn resume(&mut self, before: Self) {
+        (self.largest, self.first_above, self.dropping) =
+            (before.largest, before.first_above, before.dropping);
+        (self.drop_next, self.count, self.lastcount) = (before.drop_next, before.count, before.lastcount);
+        (self.reciprocal, self.follows, self.sojourn) = (before.reciprocal, before.follows, before.sojourn);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, f64::from(self.count));
         visit(1, self.sojourn.secs());

@@ -38,5 +38,7 @@ impl Aqm for DropTail {
         true
     }
 
+    fn resume(&mut self, _: Self) {}
+
     fn signals(&self, _: impl FnMut(usize, f64)) {}
 }

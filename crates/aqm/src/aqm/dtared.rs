@@ -28,6 +28,7 @@
 //! The RED+Tail paper, section V. Tested against these equations.
 
 use crate::aqm::ared::{self, Ared};
+use crate::aqm::red::Red;
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
@@ -166,6 +167,23 @@ impl Aqm for Dtared {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        self.ared.can_resume(&before.ared)
+    }
+
+    fn resume(&mut self, before: Self) {
+        let bounds = |of: &Self| [of.floor, of.ceiling, of.distance];
+        let Red { mut min_th, mut max_th, .. } = before.ared.red;
+        // Thresholds that began beyond the same bounds stay there.
+        if bounds(self) != bounds(&before) {
+            min_th = min_th.min(self.ceiling - self.distance).max(self.floor);
+            max_th = min_th + self.distance;
+        }
+        self.ared.resume(before.ared);
+        (self.ared.red.min_th, self.ared.red.max_th) = (min_th, max_th);
+        (self.mean_p, self.fresh) = (before.mean_p, before.fresh);
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -379,6 +379,15 @@ impl Discipline for DualPi2 {
         self.pi.update(self.delays[L4S].max(self.delays[CLASSIC]));
     }
 
+    fn resume(&mut self, _: Time, before: Self) {
+        self.pi.resume(&before.pi);
+        if self.weights == before.weights {
+            self.credit = before.credit;
+        }
+        (self.counts, self.p_l, self.delays) = (before.counts, before.p_l, before.delays);
+        (self.marked, self.marked_natively) = (before.marked, before.marked_natively);
+    }
+
     fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
         visit("ecn_mark", self.marked as f64);
         visit("step_marks", self.marked_natively as f64);

@@ -43,7 +43,7 @@ mod tests;
 use crate::aqm::{AnyAqm, AnyParams};
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Label, Lane};
-use crate::hash::mix;
+use crate::hash::{keeps_queues, mix};
 use crate::params::{Range, Value};
 use crate::unit::{Bytes, Span, Time};
 
@@ -486,6 +486,25 @@ impl Discipline for Fq {
             aqm.on_head(lane.age(now));
             aqm.on_period(now, &lane.backlog(buffer.full));
         }
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        self.by == before.by
+            && keeps_queues(self.perturbation, before.perturbation)
+            && self.aqms[0].can_resume(&before.aqms[0])
+    }
+
+    fn resume(&mut self, _: Time, before: Self) {
+        let fresh = self.aqms[0].clone();
+        self.aqms.clear();
+        for before in before.aqms {
+            self.aqms.push(fresh.clone());
+            self.aqms.last_mut().expect("it has just been pushed").resume(before);
+        }
+        (self.owners, self.places, self.listed) = (before.owners, before.places, before.listed);
+        (self.new, self.old, self.batch) = (before.new, before.old, before.batch);
+        (self.label, self.perturbation) = (before.label, before.perturbation);
+        self.latest = before.latest;
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -239,6 +239,14 @@ impl Aqm for Fred {
         true
     }
 
+    fn resume(&mut self, before: Self) {
+        let Self { avg, p_b, count, empty_since, mut flows, waiting, .. } = before;
+        flows.reserve(self.flows.capacity().saturating_sub(flows.len()));
+        self.waiting.resume(waiting);
+        (self.avg, self.p_b, self.count) = (avg, p_b, count);
+        (self.empty_since, self.flows) = (empty_since, flows);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p_b);
         visit(1, self.avg);

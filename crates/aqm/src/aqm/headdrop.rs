@@ -43,6 +43,8 @@ impl Aqm for HeadDrop {
         (queue.full && !self.limit.refuses(0, 0, packet.size)).then_some(0)
     }
 
+    fn resume(&mut self, _: Self) {}
+
     fn signals(&self, _: impl FnMut(usize, f64)) {}
 }
 

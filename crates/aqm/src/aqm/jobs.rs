@@ -170,6 +170,14 @@ const fn bits(bytes: u64) -> f64 {
 }
 
 impl Class {
+    /// Takes over the service so far; the rates are this `part` of those before, as the link's is.
+    fn resume(&mut self, before: &Self, part: f64) {
+        (self.arrived, self.entered) = (before.arrived, before.entered);
+        (self.due, self.sent, self.counted) = (before.due, before.sent, before.counted);
+        (self.rate, self.min_rate) = (before.rate * part, before.min_rate * part);
+        (self.loss, self.loss_before) = (before.loss, before.loss_before);
+    }
+
     fn lost(&self) -> f64 {
         if self.arrived > 0.0 { (self.arrived - self.entered) / self.arrived } else { 0.0 }
     }
@@ -394,6 +402,19 @@ impl Discipline for Jobs {
 
     fn on_idle(&mut self, _: Time) {
         self.idle = true;
+    }
+
+    fn resume(&mut self, _: Time, before: Self) {
+        let part = self.link / before.link;
+        for (class, before) in self.classes.iter_mut().zip(&before.classes) {
+            class.resume(before, part);
+        }
+        (self.idle, self.arrival, self.shedding) = (before.idle, before.arrival, before.shedding);
+        (self.arrivals, self.load) = (before.arrivals, before.load);
+    }
+
+    fn on_trim(&mut self, lane: usize, size: u32, _: &[Lane]) {
+        self.lose(lane, bits(u64::from(size)));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -409,6 +409,15 @@ impl Aqm for JobsEcn {
         true
     }
 
+    fn resume(&mut self, before: Self) {
+        self.flows.resume(before.flows);
+        self.candidates.extend(before.candidates);
+        (self.arrivals, self.due) = (before.arrivals, before.due);
+        (self.open, self.projected_at, self.open_rate) = (before.open, before.projected_at, before.open_rate);
+        (self.projected, self.remaining) = (before.projected, before.remaining);
+        (self.horizon, self.peak) = (before.horizon, before.peak);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.projected);
         visit(1, f64::from(self.due));

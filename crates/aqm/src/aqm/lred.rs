@@ -228,6 +228,25 @@ impl Aqm for Lred {
         true
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        // The sums of the window are of the weights as they were.
+        self.weights == before.weights
+    }
+
+    fn resume(&mut self, mut before: Self) {
+        if self.past.len() == before.past.len() {
+            (self.past, self.oldest) = (before.past, before.oldest);
+        } else {
+            before.past.rotate_left(before.oldest);
+            let latest = before.past.len().saturating_sub(self.past.len());
+            let kept = &before.past[latest..];
+            self.past[..kept.len()].copy_from_slice(kept);
+            self.oldest = kept.len() % self.past.len();
+        }
+        (self.now, self.mix, self.p) = (before.now, before.mix, before.p);
+        self.measure(before.loss_ratio);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.loss_ratio);

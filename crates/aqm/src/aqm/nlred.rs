@@ -74,6 +74,14 @@ impl Aqm for Nlred {
         true
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        self.0.can_resume(&before.0)
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.0.resume(before.0);
+    }
+
     fn signals(&self, visit: impl FnMut(usize, f64)) {
         self.0.signals(visit);
     }

@@ -219,6 +219,10 @@ impl Aqm for Pi {
         true
     }
 
+    fn resume(&mut self, before: Self) {
+        (self.p, self.q_old) = (before.p, before.q_old);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
     }

@@ -83,6 +83,11 @@ impl BasePi {
         self.before = delay;
     }
 
+    /// Takes over p' and the last delay.
+    pub fn resume(&mut self, before: &Self) {
+        (self.p, self.before) = (before.p.min(self.max), before.before);
+    }
+
     /// p' after a period that ends with this delay, in seconds.
     fn next(&self, delay: f64) -> f64 {
         let step = self.alpha * (delay - self.target) + self.beta * (delay - self.before);
@@ -191,6 +196,11 @@ impl Aqm for Pi2 {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.pi.resume(&before.pi);
+        self.delay = before.delay;
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

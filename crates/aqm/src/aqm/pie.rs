@@ -84,6 +84,12 @@ impl Departures {
         }
     }
 
+    /// Takes over the time, for another threshold if that is another now.
+    fn resume(&mut self, before: &Self) {
+        self.measuring = before.measuring;
+        self.time = before.time * (self.threshold as f64 / before.threshold as f64);
+    }
+
     fn delay(&self, waiting: u64) -> Span {
         Span::from_secs(waiting as f64 * self.time / self.threshold as f64)
     }
@@ -482,6 +488,15 @@ impl Aqm for Pie {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn resume(&mut self, before: Self) {
+        let Self { p, sum, allowance, left, departures, sojourn, delay, active, burst, .. } = before;
+        (self.p, self.sum, self.burst) = (p.min(self.max), sum, burst);
+        self.allowance = allowance.min(self.params.max_burst);
+        (self.left, self.sojourn, self.delay) = (left, sojourn, delay);
+        self.departures.resume(&departures);
+        self.active = active || !self.params.on_off;
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

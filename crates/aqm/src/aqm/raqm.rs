@@ -226,6 +226,15 @@ impl Aggregate {
         self.p = (last * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
 
+    /// Takes over the state; with a period of the `same` length, its counts too.
+    fn resume(&mut self, before: &Self, same: bool, p_min: f64) {
+        let &Self { arrived, dropped, seen, applied, r, loss, m, p, .. } = before;
+        (self.r, self.loss, self.m, self.p) = (r, loss, m, p.max(p_min));
+        if same {
+            (self.arrived, self.dropped, self.seen, self.applied) = (arrived, dropped, seen, applied);
+        }
+    }
+
     /// Whether an update changes nothing.
     fn rests(&self, params: &Params) -> bool {
         // Every field is named, so that a new one cannot be forgotten here.
@@ -339,6 +348,18 @@ impl Aqm for Raqm {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        self.aggregates.len() == before.aggregates.len()
+    }
+
+    fn resume(&mut self, before: Self) {
+        let same = self.params.period == before.params.period;
+        for (aggregate, before) in self.aggregates.iter_mut().zip(&before.aggregates) {
+            aggregate.resume(before, same, self.params.p_min);
+        }
+        self.p = before.p;
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

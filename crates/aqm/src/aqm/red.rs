@@ -151,6 +151,18 @@ impl Red {
         }
     }
 
+    /// Takes over a `max_p` that moved within the bounds `before`, clipped if they are others now: what began outside the
+    /// same bounds stays there.
+    pub(super) fn resume_max_p(&mut self, max_p: f64, bounds: [f64; 2], before: [f64; 2], frozen: bool) {
+        let clipped = if bounds == before { max_p } else { max_p.max(bounds[0]).min(bounds[1]) };
+        self.set_max_p(clipped, frozen);
+    }
+
+    /// Whether the arithmetic is Linux's.
+    pub(super) const fn is_linux(&self) -> bool {
+        self.kernel.is_some()
+    }
+
     /// Makes an average equal to a threshold count as below it, as CHOKe does in Linux.
     pub(super) fn count_thresholds_as_below(&mut self) {
         if let Some(kernel) = &mut self.kernel {
@@ -341,6 +353,22 @@ impl Aqm for Red {
 
     fn is_final(&self) -> bool {
         true
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        // Linux's average is in bytes or in packets.
+        self.is_linux() == before.is_linux() && (!self.is_linux() || self.bytes == before.bytes)
+    }
+
+    fn resume(&mut self, before: Self) {
+        (self.avg, self.p_b, self.above) = (before.avg, before.p_b, before.above);
+        self.idle_since = before.idle_since.filter(|_| self.ages);
+        if self.by_size == before.by_size {
+            self.since_drop = before.since_drop;
+        }
+        if let (Some(kernel), Some(before)) = (&mut self.kernel, before.kernel) {
+            kernel.resume(&before);
+        }
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -197,6 +197,15 @@ impl Split {
         }
     }
 
+    /// Takes over the account, the rate of the short queue until it changes next, and the forecast.
+    fn resume(&mut self, before: &Self) {
+        (self.share, self.since, self.area) = (before.share, before.since, before.area);
+        (self.began, self.sending, self.balance) = (before.began, before.sending, before.balance);
+        if let (Some(forecast), Some(before)) = (&mut self.forecast, &before.forecast) {
+            forecast.resume(before);
+        }
+    }
+
     /// C1 / C with this many bytes in the short queue.
     #[inline]
     fn share(&self, q1: u64) -> f64 {
@@ -437,6 +446,28 @@ impl Discipline for Redtail {
                 self.aqms[timer].on_head(lanes[timer].age(now));
                 self.aqms[timer].on_period(now, &lanes[timer].backlog(buffer.full));
             }
+        }
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        [SHORT, LONG].into_iter().all(|lane| self.aqms[lane].can_resume(&before.aqms[lane]))
+    }
+
+    fn resume(&mut self, now: Time, before: Self) {
+        if self.key == before.key {
+            self.classifier.resume(before.classifier);
+        }
+        self.split.resume(&before.split);
+        for (aqm, before) in self.aqms.iter_mut().zip(*before.aqms) {
+            aqm.resume(before);
+        }
+        self.idle = before.idle;
+        for (timer, period) in self.periods.into_iter().enumerate() {
+            self.due[timer] = match period {
+                _ if period == before.periods[timer] => before.due[timer],
+                Some(period) => now + period,
+                None => Time::MAX,
+            };
         }
     }
 

@@ -219,6 +219,14 @@ impl Aqm for Rem {
         !self.decides_late()
     }
 
+    fn resume(&mut self, before: Self) {
+        (self.u, self.p, self.q_old) = (before.u, before.p, before.q_old);
+        self.input = before.input * (self.interval.secs() / before.interval.secs());
+        if self.interval == before.interval {
+            self.arrived = before.arrived;
+        }
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.u);

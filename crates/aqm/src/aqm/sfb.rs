@@ -385,6 +385,22 @@ impl Aqm for Sfb {
         true
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        let size = |of: &Self| (of.sets[0].width, of.sets[0].bins.len());
+        size(self) == size(before) && self.form == before.form
+    }
+
+    fn resume(&mut self, before: Self) {
+        self.waiting.resume(before.waiting);
+        // Another seed is that of the next change of the hash functions.
+        self.perturbation = self.perturbation.or(before.perturbation);
+        (self.salts, self.sets, self.active) = (before.salts, before.sets, before.active);
+        (self.rehashed, self.p_min) = (before.rehashed, before.p_min);
+        (self.tokens, self.filled) = (before.tokens.min(self.penalty_burst), before.filled);
+        (self.early, self.penalty) = (before.early, before.penalty);
+        (self.bucket, self.marked) = (before.bucket, before.marked);
+    }
+
     fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
         for (name, count) in [
             ("earlydrop", self.early),

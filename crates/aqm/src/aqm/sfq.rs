@@ -33,7 +33,7 @@ use crate::aqm::red::linux::{Action, Kernel};
 use crate::aqm::red::{self, Effective, Rules};
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Lane};
-use crate::hash::mix;
+use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Limit, Span, Time};
 
@@ -441,6 +441,35 @@ impl Discipline for Sfq {
             self.slots[lane].credit -= i64::from(packet.size);
         }
         Verdict::Pass
+    }
+
+    fn can_resume(&self, before: &Self) -> bool {
+        self.queues.len() == before.queues.len() && keeps_queues(self.salt, before.salt)
+    }
+
+    fn resume(&mut self, _: Time, before: Self) {
+        self.slots = before.slots;
+        for slot in &mut self.slots {
+            let mut red = self.red.clone();
+            match (&mut red, slot.red.take()) {
+                (Some(red), Some(before)) => red.resume(&before),
+                // An unused queue, which gets its RED with its first packet.
+                (_, None) if before.red.is_some() => red = None,
+                _ => {}
+            }
+            slot.red = red;
+        }
+        (self.salt, self.queues, self.unused) = (before.salt, before.queues, before.unused);
+        (self.tail, self.used, self.changes) = (before.tail, before.used, before.changes);
+        (self.noted, self.victim) = (before.noted, before.victim);
+        (self.average, self.p) = (before.average, before.p);
+    }
+
+    fn on_trim(&mut self, lane: usize, _: u32, lanes: &[Lane]) {
+        self.note(lane);
+        if lanes[lane].packets == 0 {
+            self.leave(lane as u32);
+        }
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

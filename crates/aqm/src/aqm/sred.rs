@@ -160,6 +160,11 @@ impl Aqm for Sred {
         true
     }
 
+    fn resume(&mut self, before: Self) {
+        self.zombies.extend(before.zombies.into_iter().take(self.most));
+        (self.hit_rate, self.p) = (before.hit_rate, before.p);
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.hit_rate);

@@ -143,6 +143,8 @@ impl Aqm for Step {
         self.by != By::Delay
     }
 
+    fn resume(&mut self, _: Self) {}
+
     fn signals(&self, _: impl FnMut(usize, f64)) {}
 }
 

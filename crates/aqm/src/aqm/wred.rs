@@ -248,6 +248,21 @@ impl Aqm for Wred {
         true
     }
 
+    fn can_resume(&self, before: &Self) -> bool {
+        // Only one of the averages needs a record of what waits.
+        self.average == before.average
+    }
+
+    fn resume(&mut self, before: Self) {
+        for (class, before) in self.classes.iter_mut().zip(*before.classes) {
+            class.resume(before);
+        }
+        if let (Some(waiting), Some(before)) = (&mut self.waiting, before.waiting) {
+            waiting.resume(before);
+        }
+        (self.held, self.last) = (before.held, before.last);
+    }
+
     fn signals(&self, visit: impl FnMut(usize, f64)) {
         self.classes[self.last].signals(visit);
     }

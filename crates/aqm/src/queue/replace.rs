@@ -1,4 +1,4 @@
-//! Another algorithm, or another limit, for a queue in use.
+//! Another algorithm, other parameters or another limit for a queue in use.
 
 use super::{Counts, Frame, Outcome, Queue, Sent, Waiting};
 use crate::any::AnyDiscipline;
@@ -8,10 +8,40 @@ use crate::ring::Ring;
 use crate::unit::{Limit, Time};
 
 impl<T: Frame> Queue<T> {
-    /// Sets another limit, before [`Queue::replace`] with an algorithm for it: the packets that wait beyond it stay until
-    /// then.
+    /// Sets another limit, before [`Queue::replace`] or [`Queue::retune`] with an algorithm for it: the packets that wait
+    /// beyond it stay until then.
     pub const fn set_limit(&mut self, limit: Limit) {
         self.limit = limit;
+    }
+
+    /// Gives the algorithm other parameters: those of `algorithm`, which takes over its state. The packets that wait stay
+    /// where they are, and all counters continue. If the limit has become too small for them, those that have waited
+    /// longest are dropped, as `tc qdisc change` does, and go to `dropped`.
+    ///
+    /// If `algorithm` is another one, or cannot take over the state ([`Aqm::can_resume`](crate::Aqm::can_resume)), as with
+    /// another number of lanes, this is [`Queue::replace`]. Returns whether it has taken over the state.
+    pub fn retune<R: Uniform>(
+        &mut self,
+        now: Time,
+        algorithm: AnyDiscipline,
+        rng: &mut R,
+        mut dropped: impl FnMut(&Sent<T>, Outcome),
+    ) -> bool {
+        if !algorithm.can_resume(&self.algorithm) {
+            self.replace(now, algorithm, rng, dropped);
+            return false;
+        }
+        let before = std::mem::replace(&mut self.algorithm, algorithm);
+        self.algorithm.resume(now, before);
+        while !self.fits() {
+            let first =
+                |lane: &usize| self.waiting[*lane].front().map_or(u64::MAX, |head| head.arrival.number());
+            let lane = (0..self.waiting.len()).min_by_key(first).expect("there is a lane");
+            let sent = self.drop_at(now, lane, 0, true);
+            self.algorithm.on_trim(lane, sent.frame.packet().size, &self.lanes);
+            dropped(&sent, Outcome::Overflowed);
+        }
+        true
     }
 
     /// Puts another algorithm, in its initial state, in place of the present one. The packets that wait come to it at

@@ -41,8 +41,12 @@ impl<P: Probe> Simulation<P> {
     ///
     /// * At another rate a packet in transmission, and on a link whose queue is not measured all that wait, keep the old one.
     /// * At another delay the packets on the way go on as much faster or slower as it is shorter or longer.
-    /// * An algorithm with other parameters or another buffer starts in its initial state, on a port with the present rate,
-    ///   and the packets that wait come to it at once. A buffer in s or in BDP is another one at another rate, and one in BDP
+    /// * An algorithm with other parameters or another buffer keeps its state, as with `tc qdisc change`: averages,
+    ///   probabilities and timers, and the packets that wait stay where they are. A parameter that only sets an initial value
+    ///   has no effect. What no longer fits the buffer is dropped, first what has waited longest. Where the state has no
+    ///   meaning with the new parameters, as with another number of queues, the algorithm starts anew.
+    /// * Another algorithm, or one that starts anew, is in its initial state, and the packets that wait come to it at once.
+    ///   In either case the port has the present rate. A buffer in s or in BDP is another one at another rate, and one in BDP
     ///   also where other flows have the longest round trip. Of the rate and the delay alone an algorithm learns nothing, as
     ///   from `changes`; nor of the usual size of a packet, which remains that of the start.
     /// * With a higher `count`, flows, clients or arrival processes with the next numbers start: each at its `start`, which is
@@ -58,7 +62,7 @@ impl<P: Probe> Simulation<P> {
     ///   process is still to start. The frame that is next keeps its size.
     ///
     /// The results are then of no one scenario. They count what happened, over the rates that the links had, without lanes
-    /// where there were others before. What they compare with an idle network, or with a target, is of the first scenario,
+    /// where an algorithm has started meanwhile. What they compare with an idle network, or with a target, is of the first scenario,
     /// but for `count`. Each flow that there was is one flow in all that is counted or averaged over flows, the fairness
     /// index included, with what it delivered in the whole window; `flows` is the highest `count`. The bias of round-trip
     /// times takes only flows that have been there since the warm-up without a break. Where flows are recorded, one that
@@ -114,7 +118,7 @@ impl<P: Probe> Simulation<P> {
             self.network.set_delay(i, delay);
         }
         if said.aqm != before.aqm || said.buffer != before.buffer {
-            self.network.replace_algorithm(i, said, delay);
+            self.network.change_algorithm(i, said, delay);
         }
     }
 }
@@ -149,7 +153,7 @@ mod tests {
         assert!((found - expected).abs() < 1e-3, "{found} instead of {expected}");
     }
 
-    /// All but the work, and the lanes, which start again with an algorithm.
+    /// All but the work, and the lanes, which start again with another algorithm.
     fn results(run: &Simulation<Checked<()>>) -> String {
         let mut results = run.results();
         (results.engine.cpu_seconds, results.engine.events) = (0.0, 0);
@@ -295,6 +299,77 @@ mod tests {
             gets.advance(Time::MAX);
             has.advance(Time::MAX);
             assert_eq!(results(&gets), results(&has), "{name}");
+        }
+    }
+
+    /// The signals of the observed link's algorithm.
+    fn signals(run: &mut Simulation<Checked<()>>) -> Vec<f64> {
+        let mut signals = vec![];
+        let aqm_queue = run.network.aqm_queues().next().expect("the bottleneck");
+        aqm_queue.queue.algorithm().signals(|_, value| signals.push(value));
+        signals
+    }
+
+    #[test]
+    fn an_algorithm_with_other_parameters_keeps_its_state_and_another_algorithm_has_none() {
+        let pie = [("aqm.name", "pie"), ("aqm.target", "15 ms")];
+        let mut run = live(&pie);
+        run.advance(at(20));
+        let before = signals(&mut run);
+        assert!(before[0] > 0.001, "p = {}", before[0]);
+        let shorter = [pie[0], ("aqm.target", "14 ms")];
+        run.follow(&scenario(&shorter)).unwrap();
+        assert_eq!(signals(&mut run), before);
+        // Updates go on at the same times, however often the parameters change.
+        for ms in 1..100 {
+            run.advance(at(20) + Span::ms(ms));
+            run.follow(&scenario(&[shorter, pie][ms as usize % 2])).unwrap();
+        }
+        assert_ne!(signals(&mut run), before);
+        run.follow(&scenario(&[shorter[0], shorter[1], ("dumbbell.buffer", "5 packets")])).unwrap();
+        assert!(run.glance().queue <= 5 && signals(&mut run)[0] > 0.001);
+        run.follow(&scenario(&[("aqm.name", "pi2")])).unwrap();
+        assert_eq!(signals(&mut run), [0.0; 3]);
+        run.advance(Time::MAX);
+        assert_eq!(run.violations(), Vec::<String>::new());
+    }
+
+    /// The parameter changes and changes back while the link is idle, busy, or paused by CAKE's shaper.
+    #[test]
+    fn a_parameter_that_changes_back_at_once_leaves_no_trace() {
+        for (name, parameter, values) in [
+            ("red", "aqm.max_p", ["0.2", "0.1"]),
+            ("blue", "aqm.d1", ["0.03", "0.02"]),
+            ("codel", "aqm.target", ["6 ms", "5 ms"]),
+            ("pi2", "aqm.target", ["19 ms", "20 ms"]),
+            ("dualpi2", "aqm.k", ["3", "2"]),
+            ("redtail", "aqm.c1_max", ["0.8", "0.9"]),
+            ("fq_codel", "aqm.quantum", ["300 B", "1514 B"]),
+            ("cake", "aqm.bandwidth", ["3 Mbit/s", "4 Mbit/s"]),
+        ] {
+            // The flows begin late and end early, so that the link is idle for long.
+            let with = |value| {
+                scenario(&[
+                    ("aqm.name", name),
+                    (parameter, value),
+                    ("traffic.long.start", "2 s"),
+                    ("traffic.long.stop", "9 s"),
+                    ("traffic.cbr.stop", "9 s"),
+                    ("duration", "12 s"),
+                ])
+            };
+            let start = || Simulation::live(with(values[1]), 1, Checked(None), Watch::default()).unwrap();
+            let (mut followed, mut left) = (start(), start());
+            for step in 1..120 {
+                followed.advance(Time::ZERO + Span::ms(100 * step));
+                left.advance(Time::ZERO + Span::ms(100 * step));
+                values.iter().for_each(|value| followed.follow(&with(value)).unwrap());
+            }
+            followed.advance(Time::MAX);
+            left.advance(Time::MAX);
+            assert_eq!(followed.violations(), Vec::<String>::new(), "{name}");
+            assert_eq!(results(&followed), results(&left), "{name}");
+            assert_eq!(followed.results().lanes.len(), left.results().lanes.len(), "{name}");
         }
     }
 

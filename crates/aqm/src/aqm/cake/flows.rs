@@ -120,7 +120,7 @@ pub(super) struct Ways {
 /// The flows of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
-    mode: FlowMode,
+    pub(super) mode: FlowMode,
     pub(super) flows: Vec<Flow>,
     hosts: [Vec<Host>; 2],
     /// First and last of the new, the old and the decaying.

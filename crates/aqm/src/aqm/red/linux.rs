@@ -63,6 +63,12 @@ impl Kernel {
         }
     }
 
+    /// Takes over the average, whose unit must be the same, and the count.
+    pub(in crate::aqm) fn resume(&mut self, before: &Self) {
+        self.avg = ((u128::from(before.avg) << self.wlog) >> before.wlog) as u64;
+        (self.count, self.draw) = (before.count, before.draw);
+    }
+
     pub(super) fn count_thresholds_as_below(&mut self) {
         self.on_threshold_is_below = true;
     }

@@ -21,6 +21,14 @@ impl Forecast {
         Self { alpha, beta, capacity, arrived: 0, state: None, rate: 0.0, demand: 0.0 }
     }
 
+    /// Takes over level, trend and rates; with an interval of the same length, also the bytes that have arrived in it.
+    pub(super) fn resume(&mut self, before: &Self) {
+        (self.state, self.rate, self.demand) = (before.state, before.rate, before.demand);
+        if self.capacity == before.capacity {
+            self.arrived = before.arrived;
+        }
+    }
+
     /// Counts a packet.
     #[inline]
     pub(super) fn count(&mut self, size: u32) {

@@ -41,8 +41,8 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A link's queue has another algorithm and another buffer from now on: see [`aqm::Queue::replace`].
-    pub(crate) fn replace_algorithm(&mut self, i: usize, link: &model::Link, delay: Span) {
+    /// A link's queue has another algorithm, other parameters or another buffer from now on: see [`aqm::Queue::retune`].
+    pub(crate) fn change_algorithm(&mut self, i: usize, link: &model::Link, delay: Span) {
         let Some(params) = &link.aqm else { return };
         let now = self.events.now();
         let rate = self.links[i].wire.rate;
@@ -54,22 +54,30 @@ impl<P: Probe> Network<P> {
             path_losses: &mut self.path_losses,
         };
         let aqm_queue = self.links[i].aqm_queue();
+        let period = aqm_queue.queue.period();
         aqm_queue.queue.set_limit(link.buffer);
         let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
-        aqm_queue.queue.replace(now, params.build(&port), &mut aqm_queue.rng, |dropped, outcome| {
-            observers.note_late_drop(number, losses, now, dropped, Cause::from(outcome));
-        });
+        let resumed =
+            aqm_queue.queue.retune(now, params.build(&port), &mut aqm_queue.rng, |dropped, outcome| {
+                observers.note_late_drop(number, losses, now, dropped, Cause::from(outcome));
+            });
         let full = aqm_queue.queue.backlog(aqm_queue.packet.0 as u32).full;
         aqm_queue.occupancy.change_limit(now, full);
-        aqm_queue.restart_lanes(now, link);
+        if !resumed {
+            aqm_queue.restart_lanes(now, link);
+        }
         observers.note_length(now, aqm_queue);
-        // An algorithm that paused the link is gone, and so is the timer of one that had one.
-        let (busy, ready, period) = (aqm_queue.busy, aqm_queue.ready_slot, aqm_queue.period_slot);
-        if !busy {
+        // A pause may have another end now. An algorithm that resumes knows already that the link is idle.
+        let (ready, timer) = (aqm_queue.ready_slot, aqm_queue.period_slot);
+        let waits = aqm_queue.busy || resumed && aqm_queue.queue.is_empty();
+        let same_timer = resumed && aqm_queue.queue.period() == period;
+        if !waits {
             self.events.set(ready, NEVER);
             self.transmit(Integer, i);
         }
-        self.events.set(period, NEVER);
-        self.schedule_period(Integer, i);
+        if !same_timer {
+            self.events.set(timer, NEVER);
+            self.schedule_period(Integer, i);
+        }
     }
 }
