@@ -52,8 +52,8 @@ tcp = "newreno"
   question: {
     text: "At which q_ref is the mean queueing delay 80 ms on this link of 10 Mbit/s?",
     hint:
-      "Work it out first: packets are of 1000 bytes. A new q_ref starts PI anew, so give it half a " +
-      "minute.",
+      "Work it out first: packets are of 1000 bytes. PI keeps its probability when q_ref changes; give it half a minute " +
+      "to find another.",
     unit: "packets",
     least: 95,
     most: 105,

@@ -43,7 +43,7 @@ impl<P: Probe> Simulation<P> {
     /// * At another delay the packets on the way go on as much faster or slower as it is shorter or longer.
     /// * An algorithm with other parameters or another buffer keeps its state, as with `tc qdisc change`: averages,
     ///   probabilities and timers, and the packets that wait stay where they are. A parameter that only sets an initial value
-    ///   has no effect. What no longer fits the buffer is dropped, first what has waited longest. Where the state has no
+    ///   has no effect. Packets that no longer fit the buffer are dropped, first those that have waited longest. Where the state has no
     ///   meaning with the new parameters, as with another number of queues, the algorithm starts anew.
     /// * Another algorithm, or one that starts anew, is in its initial state, and the packets that wait come to it at once.
     ///   In either case the port has the present rate. A buffer in s or in BDP is another one at another rate, and one in BDP
@@ -51,19 +51,19 @@ impl<P: Probe> Simulation<P> {
     ///   from `changes`; nor of the usual size of a packet, which remains that of the start.
     /// * With a higher `count`, flows, clients or arrival processes with the next numbers start: each at its `start`, which is
     ///   drawn for it now and counts from now, or from the start of `active` if that is later. With a lower one, those with
-    ///   the highest numbers stop: a flow of TCP as at its `stop`, with what is outstanding still delivered; a source of
+    ///   the highest numbers stop: a flow of TCP as at its `stop`, with the outstanding data still delivered; a source of
     ///   datagrams at once; a web client after its page; a client that plays a video after its chunk; of arrival processes,
     ///   those whose next flows would come last, while flows that have arrived go on. What has stopped comes first when
     ///   the count rises again, and draws its `start` again. A flow of TCP then goes on with its connection, by its TCP's
     ///   rules for an idle one, and a transfer with the rest of its payload; a recording and a video begin anew.
-    /// * The parameters of datagrams change but for their sizes where these are `packet_size`: `rate`, `on` and `off`,
+    /// * The parameters of datagrams change, except their sizes where these are `packet_size`: `rate`, `on` and `off`,
     ///   `frame_rate`, `frame_size`, `interval` and so on; of `short` flows, how often they arrive. A packet or an arrival
     ///   that is waited for comes as much sooner or later as the gaps are shorter or longer then, unless its flow or its
     ///   process is still to start. The frame that is next keeps its size.
     ///
     /// The results are then of no one scenario. They count what happened, over the rates that the links had, without lanes
-    /// where an algorithm has started meanwhile. What they compare with an idle network, or with a target, is of the first scenario,
-    /// but for `count`. Each flow that there was is one flow in all that is counted or averaged over flows, the fairness
+    /// where an algorithm has started meanwhile. The parts that they compare with an idle network, or with a target, are of the
+    /// first scenario, except `count`. Each flow that there was is one flow in all that is counted or averaged over flows, the fairness
     /// index included, with what it delivered in the whole window; `flows` is the highest `count`. The bias of round-trip
     /// times takes only flows that have been there since the warm-up without a break. Where flows are recorded, one that
     /// stopped and started again has a row for each time.
