@@ -1,3 +1,4 @@
+use crate::engine::rng::Stream;
 use crate::measure::probe::Checked;
 use crate::simulation::Simulation;
 use aqm::Uniform as _;
@@ -342,7 +343,7 @@ fn a_flow_that_comes_back_has_a_row_for_each_time() {
 
 /// The results after random counts and rates of all kinds at random times.
 fn after_random_changes(seed: u64, aqm: &str) -> Results {
-    let mut rng = crate::Stream::new(seed, "changes");
+    let mut rng = Stream::new(seed, "changes");
     let text = format!("hosts = 3\n[aqm]\nname = \"{aqm}\"\n{ALL}");
     let mut run = live(&text);
     let mut ms = 0;
