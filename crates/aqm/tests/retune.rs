@@ -124,7 +124,7 @@ impl Run {
         };
     }
 
-    /// Gives the algorithm other parameters; returns whether it has kept its state, and the packets that were dropped.
+    /// Changes the parameters of the algorithm; returns whether it has kept its state, and the packets that were dropped.
     fn retune(&mut self, params: &AnyParams, limit: Limit) -> (bool, Vec<(u64, Outcome)>) {
         let (now, period, mut gone) = (self.now(), self.queue.period(), vec![]);
         let algorithm = params.build(&Port { limit, ..PORT });
@@ -260,7 +260,7 @@ const MOVED: [&str; 20] = [
     "redtail.key: turned",
 ];
 
-/// Gives each algorithm each other value of each parameter; returns the parameters that make it start anew, and the
+/// Tries each other value of each parameter of each algorithm; returns the parameters that make it start anew, and the
 /// signals that each changes if it does not.
 fn changes() -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut anew, mut moved) = (BTreeSet::new(), BTreeSet::new());

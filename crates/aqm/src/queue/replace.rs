@@ -14,7 +14,7 @@ impl<T: Frame> Queue<T> {
         self.limit = limit;
     }
 
-    /// Gives the algorithm other parameters: those of `algorithm`, which takes over its state. The packets that wait stay
+    /// Changes the parameters of the algorithm to those of `algorithm`, which takes over its state. The packets that wait stay
     /// where they are, and all counters continue. If the limit has become too small for them, those that have waited
     /// longest are dropped, as `tc qdisc change` does, and go to `dropped`.
     ///
