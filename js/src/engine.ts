@@ -275,6 +275,11 @@ export class Simulation {
     return this.#reply("glance") as Glance | null;
   }
 
+  /** The bits that the observed link could send between two times, in s, up to now: the bits of 100 % utilisation. */
+  capacity(from: number, to: number): number {
+    return this.#whileOpen().capacity(this.#run, from, to);
+  }
+
   /** The results of a run that is over. Throws Error before. */
   results(): Results {
     const results = this.#reply("results") as Results | null;

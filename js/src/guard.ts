@@ -16,6 +16,7 @@ export interface Exports {
   advance(run: number, until: number): number;
   now(run: number): number;
   glance(run: number): void;
+  capacity(run: number, from: number, to: number): number;
   results(run: number): void;
   series(run: number): void;
   flows(run: number): void;

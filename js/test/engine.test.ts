@@ -139,6 +139,7 @@ test("flows of a live run come and go, and its senders and waiting packets are t
     const arrived = [...waiting.column("arrived")];
     expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
   }
+  expect(simulation.capacity(1, 3)).toBe(2e7);
   const other = { ...live, set: { ...live.set, "traffic.flows.tcp": "newreno" } };
   expect(() => simulation.follow(other)).toThrow("traffic.flows.tcp: that needs a new run");
   expect(() => simulation.follow(count(10_000_000))).toThrow();

@@ -148,6 +148,13 @@ pub extern "C" fn glance(run: usize) {
     });
 }
 
+/// The bits that the observed link could send between two times, in s, up to now.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn capacity(run: usize, from: f64, to: f64) -> f64 {
+    let time = |t| Time::ZERO + Span::from_secs(t);
+    with_desk(|desk| desk.run(run).map_or(f64::NAN, |run| run.capacity(time(from), time(to))))
+}
+
 /// The results of a run that is over, as `aqmlab run --json` has them for each seed; `null` before.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn results(run: usize) {

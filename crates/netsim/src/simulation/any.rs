@@ -212,6 +212,12 @@ impl Run {
         }
     }
 
+    /// The bits that the observed link could send between two times, up to now; 0 before the set-up and after a stop.
+    #[must_use]
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        whichever!(&self.0, run => run.capacity(from, to), 0.0)
+    }
+
     /// The signals of the observed link's algorithm now, in the order of their list: `p`, for example.
     #[must_use]
     pub fn signals(&self) -> Vec<f64> {

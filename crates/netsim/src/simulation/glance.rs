@@ -31,6 +31,13 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    /// The bits that the observed link could send between two times, up to now.
+    #[must_use]
+    pub fn capacity(&self, from: Time, to: Time) -> f64 {
+        let span = |t: Time| t.since(Time::ZERO);
+        self.scenario.links[self.scenario.observed].capacity(span(from), span(to))
+    }
+
     /// The signals of the observed link's algorithm now, in the order of their list: `p`, for example.
     #[must_use]
     pub fn signals(&self) -> Vec<f64> {

@@ -211,6 +211,7 @@ mod tests {
         run.follow(&scenario(&changes)).unwrap();
         let (rate, _) = between(&mut run, 33, 40);
         assert!((rate / 20e6 - 1.0).abs() < 0.05, "{rate}");
+        assert_close(run.capacity(at(8), at(12)), 10e6 * 2.0 + 4e6 * 2.0);
         run.advance(Time::MAX);
         assert_eq!(run.violations(), Vec::<String>::new());
         // Of 10, 4, 4 and 20 Mbit/s for 10, 20 and 10 s, all but what the losses left idle.
