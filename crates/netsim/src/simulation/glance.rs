@@ -4,6 +4,7 @@ use super::Simulation;
 use super::summary::sum;
 use crate::measure::delays::Delays;
 use crate::measure::probe::Probe;
+use aqm::unit::Time;
 use run::Glance;
 
 impl<P: Probe> Simulation<P> {
