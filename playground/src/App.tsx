@@ -1,7 +1,7 @@
-import { createEffect, createMemo, createSignal, For, Match, onCleanup, Show, Switch } from "solid-js";
+import { createEffect, createMemo, createSignal, For, type JSX, onCleanup, Show } from "solid-js";
 import { lessons } from "./lessons/index.js";
 import { createLab, type Lab } from "./model/lab.js";
-import { fragment, type Link } from "./model/setup.js";
+import { fragment, type Link, type Setup } from "./model/setup.js";
 import { Disciplines } from "./views/Disciplines.js";
 import { Editor } from "./views/Editor.js";
 import { LessonPanel } from "./views/Lessons.js";
@@ -11,7 +11,7 @@ import { Readings } from "./views/Readings.js";
 import { Results } from "./views/Results.js";
 import { Share } from "./views/Share.js";
 import { Sliders } from "./views/Sliders.js";
-import { scheme, setScheme } from "./views/scheme.js";
+import { calm, scheme, setScheme } from "./views/scheme.js";
 import { Transport } from "./views/Transport.js";
 import { Trouble } from "./views/Trouble.js";
 
@@ -25,6 +25,8 @@ function suitable(speed: number): number {
 
 interface Props {
   link: Link;
+  /** What is wrong with the address, if anything. */
+  problem?: string | undefined;
   onStart?: (lab: Lab) => void;
   /** Gets the fragment of an address that opens the page as it is now. */
   onChange?: (fragment: string) => void;
@@ -32,27 +34,29 @@ interface Props {
 
 /** The whole page, or the compact view of it that another page embeds. */
 export function App(props: Props) {
-  const first = lessons.find(({ id }) => id === props.link.lesson);
-  const lab = createLab(
-    first
-      ? { name: `${first.id}.toml`, text: first.scenario, set: {}, aqms: [...first.aqms] }
-      : props.link.setup,
-  );
+  const lab = createLab(props.link.setup);
   onCleanup(lab.close);
   const [chosen, setChosen] = createSignal<number | null>(null);
   const shown = createMemo(() => chosen() ?? suitable(lab.speed()));
   const [tab, setTab] = createSignal<(typeof TABS)[number] | null>(null);
-  const [lesson, setLesson] = createSignal(first);
+  /** The tabs that have been opened: what is in them remains. */
+  const [visited, setVisited] = createSignal<readonly string[]>([]);
+  const [lesson, setLesson] = createSignal(lessons.find(({ id }) => id === props.link.lesson));
   const lanes = createMemo(() => lab.lanes().map((_, i) => i), [], {
     equals: (a, b) => a.length === b.length,
   });
+  let root!: HTMLDivElement;
 
   props.onStart?.(lab);
+  void lab.begin(calm).then(() => {
+    if (props.problem) lab.setTrouble({ message: props.problem, problems: [], lane: 0 });
+  });
 
+  let written: Setup | undefined = props.problem === undefined ? undefined : lab.accepted();
   createEffect(() => {
-    const setup = { ...lab.setup, set: { ...lab.setup.set }, aqms: [...lab.setup.aqms] };
-    const current = lesson()?.id;
-    if (lab.lanes().length === 0) return;
+    const [setup, current] = [lab.accepted(), lesson()?.id];
+    if (lab.lanes().length === 0 || setup === written) return;
+    written = undefined;
     void fragment({ setup, embed: props.link.embed, ...(current !== undefined && { lesson: current }) }).then(
       props.onChange,
     );
@@ -60,8 +64,25 @@ export function App(props: Props) {
 
   const title = () => (lab.lanes()[0]?.checked.scenario.title as string | undefined) ?? "";
 
+  function open(name: (typeof TABS)[number]) {
+    setTab((before) => (before === name ? null : name));
+    setVisited((all) => [...new Set([...all, name])]);
+  }
+  const panel = (name: (typeof TABS)[number], content: () => JSX.Element) => (
+    <Show when={visited().includes(name)}>
+      <div hidden={tab() !== name}>{content()}</div>
+    </Show>
+  );
+
   return (
-    <div class="playground" data-scheme={scheme()} classList={{ embedded: props.link.embed }}>
+    <div
+      class="playground"
+      data-scheme={scheme()}
+      classList={{ embedded: props.link.embed }}
+      ref={(element) => {
+        root = element;
+      }}
+    >
       <Show when={!props.link.embed}>
         <header class="page">
           <h1>aqmlab playground</h1>
@@ -75,12 +96,20 @@ export function App(props: Props) {
               }}
             >
               <Show when={lab.setup.text !== undefined}>
-                <option value="">{lab.setup.name}</option>
+                <option value="" selected>
+                  {lab.setup.name}
+                </option>
               </Show>
               <For each={lab.scenarios()}>
-                {(name) => (
-                  <option value={name} selected={name === lab.setup.name}>
+                {({ name, problem }) => (
+                  <option
+                    value={name}
+                    selected={lab.setup.text === undefined && name === lab.setup.name}
+                    disabled={problem !== null}
+                    title={problem ?? ""}
+                  >
                     {name}
+                    {problem === null ? "" : " (has a recording)"}
                   </option>
                 )}
               </For>
@@ -112,48 +141,54 @@ export function App(props: Props) {
         </header>
       </Show>
       <Trouble lab={lab} />
-      <Show when={lab.lanes().length > 0} fallback={<p class="loading">The engine is loading …</p>}>
+      <Show
+        when={lab.lanes().length > 0}
+        fallback={
+          <Show when={!lab.trouble() && !lab.failure()}>
+            <p class="loading">The engine is loading …</p>
+          </Show>
+        }
+      >
         <div class="columns">
-          <main>
+          <main class="scene">
             <Show when={lesson()} keyed>
               {(one) => <LessonPanel lab={lab} lesson={one} onClose={() => setLesson(undefined)} />}
             </Show>
             <p class="title">{title()}</p>
             <For each={lanes()}>{(lane) => <Network lab={lab} lane={lane} />}</For>
-            <Transport lab={lab} window={chosen()} setWindow={setChosen} />
+            <Transport
+              lab={lab}
+              window={chosen()}
+              setWindow={setChosen}
+              keys={props.link.embed ? root : document}
+            />
             <Readings lab={lab} window={shown()} />
-            <Plots lab={lab} window={shown()} />
           </main>
-          <aside aria-label="Controls">
+          <aside class="controls" aria-label="Controls">
             <Disciplines lab={lab} />
             <Sliders lab={lab} first={lesson()?.sliders ?? []} />
           </aside>
+          <Plots lab={lab} window={shown()} />
         </div>
         <Show when={!props.link.embed}>
           <nav class="tabs" aria-label="More">
             <For each={TABS}>
               {(name) => (
-                <button
-                  type="button"
-                  aria-expanded={tab() === name}
-                  onClick={() => setTab((open) => (open === name ? null : name))}
-                >
+                <button type="button" aria-expanded={tab() === name} onClick={() => open(name)}>
                   {name}
                 </button>
               )}
             </For>
           </nav>
-          <Switch>
-            <Match when={tab() === "Scenario"}>
-              <Editor lab={lab} />
-            </Match>
-            <Match when={tab() === "Results"}>
-              <Results lab={lab} />
-            </Match>
-            <Match when={tab() === "Share and save"}>
-              <Share lab={lab} window={shown()} />
-            </Match>
-          </Switch>
+          {panel("Scenario", () => (
+            <Editor lab={lab} onRun={() => setLesson(undefined)} />
+          ))}
+          {panel("Results", () => (
+            <Results lab={lab} />
+          ))}
+          {panel("Share and save", () => (
+            <Share lab={lab} window={shown()} />
+          ))}
           <p class="note">
             Keys: space plays and pauses, . goes one sample further, n to the next drop, + and - change the
             speed.

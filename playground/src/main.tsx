@@ -7,8 +7,9 @@ import type { Lab } from "./model/lab.js";
 import { type Link, link, START } from "./model/setup.js";
 
 const place = document.getElementById("playground") as HTMLElement;
+let problem: string | undefined;
 const found: Link = await link(location.hash).catch((error: Error) => {
-  place.textContent = error.message;
+  problem = error.message;
   return { setup: START, embed: false };
 });
 
@@ -19,7 +20,7 @@ const onStart = (lab: Lab) => {
 };
 const onChange = (fragment: string) => history.replaceState(null, "", `#${fragment}`);
 
-render(() => <App link={found} onStart={onStart} onChange={onChange} />, place);
+render(() => <App link={found} problem={problem} onStart={onStart} onChange={onChange} />, place);
 
 // An address that is changed by hand, or by another page, opens what it says.
 addEventListener("hashchange", () => location.reload());

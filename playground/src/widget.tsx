@@ -1,7 +1,7 @@
 import { render as draw } from "solid-js/web";
 import styles from "uplot/dist/uPlot.min.css?inline";
 import { App } from "./App.js";
-import { link } from "./model/setup.js";
+import { link, START } from "./model/setup.js";
 import own from "./page.css?inline";
 
 /** What anywidget hands over: see aqmlab's `play`. */
@@ -22,11 +22,16 @@ async function render({ model, el }: Context): Promise<() => void> {
   place.style.maxHeight = `${model.get("height")}px`;
   place.style.overflow = "auto";
   el.append(style, place);
-  const found = await link(String(model.get("link")));
+  let problem: string | undefined;
+  const found = await link(String(model.get("link"))).catch((error: Error) => {
+    problem = error.message;
+    return { setup: START };
+  });
   return draw(
     () => (
       <App
         link={{ ...found, embed: true }}
+        problem={problem}
         onChange={(fragment) => {
           model.set("link", fragment);
           model.save_changes();

@@ -1,12 +1,17 @@
-import { Engine, type Table } from "aqmlab";
+import { Engine, type Opening, type Table } from "aqmlab";
 import { beforeAll, expect, test } from "vitest";
+import { l4s } from "../src/lessons/l4s.js";
 import { aqm, type Catalogue, discipline, field, words } from "../src/model/catalogue.js";
 import { classOf, DRAWN, Flows } from "../src/model/flows.js";
 import { entries } from "../src/model/glossary.js";
 import { Growing, Samples } from "../src/model/history.js";
 import { amount, parsed, text } from "../src/model/quantity.js";
-import { command, fragment, type Link, link, START } from "../src/model/setup.js";
+import { disciplineOf } from "../src/model/scenario.js";
+import { command, fragment, type Link, link, setupOf } from "../src/model/setup.js";
 import { sliders } from "../src/model/sliders.js";
+import { flowShade } from "../src/views/colours.js";
+import { geometry, place } from "../src/views/geometry.js";
+import { Lane } from "../src/worker/lane.js";
 import { type LaneFrame, SAMPLED } from "../src/worker/protocol.js";
 
 let engine: Engine;
@@ -26,23 +31,28 @@ test("an address opens what it was made from", async () => {
       },
       embed: true,
     },
-    { setup: START, lesson: "l4s", embed: false },
+    { setup: { ...setupOf(l4s), set: { "dumbbell.rate": "5 Mbit/s" } }, lesson: "l4s", embed: false },
     {
       setup: { name: "mine.toml", text: 'title = "Größe"\n'.repeat(99), set: {}, aqms: ["red"] },
       embed: false,
     },
   ];
   for (const one of links) {
-    expect(await link(await fragment(one))).toEqual({
-      lesson: undefined,
-      ...one,
-      setup: { text: undefined, seed: undefined, ...one.setup },
-    });
+    expect(await link(await fragment(one))).toEqual(one);
   }
 });
 
-test("a damaged address says so", async () => {
-  await expect(link("toml=AAAA%%")).rejects.toThrow("damaged");
+test("an address that is not as it should be says so", async () => {
+  for (const [address, message] of [
+    ["toml=AAAA%%", "damaged"],
+    ["lesson=nope", "lesson=nope: no such lesson; known: bufferbloat"],
+    ["seed=abc", "seed=abc: must be a whole number"],
+    ["set=foo", "set=foo: must be set=path=value"],
+    ["aqm=a&aqm=b&aqm=c&aqm=d", "at most 3"],
+    ["scenarios=x", "scenarios: no such part"],
+  ] as const) {
+    await expect(link(address)).rejects.toThrow(message);
+  }
 });
 
 test("the command is one that a shell can read", () => {
@@ -56,6 +66,9 @@ test("the command is one that a shell can read", () => {
     "aqmlab compare quickstart --aqm codel:target=10ms --aqm pie --set 'dumbbell.rate=5 Mbit/s' --seed 3",
   );
   expect(command({ name: "quickstart", set: {}, aqms: [""] })).toBe("aqmlab run quickstart");
+  expect(command({ name: "quickstart", set: {}, aqms: ["", "pie"] })).toBe(
+    "aqmlab run quickstart && aqmlab run quickstart --aqm pie",
+  );
 });
 
 test("quantities are read and written as in a scenario", () => {
@@ -142,16 +155,19 @@ test("the means of a whole run are the metrics of the engine", () => {
   const opening = { name: "quickstart", aqm: "pie:ecn=true", set: { duration: "12 s", warmup: "0 s" } };
   using simulation = engine.open(opening);
   const rows: number[][] = [];
-  for (let step = 1; step <= 1200; step++) {
-    simulation.advance(step / 100);
+  // Steps of 10 ms, and for a while of 1 ms.
+  for (let t = 0.01; t < 12.0005; t += t > 3 && t < 5 ? 0.001 : 0.01) {
+    simulation.advance(t);
     const glance = simulation.glance();
-    if (glance) rows.push(SAMPLED.map((name) => (name === "p" ? 0 : glance[name])));
+    if (glance === null) continue;
+    const row = { ...glance, p: 0, capacity: simulation.capacity(0, glance.t) };
+    rows.push(SAMPLED.map((name) => row[name]));
   }
   const samples = new Samples();
   const columns = Object.fromEntries(
     SAMPLED.map((name, i) => [name, Float64Array.from(rows, (row) => row[i] as number)]),
   );
-  samples.take({ samples: columns } as unknown as LaneFrame, 1e7);
+  samples.take({ samples: columns } as unknown as LaneFrame);
   const means = samples.means(0);
   const { metrics } = simulation.results();
   // The first sample is at 10 ms.
@@ -189,6 +205,108 @@ test("the flows of a run have the windows, rates and fairness of the engine", ()
     .column("delivered")
     .reduce((a, b) => a + b, 0);
   expect(total).toBeLessThanOrEqual(simulation.glance()?.delivered as number);
-  expect(flows.fairness(0)).toBeGreaterThan(0.1);
-  expect(flows.fairness(0)).toBeLessThan(0.9);
+});
+
+/** Samples and flows of a live run, which `change` changes at some times, until `end`. */
+function watched(opening: Opening, end: number, change: (t: number) => Opening | null = () => null) {
+  const lane = new Lane(engine, opening);
+  const [samples, flows] = [new Samples(), new Flows()];
+  for (let t = 1; t <= end; t++) {
+    lane.advance(t, 0.01);
+    const frame = lane.frame();
+    samples.take(frame);
+    flows.take(frame);
+    const next = change(t);
+    if (next) lane.follow(next);
+  }
+  lane.close();
+  return { samples, flows };
+}
+
+test("a link with a schedule has the utilisation of the engine", () => {
+  const opening = {
+    name: "rfc7928/varying-capacity",
+    set: { duration: "60 s", warmup: "20 s" },
+    aqm: "droptail",
+  };
+  const { samples } = watched(opening, 60);
+  using simulation = engine.open(opening);
+  expect(samples.means(20)?.utilisation).toBeCloseTo(simulation.run().metrics.utilisation as number, 2);
+});
+
+test("flows that come back have the rates of their presence, and those that stay the engine's fairness", () => {
+  const opening = (count: number) => ({
+    name: "quickstart",
+    aqm: "fq_codel",
+    set: { "traffic.flows.count": count },
+  });
+  const { flows } = watched(opening(10), 30, (t) => (t === 10 ? opening(2) : t === 20 ? opening(10) : null));
+  const rates = flows.rates(flows.drawn(), 20.5, 0.5).slice(1);
+  expect(rates).toHaveLength(10);
+  for (const rate of rates) expect(Math.max(...rate.filter(Number.isFinite))).toBeLessThan(1.1e7);
+  expect(flows.fairness(15)).toBeGreaterThan(0.95); // Of the two that were there.
+
+  const steady = { name: "quickstart", aqm: "droptail", set: { duration: "20 s", warmup: "10 s" } };
+  using simulation = engine.open(steady);
+  const jain = simulation.run().metrics.jain as number;
+  expect(watched(steady, 20).flows.fairness(10)).toBeCloseTo(jain, 1);
+});
+
+test("every scenario without a recording runs as a lane, with its discipline and its probability", () => {
+  for (const name of engine.scenarios) {
+    const scenario = checked(name);
+    if (scenario === null) continue;
+    const lane = new Lane(engine, { name });
+    lane.advance(0.05, 0.01);
+    expect(lane.frame().samples.t?.length, name).toBe(5);
+    expect(disciplineOf(scenario).name, name).toMatch(/^\w+$/);
+    lane.close();
+  }
+  const p = (aqm: string) => watched({ name: "quickstart", aqm }, 3).samples.columns.p[200];
+  expect(p("gred")).toBeGreaterThan(0);
+  expect(p("fq_pie")).toBeGreaterThanOrEqual(0);
+  expect(p("droptail")).toBeNaN();
+});
+
+test("a packet is on its way, in the queue, on the link and beyond it when it is there", () => {
+  const shape = geometry(1000);
+  const ways = { before: 0.01, delay: 0.02, after: 0.01 };
+  const packet = { arrived: 1, at: 1.1, fate: 0, flow: 1, size: 1500 };
+  const at = (t: number, fate = 0) =>
+    place({ ...packet, fate }, { t, ways, rate: 1.2e6, speed: 1, calm: false }, shape, 0);
+  expect(at(0.98)).toBeNull();
+  expect(at(0.995)?.x).toBeCloseTo((shape.senders + shape.queue.left) / 2);
+  expect(at(1.05)?.kind).toBe("queue");
+  expect(at(1.115)?.x).toBeCloseTo((shape.router + shape.far) / 2); // 10 ms of transmission and 20 ms of delay.
+  expect(at(1.135)?.x).toBeCloseTo((shape.far + shape.receivers) / 2);
+  expect(at(1.15)).toBeNull();
+  expect(at(1.15, 2)?.kind).toBe("lost");
+  expect(at(1.7, 2)).toBeNull();
+});
+
+test("colours have contrast on their background", () => {
+  const light = (channel: number) =>
+    channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  const luminance = (rgb: readonly number[]) => {
+    const [r = 0, g = 0, b = 0] = rgb.map(light);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const rgb = (hue: number, saturation: number, lightness: number) => {
+    const [s, l] = [saturation / 100, lightness / 100];
+    const channel = (n: number) => {
+      const k = (n + hue / 30) % 12;
+      return l - s * Math.min(l, 1 - l) * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    };
+    return [channel(0), channel(8), channel(4)];
+  };
+  const surface = { light: luminance([1, 1, 1]), dark: luminance([0x14 / 255, 0x17 / 255, 0x1c / 255]) };
+  for (const scheme of ["light", "dark"] as const) {
+    for (let of = 0; of < 6; of++) {
+      for (let flow = 0; flow < 5; flow++) {
+        const own = luminance(rgb(...flowShade(scheme, of, flow)));
+        const [high, low] = [Math.max(own, surface[scheme]), Math.min(own, surface[scheme])];
+        expect((high + 0.05) / (low + 0.05), `${scheme} ${of} ${flow}`).toBeGreaterThan(3);
+      }
+    }
+  }
 });

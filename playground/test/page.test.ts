@@ -79,13 +79,83 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
     expect(page.url()).toContain("dumbbell.rate");
   });
 
-  test("steps to the next drop, and stops there", async () => {
-    const page = await started("scenario=quickstart&aqm=droptail");
+  test("steps to the next drop, which the picture shows, and stops there", async () => {
+    const page = await started('scenario=quickstart&aqm=droptail&set=dumbbell.sender_delay=["20 ms"]');
     await page.getByRole("button", { name: "Pause" }).click();
     const before = await time(page);
     await page.getByRole("button", { name: "To the next drop" }).click();
     await expect.poll(() => time(page)).toBeGreaterThan(before);
+    await expect.poll(() => page.getByRole("button", { name: "To the next drop" }).isEnabled()).toBe(true);
+    const red = await page.locator(".network canvas").evaluate((canvas) => {
+      const { width, height } = canvas as HTMLCanvasElement;
+      const pixels =
+        (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+      return Array.from({ length: pixels.length / 4 }, (_, i) =>
+        pixels.slice(4 * i, 4 * i + 3).join(),
+      ).includes("208,0,0");
+    });
+    expect(red).toBe(true);
     expect(await page.getByRole("button", { name: "Play" }).isVisible()).toBe(true);
+  });
+
+  test("says that there is no drop, and can be stopped meanwhile", async () => {
+    const page = await started(
+      "scenario=quickstart&aqm=droptail&set=traffic.flows.count=1&set=dumbbell.buffer=5000 packets",
+    );
+    await page.getByLabel("Speed").selectOption({ label: "1 ×" });
+    await page.getByRole("button", { name: "To the next drop" }).click();
+    await page.getByRole("button", { name: "Play" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "To the next drop" }).isEnabled()).toBe(true);
+    expect(await time(page)).toBeLessThan(50);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "To the next drop" }).click();
+    await expect
+      .poll(() => page.locator(".transport [role=status]").textContent(), { timeout: 60_000 })
+      .toContain("No packet");
+  });
+
+  test("a setup that is refused changes nothing, and what needs a new run offers one", async () => {
+    const page = await started("scenario=quickstart&aqm=codel&seed=2");
+    const address = page.url();
+    await page
+      .getByLabel("Scenario")
+      .first()
+      .evaluate((select) => {
+        const option = new Option("lred/trace", "lred/trace");
+        (select as HTMLSelectElement).add(option);
+        option.selected = true;
+        select.dispatchEvent(new Event("change", { bubbles: true }));
+      });
+    await expect.poll(() => page.getByRole("alert").textContent()).toContain("conference.pcap");
+    expect(page.url()).toBe(address);
+    await slide(page, "Rate", 100);
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    expect(page.url()).not.toBe(address);
+    await page.getByLabel("Discipline 1").selectOption("pie");
+    await expect.poll(() => page.url()).toContain("aqm=pie");
+  });
+
+  test("an address that is not as it should be says so, and runs what is known", async () => {
+    const page = await started("scenario=quickstart&lesson=nope");
+    expect(await page.getByRole("alert").textContent()).toContain("lesson=nope: no such lesson");
+    expect(page.url()).toContain("lesson=nope");
+    const unknown = await open(await browser.newContext(), "scenario=quickstrat", failures);
+    await expect.poll(() => unknown.getByRole("alert").textContent()).toContain("quickstart");
+    await unknown.getByRole("button", { name: "Begin with" }).click();
+    await unknown.waitForSelector(".plots canvas");
+  });
+
+  test("scenarios whose links have disciplines run, and fields keep the keys of the keyboard", async () => {
+    const page = await started("scenario=parking-lot");
+    expect(await page.locator(".network strong").textContent()).toBe("pi");
+    await page.getByRole("button", { name: "Pause" }).click();
+    const before = await time(page);
+    await page.keyboard.press("."); // The button has the focus.
+    await expect.poll(() => time(page)).toBeGreaterThan(before);
+    const flows = page.getByRole("slider", { name: /: number/ }).first();
+    const count = Number(await flows.inputValue());
+    await flows.press("ArrowRight");
+    await expect.poll(() => flows.inputValue()).toBe(String(count + 1));
   });
 
   test("compares disciplines on the same seed, with differences", async () => {
@@ -190,7 +260,7 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
 
   test("explains the words of the field, with the keyboard too", async () => {
     const page = await started();
-    const word = page.locator(".readings .term").first();
+    const word = page.locator(".readings .term button").first();
     await word.focus();
     const meaning = page.locator(`#${await word.getAttribute("aria-describedby")}`);
     expect(await meaning.isVisible()).toBe(true);
@@ -199,12 +269,18 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
 
   test("every control has a name, and nothing sticks out of a narrow window", async () => {
     for (const width of [360, 1280, 3840]) {
-      const page = await started("aqm=pie&aqm=codel", { viewport: { width, height: 800 } });
+      const page = await started("aqm=red:min_th=20,max_th=80,max_p=0.1,w_q=0.002&aqm=codel", {
+        viewport: { width, height: 800 },
+      });
       const unnamed = await page.locator("button, select, input").evaluateAll((all) =>
         all
           .filter((one) => {
             const { labels } = one as HTMLInputElement;
-            return !(one.textContent?.trim() || one.getAttribute("aria-label") || labels?.length);
+            return !(
+              (one.tagName === "BUTTON" && one.textContent?.trim()) ||
+              one.getAttribute("aria-label") ||
+              labels?.length
+            );
           })
           .map((one) => one.outerHTML),
       );
@@ -227,10 +303,10 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
       const answer = page.getByLabel(`Your answer in ${question.unit}`);
       await answer.fill(String(question.most * 2 + 1));
       await page.getByRole("button", { name: "Check" }).click();
-      expect(await page.getByRole("status").textContent()).toContain("Not yet");
+      expect(await page.locator(".lesson [role=status]").textContent()).toContain("Not yet");
       await answer.fill(String((question.least + question.most) / 2));
       await page.getByRole("button", { name: "Check" }).click();
-      expect(await page.getByRole("status").textContent()).toContain("Right.");
+      expect(await page.locator(".lesson [role=status]").textContent()).toContain("Right.");
     },
   );
 });

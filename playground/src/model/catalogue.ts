@@ -56,14 +56,10 @@ export function aqm({ name, values }: Words): string {
   return pairs.length === 0 ? name : `${name}:${pairs.join(",")}`;
 }
 
-/** The discipline of a name, and what its variant sets. */
-export function discipline(
-  catalogue: Catalogue,
-  name: string,
-): (Discipline & { sets: Record<string, unknown> }) | null {
+/** The discipline of a name, which may be that of a variant. */
+export function discipline(catalogue: Catalogue, name: string): Discipline | null {
   const variant = catalogue.variants.find((one) => one.name === name);
-  const found = catalogue.aqms.find((one) => one.name === (variant?.of ?? name));
-  return found === undefined ? null : { ...found, sets: variant?.values ?? {} };
+  return catalogue.aqms.find((one) => one.name === (variant?.of ?? name)) ?? null;
 }
 
 /** A discipline with one parameter changed; without it, if the value is undefined. */
@@ -73,13 +69,18 @@ export function withParameter(text: string, key: string, value: string | undefin
   return aqm({ name, values: value === undefined ? rest : { ...rest, [key]: value } });
 }
 
-/** The table of a scenario's own discipline as `--aqm` has it: what is not a default. Tables in it have no words. */
+/** Whether a discipline has tables in its table, which `--aqm` has no words for. */
+export const hasTables = (table: Record<string, unknown>) =>
+  Object.values(table).some((value) => typeof value === "object");
+
+/** The table of a scenario's own discipline as `--aqm` has it: what is not a default. The empty text if it has tables. */
 export function asWords(catalogue: Catalogue, table: Record<string, unknown>): string {
+  if (hasTables(table)) return "";
   const name = String(table.name);
   const parameters = discipline(catalogue, name)?.parameters ?? [];
   const changed = Object.entries(table).filter(([key, value]) => {
     const parameter = parameters.find((one) => one.name === key);
-    return parameter !== undefined && typeof value !== "object" && value !== parameter.default;
+    return parameter !== undefined && value !== parameter.default;
   });
   return aqm({ name, values: Object.fromEntries(changed.map(([key, value]) => [key, String(value)])) });
 }

@@ -12,7 +12,7 @@ const COLUMNS = {
   departed_bytes: "departed_bytes",
   waited: "waited_packet_seconds",
   delivered: "delivered_bytes",
-  rate: "rate_bit_per_s",
+  capacity: "capacity_bits",
 } as const;
 
 /** The samples that the page keeps, as CSV: a row for each time and discipline. */
@@ -45,10 +45,13 @@ interface Panel {
   curves: Curve[];
 }
 
+/** Quantity, title, unit, what a value is multiplied with, and the time in s over which it is averaged. */
 const PANELS: readonly [Quantity, string, string, number, number][] = [
   ["queue", "Queue", "packets", 1, 0.01],
   ["delay", "Queueing delay", "ms", 1000, 0.05],
   ["losses", "Drops in 0.5 s", "% of arrivals", 100, 0.5],
+  ["marked", "Marks in 0.5 s", "% of arrivals", 100, 0.5],
+  ["p", "Drop probability p", "%", 100, 0.01],
   ["throughput", "Link rate in use", "Mbit/s", 1e-6, 0.2],
 ];
 
@@ -60,17 +63,18 @@ export function svg(lab: Lab, window: number, colour: (lane: number) => string):
       title,
       unit,
       scale,
-      curves: lab.lanes().map(({ samples }, lane) => ({
-        label: lab.label(lane),
-        colour: colour(lane),
-        x: samples.column("t").subarray(samples.position("t", since)),
-        y: samples.series(quantity, since, width),
-      })),
+      curves: lab.lanes().map(({ samples }, lane) => {
+        const [x, y] = samples.series([[quantity, width]], since, Number.POSITIVE_INFINITY) as [
+          Float64Array,
+          Float64Array,
+        ];
+        return { label: lab.label(lane), colour: colour(lane), x, y };
+      }),
     }),
   );
   const height = panels.length * (PANEL + GAP) + 30;
   const keys = panels[0]?.curves.map(({ label, colour }, i) => {
-    const x = LEFT + i * 200;
+    const x = LEFT + (i * (WIDTH - LEFT)) / (panels[0]?.curves.length ?? 1);
     return `<path d="M${x} 14h20" stroke="${colour}" stroke-width="2"/><text x="${x + 26}" y="18">${escaped(label)}</text>`;
   });
   const drawn = panels.map((panel, i) => drawing(panel, 30 + i * (PANEL + GAP), [since, lab.now()]));
@@ -87,7 +91,7 @@ const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", 
 
 function drawing({ title, unit, scale, curves }: Panel, top: number, [from, to]: [number, number]): string {
   const values = curves.flatMap(({ y }) => Array.from(y)).filter(Number.isFinite);
-  const most = Math.max(1e-9, ...extremes(values)) * scale * 1.05;
+  const most = values.reduce((a, b) => Math.max(a, b), 1e-9) * scale * 1.05;
   const across = (t: number) => LEFT + ((t - from) / Math.max(to - from, 1e-9)) * (WIDTH - LEFT - 10);
   const up = (value: number) => top + PANEL - (value / most) * PANEL;
   const ticks = steps(most).map(
@@ -109,9 +113,6 @@ function drawing({ title, unit, scale, curves }: Panel, top: number, [from, to]:
   });
   return `<text x="${LEFT}" y="${top - 6}">${title} (${unit})</text>${ticks.join("")}${times.join("")}${lines.join("")}`;
 }
-
-/** The largest value, without a call that has all as arguments. */
-const extremes = (values: readonly number[]) => [values.reduce((a, b) => Math.max(a, b), 0)];
 
 /** Round numbers from 0 up to `most`: three to six. */
 function steps(most: number): number[] {

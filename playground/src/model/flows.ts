@@ -9,6 +9,9 @@ export const DRAWN = 16;
 /** The flows of TCP and of UDP have numbers of their own: a flow is known by those of its class and of itself. */
 const FLOWS = 2 ** 32;
 
+/** The number of a flow in its protocol. */
+export const numberOf = (flow: number) => flow % FLOWS;
+
 /** The class of a flow. */
 export const classOf = (flow: number) => Math.floor(flow / FLOWS);
 
@@ -48,17 +51,25 @@ function position({ flows }: Look, flow: number): number {
   return flows[low] === flow ? low : -1;
 }
 
-/** The bytes that a flow had delivered; 0 before it was there. */
-const deliveredBy = (look: Look, flow: number) => look.delivered[position(look, flow)] ?? 0;
-
 /** The senders of one lane over time. */
 export class Flows {
   #looks: Look[] = [];
   #values = 0;
+  /** The bytes that each flow had delivered when it was last seen before it came (again), by the time of its coming. */
+  readonly #came = new Map<number, { at: number; delivered: number }>();
+  readonly #seen = new Map<number, number>();
 
   take({ flows }: LaneFrame): void {
     for (const { at, table } of flows) {
       const next = look(at, table);
+      const last = this.#looks.at(-1);
+      next.flows.forEach((flow, i) => {
+        // A slot of a transient flow begins with nothing delivered.
+        const before = Math.min(this.#seen.get(flow) ?? 0, next.delivered[i] as number);
+        if (!last || position(last, flow) < 0 || before < (this.#seen.get(flow) ?? 0))
+          this.#came.set(flow, { at, delivered: before });
+        this.#seen.set(flow, next.delivered[i] as number);
+      });
       this.#looks.push(next);
       this.#values += next.flows.length + 1;
     }
@@ -108,20 +119,23 @@ export class Flows {
     const rate = (flow: number) => (one: Look, i: number) => {
       const then = before[i] as Look;
       if (position(one, flow) < 0 || one.at === then.at) return Number.NaN;
-      return (8 * (deliveredBy(one, flow) - deliveredBy(then, flow))) / (one.at - then.at);
+      const came = this.#came.get(flow);
+      const isNew = came !== undefined && then.at < came.at && came.at <= one.at;
+      const had = isNew ? came.delivered : (then.delivered[position(then, flow)] ?? Number.NaN);
+      return (8 * ((one.delivered[position(one, flow)] as number) - had)) / (one.at - then.at);
     };
     return [times(drawn), ...flows.map((flow) => Float64Array.from(drawn, rate(flow)))];
   }
 
-  /** Jain's index of the bytes that the flows of now delivered since a time; NaN without any. */
+  /** Jain's index of the bytes delivered since a time by the flows that were there all the time; NaN without any. */
   fairness(since: number): number {
     const looks = this.#since(since);
     const [first, last] = [looks[0], looks.at(-1)];
     if (!first || !last || first === last) return Number.NaN;
-    const shares = Array.from(
-      last.flows,
-      (flow, i) => (last.delivered[i] as number) - deliveredBy(first, flow),
+    const steady = Array.from(first.flows, (flow, i) => [position(last, flow), i, flow] as const).filter(
+      ([now, , flow]) => now >= 0 && (this.#came.get(flow)?.at ?? 0) <= first.at,
     );
+    const shares = steady.map(([now, i]) => (last.delivered[now] as number) - (first.delivered[i] as number));
     const sum = shares.reduce((a, b) => a + b, 0);
     const squares = shares.reduce((a, b) => a + b * b, 0);
     return sum ** 2 / (shares.length * squares);

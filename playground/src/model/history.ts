@@ -1,14 +1,16 @@
 import type { Columns, LaneFrame, Sampled } from "../worker/protocol.js";
 import { SAMPLED } from "../worker/protocol.js";
 
-/** The most samples that are kept: five minutes of one every 10 ms. */
-const ROOM = 30_000;
+/** The most samples that are kept: ten minutes of one every 10 ms, of which half may be forgotten. */
+const ROOM = 60_000;
 
 /** Columns that grow at their end, and lose their older half when they are full. */
 export class Growing<Name extends string> {
   readonly columns: Record<Name, Float64Array>;
   readonly #room: number;
   length = 0;
+  /** How many rows were forgotten. */
+  forgotten = 0;
 
   constructor(names: readonly Name[], room = ROOM) {
     this.#room = room;
@@ -47,13 +49,14 @@ export class Growing<Name extends string> {
     const half = this.#room >> 1;
     for (const name in this.columns) this.columns[name].copyWithin(0, half, this.length);
     this.length -= half;
+    this.forgotten += half;
   }
 }
 
-export type Row = Sampled | "rate";
-
-/** The means of one lane over an interval, and what follows from them. */
+/** The means of one lane over an interval. */
 export interface Means {
+  /** The length of the interval in s. */
+  span: number;
   throughput: number;
   utilisation: number;
   delay: number;
@@ -63,23 +66,24 @@ export interface Means {
   marks: number;
 }
 
-/** The samples of one lane so far: the counters of the engine, and the rate of its link in bit/s. */
-export class Samples extends Growing<Row> {
+/** What the plots of a link show. */
+export type Quantity = "queue" | "delay" | "throughput" | "losses" | "marked" | "p";
+
+/** The samples of one lane so far. */
+export class Samples extends Growing<Sampled> {
   constructor() {
-    super([...SAMPLED, "rate"]);
+    super(SAMPLED);
   }
 
-  take({ samples }: LaneFrame, rate: number): void {
-    const { t } = samples as Columns & { t: Float64Array };
-    for (let row = 0; row < t.length; row++) {
-      this.push((name) => (name === "rate" ? rate : ((samples[name] as Float64Array)[row] as number)));
-    }
+  take({ samples }: LaneFrame): void {
+    const columns = samples as Columns & Record<Sampled, Float64Array>;
+    for (let row = 0; row < columns.t.length; row++) this.push((name) => columns[name][row] as number);
   }
 
   /** The difference of a counter between two rows. */
-  #between(name: Row, from: number, to: number): number {
+  #between(name: Sampled, from: number, to: number): number {
     const column = this.columns[name];
-    return (column[to] as number) - (from < 0 ? 0 : (column[from] as number));
+    return (column[to] as number) - (column[from] as number);
   }
 
   /** The means from one time to the last sample; null if there are no two samples. */
@@ -87,39 +91,52 @@ export class Samples extends Growing<Row> {
     const to = this.length - 1;
     const from = this.position("t", since);
     if (to <= from) return null;
-    const { t, rate, queue } = this.columns;
-    let capacity = 0;
+    const { t, queue } = this.columns;
+    const span = this.#between("t", from, to);
+    const mean = this.#between("queue_area", from, to) / span;
     let squares = 0;
-    const mean = this.#between("queue_area", from, to) / this.#between("t", from, to);
     for (let row = from + 1; row <= to; row++) {
-      capacity += (rate[row] as number) * ((t[row] as number) - (t[row - 1] as number));
-      squares += ((queue[row] as number) - mean) ** 2;
+      squares += ((queue[row] as number) - mean) ** 2 * ((t[row] as number) - (t[row - 1] as number));
     }
     const bits = 8 * this.#between("departed_bytes", from, to);
     const arrivals = this.#between("arrivals", from, to);
     return {
-      throughput: bits / this.#between("t", from, to),
+      span,
+      throughput: bits / span,
       // A packet counts when its transmission begins: an interval may have one more than it carries.
-      utilisation: Math.min(1, bits / capacity),
+      utilisation: Math.min(1, bits / this.#between("capacity", from, to)),
       delay: this.#between("waited", from, to) / this.#between("departures", from, to),
       queue: mean,
-      deviation: Math.sqrt(squares / (to - from)),
+      deviation: Math.sqrt(squares / span),
       drops: this.#between("drops", from, to) / arrivals,
       marks: this.#between("marks", from, to) / arrivals,
     };
   }
 
-  /** What a plot shows of each sample from one time on: values over the `width` s before it. */
-  series(quantity: Quantity, since: number, width: number): Float64Array {
+  /** The rate of the link at the last sample, in bit/s; NaN before there are two. */
+  rate(): number {
+    const to = this.length - 1;
+    return to < 1 ? Number.NaN : this.#between("capacity", to - 1, to) / this.#between("t", to - 1, to);
+  }
+
+  /**
+   * The times of the samples from one time on, and what plots of some quantities show there: the values over the `width` s
+   * before. If there are more than `most`, every n-th is left, the same ones whenever the interval begins.
+   */
+  series(quantities: readonly [Quantity, number][], since: number, most: number): Float64Array[] {
     const first = this.position("t", since);
+    const every = Math.max(1, Math.ceil((this.length - first) / most));
+    const rows: number[] = [];
+    for (let row = first; row < this.length; row++) if ((this.forgotten + row) % every === 0) rows.push(row);
     const { t } = this.columns;
-    const values = new Float64Array(this.length - first);
-    let from = this.position("t", since - width);
-    for (let row = first; row < this.length; row++) {
-      while (from < row - 1 && (t[from + 1] as number) <= (t[row] as number) - width + 1e-9) from++;
-      values[row - first] = this.#value(quantity, Math.min(from, row - 1), row);
-    }
-    return values;
+    const values = ([quantity, width]: [Quantity, number]) => {
+      let from = this.position("t", since - width);
+      return Float64Array.from(rows, (row) => {
+        while (from < row - 1 && (t[from + 1] as number) <= (t[row] as number) - width + 1e-9) from++;
+        return row === 0 ? Number.NaN : this.#value(quantity, Math.min(from, row - 1), row);
+      });
+    };
+    return [Float64Array.from(rows, (row) => t[row] as number), ...quantities.map(values)];
   }
 
   #value(quantity: Quantity, from: number, to: number): number {
@@ -138,6 +155,3 @@ export class Samples extends Growing<Row> {
     }
   }
 }
-
-/** What the plots of a link show. */
-export type Quantity = "queue" | "delay" | "throughput" | "losses" | "marked" | "p";

@@ -3,14 +3,13 @@ import library from "virtual:scenarios";
 import { batch, createSignal } from "solid-js";
 import { createStore, reconcile, unwrap } from "solid-js/store";
 import { Client, Refusal, unpacked } from "../worker/client.js";
-import type { Checked, Frame, Opening, Started } from "../worker/protocol.js";
+import type { Checked, Found, Frame, Listed, Opening, Started } from "../worker/protocol.js";
 import { asWords, type Catalogue, tuned } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
 import { Packets } from "./packets.js";
-import { amount } from "./quantity.js";
+import { disciplineOf, ways } from "./scenario.js";
 import { LANES, openings, type Setup } from "./setup.js";
-import { observed } from "./sliders.js";
 
 /** The time between samples, in s, and the speed from which on it is the larger one. */
 const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
@@ -18,9 +17,15 @@ const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
 /** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. */
 const BUDGET = 11;
 
+/** How far a step to the next drop looks ahead, in s. */
+const LOOK_AHEAD = 60;
+
 /** Changes less than so many s apart count as one; and how many of the latest are marked. */
 const ONE_CHANGE = 0.5;
 const MARKED = 20;
+
+/** How long packets are kept after they left the queue, in s: the longest way that is drawn. */
+const KEPT = 2;
 
 /** A speed that no machine reaches. */
 export const AS_FAST_AS_IT_GOES = 1e6;
@@ -38,8 +43,8 @@ export interface Trouble {
   message: string;
   problems: readonly { path: string; line: number | null; text: string }[];
   lane: number;
-  /** Whether a new run would accept it. */
-  needsRestart: boolean;
+  /** The setup that a new run would accept. */
+  restart?: Setup;
 }
 
 export type Lab = ReturnType<typeof createLab>;
@@ -47,9 +52,11 @@ export type Lab = ReturnType<typeof createLab>;
 /** The laboratory of a page: a setup, its live runs, and the time. */
 export function createLab(start: Setup) {
   const client = new Client();
+  /** What the controls show. If it is refused, it becomes what is `accepted` again. */
   const [setup, setSetup] = createStore<Setup>(structuredClone(start));
+  const [accepted, setAccepted] = createSignal<Setup>(structuredClone(start));
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
-  const [scenarios, setScenarios] = createSignal<readonly string[]>([]);
+  const [scenarios, setScenarios] = createSignal<readonly Listed[]>([]);
   const [lanes, setLanes] = createSignal<LaneState[]>([]);
   const [now, setNow] = createSignal(0);
   /** Counts the frames: what is drawn depends on it. */
@@ -62,7 +69,9 @@ export function createLab(start: Setup) {
   const [changes, setChanges] = createSignal<number[]>([]);
   const [trouble, setTrouble] = createSignal<Trouble | null>(null);
   const [failure, setFailure] = createSignal<string | null>(null);
-  /** The lane whose flows and packets are shown in detail. */
+  /** What the last step to a drop came to. */
+  const [notice, setNotice] = createSignal("");
+  /** The lane whose flows are shown. */
   const [selected, setSelected] = createSignal(0);
   let closed = false;
   /** One request at a time changes the runs. */
@@ -75,16 +84,27 @@ export function createLab(start: Setup) {
     return next;
   };
 
-  const report = (error: unknown, needsRestart: boolean) => {
-    if (error instanceof Refusal) {
+  const snapshot = (): Setup => structuredClone(unwrap(setup));
+  const show = (next: Setup) =>
+    setSetup(reconcile({ text: undefined, seed: undefined, ...structuredClone(next) }));
+
+  /** Reports why a setup was refused, and returns to the one before. */
+  const report = (error: unknown, refused?: Setup) =>
+    batch(() => {
+      if (!(error instanceof Refusal)) {
+        setFailure(error instanceof Error ? error.message : String(error));
+        return;
+      }
       const { message, problems, lane } = error;
       // A refusal without problems is of the run, not of the scenario.
-      setTrouble({ message, problems, lane, needsRestart: needsRestart && problems.length === 0 });
-    } else setFailure(error instanceof Error ? error.message : String(error));
-  };
+      const restart = problems.length === 0 && refused !== undefined ? { restart: refused } : {};
+      setTrouble({ message, problems, lane, ...restart });
+      show(accepted());
+    });
 
-  const opened = (checked: Checked[]) =>
+  const opened = (asked: Setup, checked: Checked[]) =>
     batch(() => {
+      setAccepted(asked);
       setLanes(
         checked.map((one) => ({
           checked: one,
@@ -98,21 +118,30 @@ export function createLab(start: Setup) {
       setChanges([]);
       setFinished(false);
       setTrouble(null);
+      setFailure(null);
+      setNotice("");
       setFrames((count) => count + 1);
     });
 
-  /** Starts anew with what is set up. */
+  /** Starts anew with what is set up; returns whether it is accepted. */
   const restart = () =>
     inTurn(async () => {
+      const asked = snapshot();
       try {
-        opened(await client.ask<Checked[]>({ ask: "open", openings: openings(unwrap(setup)) }));
+        opened(asked, await client.ask<Checked[]>({ ask: "open", openings: openings(asked) }));
         await advance(1e-6);
         return true;
       } catch (error) {
-        report(error, false);
+        report(error);
         return false;
       }
     });
+
+  /** Replaces everything that is set up; returns whether it is accepted. */
+  const load = (next: Setup) => {
+    show(next);
+    return restart();
+  };
 
   /** Makes the running simulations follow what is set up, as soon as the worker is free; changes meanwhile go together. */
   const follow = () => {
@@ -120,15 +149,19 @@ export function createLab(start: Setup) {
     queued = true;
     void inTurn(async () => {
       queued = false;
-      if (finished() || lanes().length !== setup.aqms.length) return;
+      const asked = snapshot();
       try {
-        const checked = await client.ask<Checked[]>({ ask: "follow", openings: openings(unwrap(setup)) });
-        setLanes((all) => all.map((lane, i) => ({ ...lane, checked: checked[i] as Checked })));
-        // A slider that moves is one change.
-        setChanges((all) => [...all.filter((at) => at < now() - ONE_CHANGE), now()].slice(-MARKED));
-        setTrouble(null);
+        if (finished()) throw new Refusal("The hour of this run is over: a change needs a new run.", [], 0);
+        const checked = await client.ask<Checked[]>({ ask: "follow", openings: openings(asked) });
+        batch(() => {
+          setAccepted(asked);
+          setLanes((all) => all.map((lane, i) => ({ ...lane, checked: checked[i] as Checked })));
+          // A slider that moves is one change.
+          setChanges((all) => [...all.filter((at) => at < now() - ONE_CHANGE), now()].slice(-MARKED));
+          setTrouble(null);
+        });
       } catch (error) {
-        report(error, true);
+        report(error, asked);
       }
     });
   };
@@ -138,8 +171,7 @@ export function createLab(start: Setup) {
       lanes().forEach((lane, i) => {
         const found = frame.lanes[i];
         if (found === undefined) return;
-        const { link } = observed(lane.checked.scenario);
-        lane.samples.take(found, amount(link.rate, "bit/s") ?? Number.NaN);
+        lane.samples.take(found);
         lane.flows.take(found);
         lane.packets.take(found, frame.now - KEPT);
       });
@@ -151,17 +183,29 @@ export function createLab(start: Setup) {
 
   const step = () => (speed() >= STEPS.from ? STEPS.coarse : STEPS.fine);
 
-  const advance = async (by: number) => {
-    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: BUDGET, step: step() }));
+  const advance = async (by: number, spacing = step()) => {
+    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: BUDGET, step: spacing }));
   };
 
-  /** Advances to the next packet that is lost, and pauses there. */
-  const toLoss = () => {
+  /** Advances to the next packet that is lost at the observed link, until the picture shows it, and pauses there. */
+  const toLoss = async () => {
     setPlaying(false);
-    return inTurn(async () => {
-      if (finished()) return;
-      take(await client.ask<Frame>({ ask: "toLoss", step: STEPS.fine }));
-    });
+    setNotice("");
+    const until = now() + LOOK_AHEAD;
+    const [first] = lanes();
+    for (let found = false; !found && !finished() && first === lanes()[0]; ) {
+      found = await inTurn(async () => {
+        const frame = await client.ask<Found>({ ask: "toLoss", until, budget: BUDGET, step: STEPS.fine });
+        take(frame);
+        return frame.found;
+      });
+      if (found && first) await inTurn(() => advance(ways(first.checked.scenario).before, STEPS.fine));
+      else if (now() >= until) {
+        setNotice(`No packet was lost in ${LOOK_AHEAD} s.`);
+        return;
+      }
+      if (playing()) return;
+    }
   };
 
   /** Advances by one sample, and pauses there. */
@@ -181,18 +225,18 @@ export function createLab(start: Setup) {
       try {
         await inTurn(() => advance(passed * speed()));
       } catch (error) {
-        report(error, false);
+        report(error);
       }
       const reached = (now() - before) / Math.max(passed, 1e-3);
       setPace((pace) => (pace === 0 ? reached : pace + 0.05 * (reached - pace)));
     }
   }
 
-  /** A lane's discipline as `--aqm` has it; that of the scenario too, without tables. */
+  /** A lane's discipline as `--aqm` has it; that of the scenario too, but the empty text if it has tables. */
   const explicit = (lane: number): string => {
-    const own = lanes()[lane]?.checked.scenario.aqm as Record<string, unknown> | undefined;
+    const own = lanes()[lane]?.checked.scenario;
     const known = catalogue();
-    return setup.aqms[lane] || (known && own ? asWords(known, own) : "");
+    return setup.aqms[lane] || (known && own ? asWords(known, disciplineOf(own)) : "");
   };
 
   /** Changes a value of the scenario; a parameter of the discipline, `aqm.target`, in the disciplines that have it. */
@@ -211,43 +255,37 @@ export function createLab(start: Setup) {
     follow();
   };
 
-  /** Adds a discipline, or takes one away; all start anew, on the same seed. */
-  const compare = (aqms: string[]) => {
+  /** Sets all disciplines, one for each lane; all start anew, on the same seed. */
+  const compare = (aqms: readonly string[]) => {
     setSetup("aqms", aqms.slice(0, LANES));
-    return restart();
-  };
-
-  /** Replaces everything that is set up. */
-  const load = (next: Setup) => {
-    setSetup(reconcile({ text: undefined, seed: undefined, ...structuredClone(next) }));
     return restart();
   };
 
   /** The scenario file with its changes; with the discipline too, if there is one alone. */
   const file = async () => {
-    const { aqm, ...opening } = openings(unwrap(setup))[0] as Opening;
-    const alone = aqm !== undefined && setup.aqms.length === 1 ? { aqm } : {};
+    const { aqm, ...opening } = openings(accepted())[0] as Opening;
+    const alone = aqm !== undefined && accepted().aqms.length === 1 ? { aqm } : {};
     return (await client.ask<Checked>({ ask: "check", opening: { ...opening, ...alone } })).toml;
   };
 
-  const begin = async () => {
+  const begin = async (quiet: boolean) => {
     try {
       const packed = await unpacked(code);
       const started = await client.ask<Started>({ ask: "start", code: packed, library }, [packed]);
       setCatalogue(started.description as unknown as Catalogue);
       setScenarios(started.scenarios);
-      if (await restart()) setPlaying(true);
+      if (await restart()) setPlaying(!quiet);
       void play();
     } catch (error) {
-      report(error, false);
+      report(error);
     }
   };
-  const ready = begin();
 
   return {
     client,
-    ready,
+    begin,
     setup,
+    accepted,
     catalogue,
     scenarios,
     lanes,
@@ -263,6 +301,7 @@ export function createLab(start: Setup) {
     trouble,
     setTrouble,
     failure,
+    notice,
     selected,
     setSelected,
     restart,
@@ -276,8 +315,8 @@ export function createLab(start: Setup) {
     stepOnce,
     /** The name of a lane's discipline with its changed parameters. */
     label: (lane: number) => {
-      const own = lanes()[lane]?.checked.scenario.aqm as { name: string } | undefined;
-      return setup.aqms[lane] || own?.name || "";
+      const own = lanes()[lane]?.checked.scenario;
+      return accepted().aqms[lane] || (own ? String(disciplineOf(own).name) : "");
     },
     close: () => {
       closed = true;
@@ -285,6 +324,3 @@ export function createLab(start: Setup) {
     },
   };
 }
-
-/** How long packets are kept after they left the queue, in s: the longest way that is drawn. */
-const KEPT = 2;

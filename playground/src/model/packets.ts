@@ -20,63 +20,80 @@ export type Fate = "at random" | "early" | "for lack of room";
 
 const FATES: readonly (Fate | null)[] = [null, "at random", "early", "for lack of room"];
 
-/** The number of the packets of a data flow in the observed direction: data and datagrams. */
+/** The kinds of packets in the direction of the data: data and datagrams. */
 const FORWARD = new Set([0, 2]);
 
-/** The packets at one lane's observed link, and on their way after it. */
+/** The packets at one lane's observed link, and on their way after it: as the engine's tables have them. */
 export class Packets {
   readonly #link: number;
-  #passed: Packet[] = [];
-  #waiting: Packet[] = [];
+  #passed: Columns[] = [];
+  #waiting: Columns = {};
+  #followed: Packet | null = null;
 
   /** Of the link with this number. */
   constructor(link: number) {
     this.#link = link;
   }
 
-  /** Takes those of a frame, and forgets those that left before `since`, in s. */
+  /** The packet that the reader follows, as it is now. */
+  get followed(): Packet | null {
+    return this.#followed;
+  }
+
+  follow(packet: Packet | null): void {
+    this.#followed = packet;
+  }
+
+  /** Takes those of a frame, and forgets tables of which all left before `since`, in s. */
   take(frame: LaneFrame, since: number): void {
-    this.#passed = this.#passed.filter(({ at }) => at >= since);
-    for (const table of frame.packets) {
-      const { at, link } = table as Record<string, Float64Array>;
-      at?.forEach((time, i) => {
-        if (time >= since && link?.[i] === this.#link) this.#passed.push(packet(table, i, time));
+    this.#passed.push(...frame.packets);
+    this.#waiting = frame.waiting;
+    const own = this.#followed;
+    if (own && own.at === Number.POSITIVE_INFINITY) {
+      this.each((table, i, arrived) => {
+        if (isSame(own, table, i, arrived)) this.#followed = packet(table, i);
       });
     }
-    const { flow } = frame.waiting as Record<string, Float64Array>;
-    this.#waiting = Array.from(flow ?? [], (_, i) => packet(frame.waiting, i, Number.POSITIVE_INFINITY));
+    this.#passed = this.#passed.filter(({ at }) => (at?.at(-1) ?? 0) >= since);
   }
 
-  /** All that are known; those that wait in the order in which they leave, as far as it is known. */
-  *all(): Iterable<Packet> {
-    yield* this.#passed;
-    yield* this.#waiting;
-  }
-
-  /** The same packet as it is now. */
-  find({ flow, seq, kind, arrived }: Packet): Packet | undefined {
-    for (const other of this.all()) {
-      const same = other.flow === flow && other.seq === seq && other.kind === kind;
-      if (same && Math.abs(other.arrived - arrived) < 1e-9) return other;
+  /** Calls `act` for each packet in the direction of the data; those that wait, in the order in which they leave. */
+  each(act: (table: Columns, i: number, arrived: number, at: number) => void): void {
+    for (const table of this.#passed) {
+      const { at, link, kind, waited } = table as Record<string, Float64Array>;
+      at?.forEach((time, i) => {
+        if (link?.[i] === this.#link && FORWARD.has(kind?.[i] ?? -1))
+          act(table, i, time - (waited?.[i] ?? 0), time);
+      });
     }
-    return undefined;
+    const { arrived, kind } = this.#waiting as Record<string, Float64Array>;
+    arrived?.forEach((came, i) => {
+      if (FORWARD.has(kind?.[i] ?? -1)) act(this.#waiting, i, came, Number.POSITIVE_INFINITY);
+    });
   }
 }
 
-function packet(table: Columns, i: number, at: number): Packet {
-  const value = (name: string) => table[name]?.[i] ?? 0;
+const value = (table: Columns, name: string, i: number) => table[name]?.[i] ?? 0;
+
+/** A packet of a table. */
+export function packet(table: Columns, i: number): Packet {
+  const at = table.at?.[i] ?? Number.POSITIVE_INFINITY;
   return {
-    flow: value("flow"),
-    class: value("class"),
-    kind: value("kind"),
-    seq: value("seq"),
-    size: value("size"),
-    marked: value("marked") === 1,
-    arrived: table.arrived?.[i] ?? at - value("waited"),
+    flow: value(table, "flow", i),
+    class: value(table, "class", i),
+    kind: value(table, "kind", i),
+    seq: value(table, "seq", i),
+    size: value(table, "size", i),
+    marked: value(table, "marked", i) === 1,
+    arrived: table.arrived?.[i] ?? at - value(table, "waited", i),
     at,
-    lost: FATES[value("fate")] ?? null,
+    lost: FATES[value(table, "fate", i)] ?? null,
   };
 }
 
-/** Whether a packet goes in the direction of the data. */
-export const isForward = ({ kind }: Packet) => FORWARD.has(kind);
+/** Whether a row of a table is the same packet, waiting or gone. */
+export const isSame = (one: Packet, table: Columns, i: number, arrived: number) =>
+  Math.abs(one.arrived - arrived) < 1e-9 &&
+  one.seq === value(table, "seq", i) &&
+  one.flow === value(table, "flow", i) &&
+  one.class === value(table, "class", i);

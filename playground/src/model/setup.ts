@@ -1,4 +1,7 @@
 import type { Opening } from "aqmlab";
+import { lessons } from "../lessons/index.js";
+import type { Lesson } from "../lessons/lesson.js";
+import { type Catalogue, tuned } from "./catalogue.js";
 
 /** What the reader has set up: a scenario with changes, and the disciplines that run beside each other. */
 export interface Setup {
@@ -16,7 +19,7 @@ export interface Setup {
 export interface Link {
   setup: Setup;
   /** The lesson that begins. */
-  lesson?: string | undefined;
+  lesson?: string;
   /** Whether the page is part of another. */
   embed: boolean;
 }
@@ -37,13 +40,29 @@ export function openings({ name, text, set, aqms, seed }: Setup): Opening[] {
   }));
 }
 
+/** What a lesson sets up until one of its steps; without a catalogue, none of its parameters of disciplines. */
+export function setupOf(lesson: Lesson, step = 0, catalogue?: Catalogue): Setup {
+  const set: Record<string, string> = {};
+  let aqms = [...lesson.aqms];
+  for (const one of lesson.steps.slice(0, step + 1)) {
+    if (one.aqms !== undefined) aqms = [...one.aqms];
+    for (const [path, value] of Object.entries(one.set ?? {})) {
+      if (!path.startsWith("aqm.")) set[path] = String(value);
+      else if (catalogue) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
+    }
+  }
+  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms };
+}
+
+/** The name of the file that a setup is, or would be. */
+export const fileOf = ({ name }: Setup) =>
+  name.endsWith(".toml") ? name : `${name.replaceAll("/", "-")}.toml`;
+
 /** The fragment of an address that opens a setup: see docs/guide/playground.md. */
 export async function fragment({ setup, lesson, embed }: Link): Promise<string> {
   const found = new URLSearchParams();
-  const shown = embed ? { embed: "" } : undefined;
-  // A lesson has a setup of its own.
-  if (lesson !== undefined) return new URLSearchParams({ lesson, ...shown }).toString();
-  if (setup.text === undefined) found.append("scenario", setup.name);
+  if (lesson !== undefined) found.append("lesson", lesson);
+  else if (setup.text === undefined) found.append("scenario", setup.name);
   else {
     found.append("toml", await packed(setup.text));
     found.append("name", setup.name);
@@ -55,29 +74,49 @@ export async function fragment({ setup, lesson, embed }: Link): Promise<string> 
   return found.toString();
 }
 
-/** The opposite of `fragment`. Throws Error if its text cannot be unpacked. */
+const KEYS = ["scenario", "toml", "name", "aqm", "set", "seed", "lesson", "embed"];
+
+/** The opposite of `fragment`. Throws Error with the part that is not as it should be. */
 export async function link(fragment: string): Promise<Link> {
   const found = new URLSearchParams(fragment.replace(/^#/, ""));
-  const toml = found.get("toml");
+  const unknown = [...found.keys()].find((key) => !KEYS.includes(key));
+  if (unknown !== undefined)
+    throw new Error(`${unknown}: no such part of an address; known: ${KEYS.join(", ")}`);
+  const [toml, id, seed] = [found.get("toml"), found.get("lesson"), found.get("seed")];
+  const lesson = lessons.find((one) => one.id === id);
+  if (id !== null && lesson === undefined) {
+    throw new Error(`lesson=${id}: no such lesson; known: ${lessons.map((one) => one.id).join(", ")}`);
+  }
   const name = found.get(toml === null ? "scenario" : "name");
-  const seed = Number.parseInt(found.get("seed") ?? "", 10);
-  const aqms = found.getAll("aqm").slice(0, LANES);
-  const set = found.getAll("set").map((pair) => {
-    const at = pair.indexOf("=");
-    return [pair.slice(0, at), pair.slice(at + 1)];
-  });
-  const given = name !== null || toml !== null;
+  if (seed !== null && !/^\d{1,16}$/.test(seed)) throw new Error(`seed=${seed}: must be a whole number`);
+  const aqms = found.getAll("aqm");
+  if (aqms.length > LANES)
+    throw new Error(`aqm: ${aqms.length} disciplines: at most ${LANES} run beside each other`);
+  const base: Setup = lesson
+    ? setupOf(lesson)
+    : {
+        name: name ?? (toml === null ? START.name : "scenario.toml"),
+        set: {},
+        aqms: name !== null || toml !== null ? [""] : START.aqms,
+        ...(toml !== null && { text: await unpacked(toml) }),
+      };
   return {
     setup: {
-      name: name ?? (toml === null ? START.name : "scenario.toml"),
-      text: toml === null ? undefined : await unpacked(toml),
-      set: Object.fromEntries(set),
-      aqms: aqms.length > 0 ? aqms : given ? [""] : START.aqms,
-      seed: Number.isNaN(seed) ? undefined : seed,
+      ...base,
+      set: { ...base.set, ...Object.fromEntries(found.getAll("set").map(pair)) },
+      ...(aqms.length > 0 && { aqms }),
+      ...(seed !== null && { seed: Number(seed) }),
     },
-    lesson: found.get("lesson") ?? undefined,
+    ...(lesson && { lesson: lesson.id }),
     embed: found.has("embed"),
   };
+}
+
+/** The path and the value of a part `set=path=value`. */
+function pair(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new Error(`set=${text}: must be set=path=value`);
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 /** Base64url of the raw deflate of a text. */
@@ -99,19 +138,25 @@ async function unpacked(packed: string): Promise<string> {
   }
 }
 
-/** The command that does in aqmlab what the page shows. */
-export function command({ name, text, set, aqms, seed }: Setup): string {
+/** The command that does in aqmlab what the page shows; two where one cannot have the scenario's own discipline beside others. */
+export function command(setup: Setup): string {
+  const { name, text, set, aqms, seed } = setup;
   const quoted = (word: string) =>
     /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  const named = aqms.filter((aqm) => aqm !== "");
-  const file =
-    text === undefined ? name : name.endsWith(".toml") ? name : `${name.replaceAll("/", "-")}.toml`;
-  return [
-    "aqmlab",
-    named.length > 1 ? "compare" : "run",
-    quoted(file),
-    ...named.flatMap((aqm) => ["--aqm", quoted(aqm)]),
+  const rest = [
     ...Object.entries(set).flatMap(([path, value]) => ["--set", quoted(`${path}=${value}`)]),
     ...(seed === undefined ? [] : ["--seed", String(seed)]),
-  ].join(" ");
+  ];
+  const one = (verb: string, named: readonly string[]) =>
+    [
+      "aqmlab",
+      verb,
+      quoted(text === undefined ? name : fileOf(setup)),
+      ...named.flatMap((aqm) => ["--aqm", quoted(aqm)]),
+      ...rest,
+    ].join(" ");
+  const named = aqms.filter((aqm) => aqm !== "");
+  const own = named.length < aqms.length ? [one("run", [])] : [];
+  const others = named.length > 0 ? [one(named.length > 1 ? "compare" : "run", named)] : [];
+  return [...own, ...others].join(" && ");
 }

@@ -1,5 +1,6 @@
 import { type Catalogue, discipline } from "./catalogue.js";
 import { amount, parsed, text, type Unit } from "./quantity.js";
+import { disciplineOf, observed, type Table } from "./scenario.js";
 
 /** A value of the scenario that the reader moves. */
 export interface Slider {
@@ -16,16 +17,6 @@ export interface Slider {
   logarithmic: boolean;
   /** Whether only whole numbers are allowed. */
   whole: boolean;
-}
-
-type Table = Record<string, unknown>;
-
-/** The observed link of a scenario and its path. */
-export function observed(scenario: Table): { path: string; link: Table } {
-  if (scenario.dumbbell) return { path: "dumbbell", link: scenario.dumbbell as Table };
-  const links = scenario.link as Table[];
-  const link = links.find(({ name }) => name === scenario.observe) ?? (links[0] as Table);
-  return { path: `link.${link.name}`, link };
 }
 
 /** The sliders of a scenario with every default filled in. A value that is no number, such as a distribution, has none. */
@@ -58,7 +49,7 @@ export function sliders(scenario: Table): Slider[] {
 /** A slider for a parameter of the first discipline that has a number there, over four decades around its value. */
 export function ofDiscipline(catalogue: Catalogue, scenarios: readonly Table[], path: string): Slider[] {
   const key = path.replace(/^aqm\./, "");
-  for (const { aqm } of scenarios as { aqm: Table }[]) {
+  for (const aqm of scenarios.map(disciplineOf)) {
     const text = aqm[key];
     const found = typeof text === "number" ? { value: text, unit: "number" as const } : parsed(String(text));
     if (found === null || found.value <= 0) continue;

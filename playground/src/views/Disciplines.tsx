@@ -1,6 +1,15 @@
 import { createMemo, For, Show } from "solid-js";
-import { aqm, discipline, field, type Parameter, withParameter, words } from "../model/catalogue.js";
+import {
+  aqm,
+  discipline,
+  field,
+  hasTables,
+  type Parameter,
+  withParameter,
+  words,
+} from "../model/catalogue.js";
 import type { Lab } from "../model/lab.js";
+import { disciplineOf } from "../model/scenario.js";
 import { LANES } from "../model/setup.js";
 import { laneColour } from "./colours.js";
 import { scheme } from "./scheme.js";
@@ -14,7 +23,7 @@ export function Disciplines(props: { lab: Lab }) {
   const { lab } = props;
   const add = () => {
     const name = NEXT.find((one) => !lab.setup.aqms.some((other) => words(other).name === one)) ?? "droptail";
-    void lab.compare([...lab.setup.aqms, name]);
+    void lab.compare([...lab.setup.aqms.map((_, lane) => lab.explicit(lane)), name]);
   };
   const lanes = createMemo(() => lab.setup.aqms.map((_, i) => i), [], {
     equals: (a, b) => a.length === b.length,
@@ -33,10 +42,12 @@ export function Disciplines(props: { lab: Lab }) {
 
 function One(props: { lab: Lab; lane: number }) {
   const { lab, lane } = props;
-  const own = () =>
-    (lab.lanes()[lane]?.checked.scenario.aqm ?? {}) as Record<string, unknown> & { name?: string };
+  const own = (): Record<string, unknown> => {
+    const scenario = lab.lanes()[lane]?.checked.scenario;
+    return scenario ? disciplineOf(scenario) : {};
+  };
   const chosen = () => lab.setup.aqms[lane] ?? "";
-  const name = () => (chosen() === "" ? (own().name ?? "") : words(chosen()).name);
+  const name = () => (chosen() === "" ? String(own().name ?? "") : words(chosen()).name);
   const found = createMemo(() => {
     const catalogue = lab.catalogue();
     return catalogue && discipline(catalogue, name());
@@ -48,7 +59,7 @@ function One(props: { lab: Lab; lane: number }) {
       : [];
   };
   /** Whether the scenario's own discipline has a table, which words cannot have. */
-  const hasTable = () => chosen() === "" && Object.values(own()).some((value) => typeof value === "object");
+  const hasTable = () => chosen() === "" && hasTables(own());
   const problem = (key: string) => {
     const trouble = lab.trouble();
     return trouble?.lane === lane

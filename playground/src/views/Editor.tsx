@@ -1,6 +1,7 @@
-import { StreamLanguage } from "@codemirror/language";
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
+import { tags } from "@lezer/highlight";
 import { basicSetup, EditorView } from "codemirror";
 import { createSignal, onCleanup, onMount, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
@@ -10,8 +11,20 @@ import type { Checked } from "../worker/protocol.js";
 /** The name of a scenario that has no file. */
 export const UNNAMED = "scenario.toml";
 
+/** The colours of the page's scheme. */
+const COLOURS = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--key)" },
+  { tag: tags.string, color: "var(--string)" },
+  { tag: [tags.number, tags.atom, tags.bool], color: "var(--number)" },
+  { tag: tags.comment, color: "var(--muted)" },
+  { tag: tags.heading, color: "var(--text)", fontWeight: "bold" },
+]);
+
+/** Whether a text says which discipline there is. */
+const HAS_AQM = /^\s*(\[\s*)?aqm\b/m;
+
 /** The scenario's text, with the checker's errors on their lines. */
-export function Editor(props: { lab: Lab }) {
+export function Editor(props: { lab: Lab; onRun: () => void }) {
   const { lab } = props;
   let place!: HTMLDivElement;
   let view: EditorView | undefined;
@@ -36,21 +49,26 @@ export function Editor(props: { lab: Lab }) {
 
   /** Shows the scenario that runs, its changes included. */
   async function show() {
-    const insert = await lab.file();
-    view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
+    try {
+      const insert = await lab.file();
+      view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
+    } catch (error) {
+      setMessage((error as Error).message);
+    }
   }
 
   async function run() {
     const text = view?.state.doc.toString() ?? "";
-    const { name } = lab.setup;
-    await lab.load({
+    const { name, aqms } = lab.setup;
+    const loaded = await lab.load({
       name: lab.setup.text === undefined ? UNNAMED : name,
       text,
       set: {},
-      // A single discipline is in the text.
-      aqms: lab.setup.aqms.length > 1 ? [...lab.setup.aqms] : [""],
+      // The first discipline is that of the text, if it names one.
+      aqms: aqms.map((aqm, lane) => (lane === 0 && (aqms.length === 1 || HAS_AQM.test(text)) ? "" : aqm)),
       ...(lab.setup.seed !== undefined && { seed: lab.setup.seed }),
     });
+    if (loaded) props.onRun();
   }
 
   onMount(() => {
@@ -59,6 +77,7 @@ export function Editor(props: { lab: Lab }) {
       extensions: [
         basicSetup,
         StreamLanguage.define(toml),
+        syntaxHighlighting(COLOURS),
         lintGutter(),
         linter((editor) => check(editor.state.doc.toString()), { delay: 250 }),
         EditorView.contentAttributes.of({ "aria-label": "Scenario" }),

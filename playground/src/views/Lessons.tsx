@@ -1,23 +1,8 @@
 import { createSignal, For, Show } from "solid-js";
 import type { Lesson } from "../lessons/lesson.js";
-import { type Catalogue, tuned } from "../model/catalogue.js";
 import type { Lab } from "../model/lab.js";
-import type { Setup } from "../model/setup.js";
+import { setupOf } from "../model/setup.js";
 import { Text } from "./Term.js";
-
-/** What a lesson has set up at one of its steps. */
-function setupAt(catalogue: Catalogue, lesson: Lesson, step: number): Setup {
-  const set: Record<string, string> = {};
-  let aqms = [...lesson.aqms];
-  for (const one of lesson.steps.slice(0, step + 1)) {
-    if (one.aqms !== undefined) aqms = [...one.aqms];
-    for (const [path, value] of Object.entries(one.set ?? {})) {
-      if (path.startsWith("aqm.")) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
-      else set[path] = String(value);
-    }
-  }
-  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms };
-}
 
 /** A guided experiment: three steps and a question. */
 export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => void }) {
@@ -29,9 +14,11 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
 
   async function go(to: number) {
     setStep(to);
+    setAnswer("");
+    setVerdict(null);
     const next = props.lesson.steps[to];
     if (next === undefined) return;
-    const setup = setupAt(lab.catalogue() as Catalogue, props.lesson, to);
+    const setup = setupOf(props.lesson, to, lab.catalogue());
     if (to === 0 || next.restart || setup.aqms.length !== lab.setup.aqms.length) {
       if (await lab.load(setup)) lab.setPlaying(true);
     } else {
@@ -39,7 +26,8 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
       if (next.aqms) setup.aqms.forEach((aqm, lane) => void lab.choose(lane, aqm));
     }
   }
-  void go(0);
+  // The address may have begun it already, with the reader's changes.
+  if (lab.setup.name !== `${props.lesson.id}.toml`) void go(0);
 
   function judge(event: SubmitEvent) {
     event.preventDefault();

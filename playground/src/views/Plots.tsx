@@ -1,8 +1,9 @@
 import { createMemo, For, Show } from "solid-js";
-import { classOf, DRAWN } from "../model/flows.js";
+import { classOf, DRAWN, numberOf } from "../model/flows.js";
 import type { Quantity } from "../model/history.js";
 import type { Lab } from "../model/lab.js";
 import { short, text } from "../model/quantity.js";
+import { traffic } from "../model/scenario.js";
 import { flowColour, laneColour } from "./colours.js";
 import { type Line, Plot } from "./Plot.js";
 import { scheme } from "./scheme.js";
@@ -82,12 +83,6 @@ const PANELS: readonly Panel[] = [
   },
 ];
 
-/** Every n-th value, so that at most `POINTS` remain. */
-const thinned = (values: Float64Array) => {
-  const every = Math.ceil(values.length / POINTS);
-  return every <= 1 ? values : values.filter((_, i) => i % every === 0);
-};
-
 /** The moving plots: of the link for all disciplines, of the flows for the selected one. */
 export function Plots(props: { lab: Lab; window: number }) {
   const { lab } = props;
@@ -100,16 +95,14 @@ export function Plots(props: { lab: Lab; window: number }) {
     Math.max(props.window, lab.now()),
   ];
   const lines = createMemo<Line[]>(() =>
-    lab
-      .lanes()
-      .map((_, i) => ({ label: lab.label(i), colour: laneColour(scheme(), i) ?? "", dashed: i === 2 })),
+    lab.lanes().map((_, i) => ({ label: lab.label(i), colour: laneColour(scheme(), i), dashed: i === 2 })),
   );
   const data = ({ quantity, width }: Panel) => {
     const from = since();
-    const series = lab.lanes().map(({ samples }) => thinned(samples.series(quantity, from, width)));
-    const first = lab.lanes()[0]?.samples;
-    const times = first?.column("t").subarray(first.position("t", from)) ?? new Float64Array();
-    return [thinned(times), ...series];
+    const [first = [new Float64Array(), new Float64Array()], ...others] = lab
+      .lanes()
+      .map(({ samples }) => samples.series([[quantity, width]], from, POINTS));
+    return [...first, ...others.map(([, values]) => values as Float64Array)];
   };
   const isShown = ({ quantity }: Panel) => {
     lab.frames();
@@ -131,12 +124,13 @@ export function Plots(props: { lab: Lab; window: number }) {
   );
   const flowLines = createMemo<Line[]>(() => {
     const ranks = new Map<number, number>();
-    const entries = (lane()?.checked.scenario.traffic ?? []) as { name: string }[];
+    const scenario = lane()?.checked.scenario;
+    const entries = scenario ? traffic(scenario) : [];
     return flows().map((flow) => {
       const of = classOf(flow);
-      const rank = ranks.get(of) ?? 0;
-      ranks.set(of, rank + 1);
-      return { label: `${entries[of]?.name} ${rank + 1}`, colour: flowColour(scheme(), of, rank) };
+      const rank = (ranks.get(of) ?? 0) + 1;
+      ranks.set(of, rank);
+      return { label: `${entries[of]?.name} ${rank}`, colour: flowColour(scheme(), of, numberOf(flow)) };
     });
   });
   const ofFlows = () =>
@@ -176,7 +170,7 @@ export function Plots(props: { lab: Lab; window: number }) {
         <Plot
           title="Rates of the flows"
           term="goodput"
-          note={`over the last 0.5 s, ${ofFlows()}`}
+          note={`delivered in order, over the last 0.5 s, ${ofFlows()}`}
           lines={flowLines()}
           data={() => lane()?.flows.rates(flows(), since(), 0.5) ?? []}
           range={range}

@@ -56,7 +56,7 @@ export function Readings(props: { lab: Lab; window: number }) {
   return (
     <div class="scroll">
       <table class="readings">
-        <caption>Means of the last {short(Math.min(props.window, lab.now()))} s</caption>
+        <caption>Means of the last {short(readings()[0]?.span ?? 0)} s</caption>
         <thead>
           <tr>
             <th scope="col">Discipline</th>

@@ -1,4 +1,4 @@
-import type { Results as Found } from "aqmlab";
+import type { Results as Found, Opening } from "aqmlab";
 import { createSignal, For, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
 import { short } from "../model/quantity.js";
@@ -9,21 +9,25 @@ import { save } from "./save.js";
 /** The metrics of whole runs: what `aqmlab run` prints for the same scenario and seed, bit for bit. */
 export function Results(props: { lab: Lab }) {
   const { lab } = props;
-  const [found, setFound] = createSignal<{ label: string; results: Found }[]>([]);
+  const [found, setFound] = createSignal<{ label: string; opening: Opening; results: Found }[]>([]);
+  /** The setup of the results. */
+  const [of, setOf] = createSignal("");
+  const isOld = () => found().length > 0 && of() !== JSON.stringify(lab.accepted());
   const [done, setDone] = createSignal<number | null>(null);
   const [message, setMessage] = createSignal<string | null>(null);
 
   async function run() {
     setFound([]);
     setMessage(null);
-    const all = openings(lab.setup);
+    const all = openings(lab.accepted()).map((opening, lane) => ({ opening, label: lab.label(lane) }));
+    setOf(JSON.stringify(lab.accepted()));
     lab.setPlaying(false);
     try {
-      for (const [i, opening] of all.entries()) {
+      for (const [i, { opening, label }] of all.entries()) {
         const progress = (part: number) => setDone((i + part) / all.length);
         progress(0);
         const results = await lab.client.ask<Found>({ ask: "run", opening }, [], progress);
-        setFound((before) => [...before, { label: lab.label(i), results }]);
+        setFound((before) => [...before, { label, opening, results }]);
       }
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -64,6 +68,11 @@ export function Results(props: { lab: Lab }) {
       <Show when={message()}>
         <pre class="problem">{message()}</pre>
       </Show>
+      <Show when={isOld()}>
+        <p class="note" role="status">
+          These are results of what was set up before.
+        </p>
+      </Show>
       <Show when={found().length > 0}>
         <div class="scroll">
           <table class="results">
@@ -78,8 +87,8 @@ export function Results(props: { lab: Lab }) {
               <For each={rows()}>
                 {({ name, unit, doc }) => (
                   <tr>
-                    <th scope="row" title={doc}>
-                      <code>{name}</code>
+                    <th scope="row">
+                      <code title={doc}>{name}</code>
                     </th>
                     <td>{unit}</td>
                     <For each={found()}>

@@ -1,26 +1,24 @@
 import { createResource, createSignal, Show } from "solid-js";
 import { csv, svg } from "../model/export.js";
 import type { Lab } from "../model/lab.js";
-import { command, fragment } from "../model/setup.js";
+import { command, fileOf, fragment } from "../model/setup.js";
 import { laneColour } from "./colours.js";
 import { save } from "./save.js";
 
 /** The address and the command that show the same, and files to save. */
 export function Share(props: { lab: Lab; window: number }) {
   const { lab } = props;
-  const setup = () => ({ ...lab.setup, set: { ...lab.setup.set }, aqms: [...lab.setup.aqms] });
-  const [address] = createResource(setup, async (now) => {
+  const [address] = createResource(lab.accepted, async (now) => {
     const { origin, pathname, protocol } = location;
     const page = protocol.startsWith("http") ? origin + pathname : location.href.replace(/#.*/, "");
     return `${page}#${await fragment({ setup: now, embed: false })}`;
   });
-  const file = () =>
-    lab.setup.name.endsWith(".toml") ? lab.setup.name : `${lab.setup.name.replaceAll("/", "-")}.toml`;
+  const file = () => fileOf(lab.accepted());
   return (
     <section class="share">
       <Copied label="Permalink" text={address() ?? ""} />
-      <Copied label="Open in aqmlab" text={command(setup())} />
-      <Show when={lab.setup.text !== undefined}>
+      <Copied label="Open in aqmlab" text={command(lab.accepted())} />
+      <Show when={lab.accepted().text !== undefined}>
         <p class="note">
           Save the scenario first: the command reads {file()} from the folder in which you call it.
         </p>
@@ -38,7 +36,7 @@ export function Share(props: { lab: Lab; window: number }) {
             save(
               "plots.svg",
               "image/svg+xml",
-              svg(lab, props.window, (lane) => laneColour("light", lane) ?? ""),
+              svg(lab, props.window, (lane) => laneColour("light", lane)),
             )
           }
         >

@@ -1,6 +1,6 @@
-import { createEffect, createMemo, For, on, Show } from "solid-js";
+import { createMemo, For, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
-import { short, text } from "../model/quantity.js";
+import { amount, short, text } from "../model/quantity.js";
 import { ofDiscipline, position, type Slider, sliders, written } from "../model/sliders.js";
 import { flowColour } from "./colours.js";
 import { scheme } from "./scheme.js";
@@ -22,19 +22,23 @@ const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join
 /** The sliders of a link and its traffic; those of `first` come first. A change acts on the running simulation. */
 export function Sliders(props: { lab: Lab; first: readonly string[] }) {
   // A range remains while a slider moves in it.
-  const ranges = new Map<string, { least: number; most: number }>();
-  createEffect(on([() => props.lab.setup.name, () => props.lab.setup.text], () => ranges.clear()));
+  let ranges = new Map<string, { least: number; most: number }>();
+  let of = "";
   const steady = (slider: Slider): Slider => {
-    const { path, value } = slider;
-    const range = ranges.get(path);
-    if (range && value >= range.least && value <= range.most) return { ...slider, ...range };
-    ranges.set(path, { least: slider.least, most: slider.most });
-    return slider;
+    // A change that is under way shows already.
+    const value = amount(props.lab.setup.set[slider.path] ?? "", slider.unit) ?? slider.value;
+    const range = ranges.get(slider.path);
+    if (range && value >= range.least && value <= range.most) return { ...slider, ...range, value };
+    const { least, most } = slider;
+    ranges.set(slider.path, { least, most });
+    return { ...slider, value: Math.min(most, Math.max(least, value)) };
   };
   const all = createMemo(() => {
     const scenarios = props.lab.lanes().map(({ checked }) => checked.scenario);
     const catalogue = props.lab.catalogue();
     const [scenario] = scenarios;
+    const { name, text } = props.lab.setup;
+    if (of !== `${name} ${text}`) [of, ranges] = [`${name} ${text}`, new Map()];
     if (scenario === undefined || catalogue === undefined) return [];
     const parameters = props.first.filter((path) => path.startsWith("aqm."));
     const tuning = parameters.flatMap((path) => ofDiscipline(catalogue, scenarios, path));
@@ -76,6 +80,18 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
 }
 
 function One(props: { lab: Lab; slider: Slider }) {
+  /** Whether the positions are the values. */
+  const isPlain = () => props.slider.whole && !props.slider.logarithmic;
+  function move(to: number) {
+    const { slider } = props;
+    if (isPlain()) return props.lab.change(slider.path, String(to));
+    const next = written(slider, to / STEPS);
+    // A step of the keyboard is at least one unit.
+    const up = to > STEPS * position(slider);
+    const isStuck = slider.whole && amount(next, slider.unit) === slider.value;
+    const stepped = Math.min(slider.most, Math.max(slider.least, slider.value + (up ? 1 : -1)));
+    props.lab.change(slider.path, isStuck ? text(stepped, slider.unit, 9) : next);
+  }
   return (
     <div class="slider">
       <span>
@@ -91,17 +107,12 @@ function One(props: { lab: Lab; slider: Slider }) {
       </span>
       <input
         type="range"
-        min="0"
-        max={STEPS}
-        value={Math.round(STEPS * position(props.slider))}
+        {...(isPlain()
+          ? { min: props.slider.least, max: props.slider.most, step: 1, value: props.slider.value }
+          : { min: 0, max: STEPS, step: 1, value: Math.round(STEPS * position(props.slider)) })}
         aria-label={props.slider.label}
         aria-valuetext={shown(props.slider)}
-        onInput={(event) =>
-          props.lab.change(
-            props.slider.path,
-            written(props.slider, Number(event.currentTarget.value) / STEPS),
-          )
-        }
+        onInput={(event) => move(Number(event.currentTarget.value))}
       />
     </div>
   );

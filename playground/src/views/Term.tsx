@@ -17,32 +17,51 @@ const EDGE = 8;
 
 let last = 0;
 
-/** A word of the field, with its meaning for those who point at it or come to it with the keyboard. */
+/** A word of the field, with its meaning for those who point at it or come to it with the keyboard. Escape closes it. */
 export function Term(props: { name: string; children?: JSX.Element }) {
   const meaning = () => glossary[NAMES.get(props.name.toLowerCase()) ?? ""];
   last += 1;
   const id = `term-${last}`;
+  let word!: HTMLButtonElement;
   let tip!: HTMLSpanElement;
-  /** Moves the meaning to where it is inside the window. */
-  function fit() {
-    tip.style.translate = "none";
-    const { left, right } = tip.getBoundingClientRect();
-    const over = Math.max(0, right - document.documentElement.clientWidth + EDGE);
-    tip.style.translate = `${Math.max(-over, EDGE - left)}px`;
+  /** Shows the meaning beneath the word, or above it, inside the window and over everything. */
+  function show() {
+    tip.showPopover();
+    const [at, size] = [word.getBoundingClientRect(), tip.getBoundingClientRect()];
+    const { clientWidth, clientHeight } = document.documentElement;
+    const left = Math.max(EDGE, Math.min(at.left, clientWidth - size.width - EDGE));
+    const below = at.bottom + 4;
+    const top = below + size.height < clientHeight ? below : Math.max(EDGE, at.top - size.height - 4);
+    Object.assign(tip.style, { left: `${left}px`, top: `${top}px` });
   }
+  const hide = () => tip.hidePopover();
   return (
-    <button type="button" class="term" aria-describedby={id} onPointerEnter={fit} onFocus={fit}>
-      {props.children ?? props.name}
+    <span class="term">
+      <button
+        type="button"
+        ref={(element) => {
+          word = element;
+        }}
+        aria-describedby={id}
+        onPointerEnter={show}
+        onPointerLeave={hide}
+        onFocus={show}
+        onBlur={hide}
+        onKeyDown={({ key }) => key === "Escape" && hide()}
+      >
+        {props.children ?? props.name}
+      </button>
       <span
         role="tooltip"
         id={id}
+        popover="manual"
         ref={(element) => {
           tip = element;
         }}
       >
         {meaning()}
       </span>
-    </button>
+    </span>
   );
 }
 

@@ -11,14 +11,19 @@ export function Transport(props: {
   lab: Lab;
   window: number | null;
   setWindow: (seconds: number | null) => void;
+  /** Where keys count. */
+  keys: EventTarget;
 }) {
   const { lab } = props;
   const [seeking, setSeeking] = createSignal(false);
 
   async function toLoss() {
     setSeeking(true);
-    await lab.toLoss();
-    setSeeking(false);
+    try {
+      await lab.toLoss();
+    } finally {
+      setSeeking(false);
+    }
   }
 
   const slower = (by: number) => {
@@ -28,12 +33,9 @@ export function Transport(props: {
 
   function key(event: KeyboardEvent) {
     const target = event.target as HTMLElement;
-    if (
-      target.closest("input, select, textarea, button, a, [contenteditable], summary") ||
-      event.ctrlKey ||
-      event.metaKey
-    )
-      return;
+    const typing = target.closest("input:not([type=range]), select, textarea, [contenteditable]");
+    const pressing = event.key === " " && target.closest("button, a, summary, input");
+    if (typing || pressing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " ") lab.setPlaying(!lab.playing() && !lab.finished());
     else if (event.key === ".") void lab.stepOnce();
     else if (event.key === "n") void toLoss();
@@ -42,8 +44,8 @@ export function Transport(props: {
     else return;
     event.preventDefault();
   }
-  onMount(() => document.addEventListener("keydown", key));
-  onCleanup(() => document.removeEventListener("keydown", key));
+  onMount(() => props.keys.addEventListener("keydown", key as EventListener));
+  onCleanup(() => props.keys.removeEventListener("keydown", key as EventListener));
 
   return (
     <div class="transport" role="toolbar" aria-label="Time">
@@ -97,6 +99,9 @@ export function Transport(props: {
         <Show when={lab.playing() && lab.pace() > 0}>
           <span class="note"> {short(lab.pace(), 2)} × real time</span>
         </Show>
+        <span class="note" role="status">
+          {lab.notice()}
+        </span>
         <Show when={lab.finished()}>
           <span class="note"> the hour of this run is over</span>
         </Show>

@@ -1,7 +1,11 @@
-import type { Packet } from "../model/packets.js";
+import type { Ways } from "../model/scenario.js";
 
 /** Where the parts of a dumbbell are drawn, in CSS pixels. */
 export interface Geometry {
+  width: number;
+  height: number;
+  /** The size of everything, 1 in a picture of the least height. */
+  scale: number;
   senders: number;
   router: number;
   far: number;
@@ -13,41 +17,48 @@ export interface Geometry {
   /** The side of a waiting packet, and how many are above each other. */
   cell: number;
   rows: number;
-  height: number;
 }
 
-export function geometry(width: number, height: number): Geometry {
-  const margin = 14;
+const LEAST_HEIGHT = 132;
+
+export function geometry(width: number): Geometry {
+  const height = Math.round(Math.min(2 * LEAST_HEIGHT, Math.max(LEAST_HEIGHT, 0.09 * width)));
+  const scale = height / LEAST_HEIGHT;
+  const margin = 14 * scale;
   const inner = width - 2 * margin;
-  const middle = height / 2 - 6;
+  const middle = height / 2 - 6 * scale;
   const queue = {
     left: margin + 0.2 * inner,
     right: margin + 0.56 * inner,
-    top: middle - 30,
-    bottom: middle + 30,
+    top: middle - 30 * scale,
+    bottom: middle + 30 * scale,
   };
   const rows = 10;
   return {
+    width,
+    height,
+    scale,
     senders: margin,
-    router: queue.right + 6,
+    router: queue.right + 6 * scale,
     far: margin + 0.84 * inner,
     receivers: width - margin,
-    top: middle - 40,
+    top: middle - 40 * scale,
     middle,
-    bottom: middle + 40,
+    bottom: middle + 40 * scale,
     queue,
     cell: (queue.bottom - queue.top) / rows,
     rows,
-    height,
   };
 }
 
-/** The delays in s and the rate in bit/s of the ways to, over and from the observed link. */
-export interface Ways {
-  rate: number;
-  delay: number;
-  before: number;
-  after: number;
+/** What the place of a packet depends on. */
+export interface Moving {
+  arrived: number;
+  at: number;
+  /** Whether it was lost: 1 at random, 2 and 3 at the queue. */
+  fate: number;
+  flow: number;
+  size: number;
 }
 
 /** Where a packet is. */
@@ -55,20 +66,27 @@ export type Place =
   | { kind: "way" | "queue"; x: number; y: number }
   | { kind: "lost"; x: number; y: number; alpha: number };
 
-/** For how long a lost packet is seen to fall, in s on the reader's clock. */
+/** For how long a lost packet is seen, in s on the reader's clock. */
 const FALL = 0.5;
 
-/**
- * Where a packet is at the time `t`; null if it is not in the picture. `queued` is the number of packets that wait before it,
- * `speed` the simulated time that passes in a second.
- */
+/** The time that a picture shows, and the circumstances. */
+export interface Moment {
+  t: number;
+  ways: Ways;
+  /** The rate of the link in bit/s. */
+  rate: number;
+  /** The simulated time that passes in a second. */
+  speed: number;
+  /** Whether lost packets stay where they were lost. */
+  calm: boolean;
+}
+
+/** Where a packet is; null if it is not in the picture. `queued` is the number of packets that wait before it. */
 export function place(
-  packet: Packet,
-  t: number,
-  ways: Ways,
+  packet: Moving,
+  { t, ways, rate, speed, calm }: Moment,
   shape: Geometry,
   queued: number,
-  speed: number,
 ): Place | null {
   const { queue, middle } = shape;
   const y = [shape.top, middle, shape.bottom][packet.flow % 3] as number;
@@ -83,13 +101,14 @@ export function place(
   }
   if (t < packet.at) return inQueue(shape, queued);
   const since = t - packet.at;
-  if (packet.lost !== null) {
-    const fallen = since / (FALL * Math.max(speed, 1e-3));
-    if (fallen > 1 || speed === 0) return null;
-    const from = packet.lost === "at random" ? (shape.router + shape.far) / 2 : queue.left + 8;
-    return { kind: "lost", x: from, y: middle + fallen * (shape.height - middle), alpha: 1 - fallen };
+  if (packet.fate > 0) {
+    const passed = since / (FALL * Math.max(speed, 1e-3));
+    if (passed > 1) return null;
+    const x = packet.fate === 1 ? (shape.router + shape.far) / 2 : queue.left + 8 * shape.scale;
+    if (calm) return { kind: "lost", x, y: middle, alpha: 1 };
+    return { kind: "lost", x, y: middle + passed * (shape.height - middle), alpha: 1 - passed };
   }
-  const over = (8 * packet.size) / ways.rate + ways.delay;
+  const over = (8 * packet.size) / rate + ways.delay;
   if (since < over) {
     return { kind: "way", x: shape.router + (since / over) * (shape.far - shape.router), y: middle };
   }

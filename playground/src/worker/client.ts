@@ -26,6 +26,7 @@ export class Client {
   readonly #worker = new EngineWorker();
   readonly #pending = new Map<number, Pending>();
   #last = 0;
+  #failed: Error | undefined;
 
   constructor() {
     this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);
@@ -37,6 +38,7 @@ export class Client {
   }
 
   ask<T>(request: Asked, transferred: Transferable[] = [], onProgress = (_: number) => {}): Promise<T> {
+    if (this.#failed) return Promise.reject(this.#failed);
     const id = ++this.#last;
     this.#worker.postMessage({ id, ...request }, transferred);
     return new Promise<T>((resolve, reject) => {

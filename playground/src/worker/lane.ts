@@ -1,4 +1,6 @@
 import type { Engine, Opening, Simulation, Table } from "aqmlab";
+import type { Catalogue } from "../model/catalogue.js";
+import { disciplineOf } from "../model/scenario.js";
 import { type Columns, type LaneFrame, SAMPLED } from "./protocol.js";
 
 /** The time between two looks at the senders, in s. */
@@ -7,27 +9,32 @@ const FLOWS_EVERY = 0.05;
 /** A live run may last an hour; the scenario's own duration is for its results. */
 const LIVE = { duration: "3600 s", warmup: "0 s" };
 
-interface Signal {
-  name: string;
+/** The position of the signal `p` of each discipline and variant, by its name. */
+function positions(engine: Engine): ReadonlyMap<string, number> {
+  const { aqms, variants } = engine.describe() as unknown as Catalogue;
+  const found = new Map(
+    aqms.map(({ name, signals }) => [name, signals.findIndex((signal) => signal.name === "p")]),
+  );
+  for (const { name, of } of variants) found.set(name, found.get(of) ?? -1);
+  return found;
 }
 
 /** One live run, and what it did since the last frame. */
 export class Lane {
   readonly #simulation: Simulation;
-  /** The position of the signal `p` of each discipline, by its name. */
   readonly #positions: ReadonlyMap<string, number>;
   #p = -1;
   #sampled = 0;
   #looked = 0;
+  /** The bits that the observed link could have sent until a time. */
+  #capacity = 0;
+  #counted = 0;
   #rows: number[] = [];
   #flows: LaneFrame["flows"] = [];
   #packets: Columns[] = [];
 
   constructor(engine: Engine, opening: Opening) {
-    const { aqms } = engine.describe() as { aqms: { name: string; signals: Signal[] }[] };
-    this.#positions = new Map(
-      aqms.map(({ name, signals }) => [name, signals.findIndex((signal) => signal.name === "p")]),
-    );
+    this.#positions = positions(engine);
     this.#simulation = engine.open(live(opening));
     this.#note(this.#simulation.checked.scenario);
   }
@@ -59,11 +66,11 @@ export class Lane {
     this.#simulation.advance(until);
   }
 
-  /** Whether a packet was lost since the last time that packets were taken. */
+  /** Whether the observed link has lost a packet since the last time that packets were taken. */
   hasLost(): boolean {
-    return this.#take()
-      .column("fate")
-      .some((fate) => fate > 0);
+    const packets = this.#take();
+    const link = packets.column("link");
+    return packets.column("fate").some((fate, i) => fate > 0 && link[i] === this.checked.observed);
   }
 
   frame(): LaneFrame {
@@ -91,7 +98,7 @@ export class Lane {
   }
 
   #note(scenario: Record<string, unknown>): void {
-    const { name } = scenario.aqm as { name: string };
+    const name = String(disciplineOf(scenario).name);
     this.#p = this.#positions.get(name) ?? -1;
   }
 
@@ -99,7 +106,10 @@ export class Lane {
     const glance = this.#simulation.glance();
     if (glance === null) return;
     const p = this.#p < 0 ? Number.NaN : (glance.signals[this.#p] ?? Number.NaN);
-    for (const name of SAMPLED) this.#rows.push(name === "p" ? p : glance[name]);
+    this.#capacity += this.#simulation.capacity(this.#counted, glance.t);
+    this.#counted = glance.t;
+    const row = { ...glance, p, capacity: this.#capacity };
+    for (const name of SAMPLED) this.#rows.push(row[name]);
   }
 
   #look(at: number): void {

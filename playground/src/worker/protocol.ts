@@ -9,8 +9,8 @@ export type Request = { id: number } & (
   | { ask: "follow"; openings: Opening[] }
   /** Advances all live runs to a time, in s, for at most `budget` ms. */
   | { ask: "advance"; until: number; budget: number; step: number }
-  /** Advances all live runs until one of them loses a packet at its observed link. */
-  | { ask: "toLoss"; step: number }
+  /** The same, but only until one of them loses a packet at its observed link. */
+  | { ask: "toLoss"; until: number; budget: number; step: number }
   | { ask: "check"; opening: Opening }
   /** Runs an opening to its end: not a live run, but that of the command line. */
   | { ask: "run"; opening: Opening }
@@ -30,10 +30,14 @@ export type Answer = { id: number } & (
 /** The engine that has started. */
 export interface Started {
   description: Record<string, unknown>;
-  scenarios: readonly string[];
+  scenarios: readonly Listed[];
 }
 
-export type Opened = Checked[];
+/** A shipped scenario, and why it cannot run here; `null` if it can. */
+export interface Listed {
+  name: string;
+  problem: string | null;
+}
 
 /** Columns of numbers. */
 export type Columns = Readonly<Record<string, Float64Array>>;
@@ -57,7 +61,13 @@ export interface Frame {
   lanes: LaneFrame[];
 }
 
-/** The columns of a sample: counters so far as in a glance of the engine, `queue` and `p` now; `p` is NaN where none is. */
+/** A frame, and whether a packet was lost in it. */
+export interface Found extends Frame {
+  found: boolean;
+}
+
+/** The columns of a sample: counters so far as in a glance of the engine, `capacity`, the bits that the link
+ * could have sent so far, and `queue` and `p` now; `p` is NaN where none is. */
 export const SAMPLED = [
   "t",
   "queue",
@@ -69,6 +79,7 @@ export const SAMPLED = [
   "departed_bytes",
   "waited",
   "delivered",
+  "capacity",
   "p",
 ] as const;
 

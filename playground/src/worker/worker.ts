@@ -1,9 +1,6 @@
 import { Engine, type Opening, ScenarioError } from "aqmlab";
 import { Lane } from "./lane.js";
-import type { Answer, Frame, Request } from "./protocol.js";
-
-/** The longest time that a step to the next loss looks ahead, in s. */
-const LOOK_AHEAD = 60;
+import type { Answer, Found, Frame, Request } from "./protocol.js";
 
 let engine: Engine;
 let lanes: Lane[] = [];
@@ -62,7 +59,10 @@ async function handle(request: Request): Promise<unknown> {
   switch (request.ask) {
     case "start":
       engine = await Engine.from(await WebAssembly.compile(request.code), request.library);
-      return { description: engine.describe(), scenarios: engine.scenarios };
+      return {
+        description: engine.describe(),
+        scenarios: engine.scenarios.map((name) => ({ name, problem: problem(name) })),
+      };
     case "open": {
       const opened = each(request.openings, (opening) => new Lane(engine, opening));
       for (const lane of lanes) lane.close();
@@ -71,13 +71,13 @@ async function handle(request: Request): Promise<unknown> {
       return lanes.map((lane) => lane.checked);
     }
     case "follow":
-      // Either all follow or none.
+      // All are valid, or none follows; what needs a new run, it needs in all.
       each(request.openings, (opening) => engine.check(opening));
       return each(request.openings, (opening, i) => (lanes[i] as Lane).follow(opening));
     case "advance":
-      return advance(request.until, request.budget, request.step);
+      return advance(request.until, request.budget, request.step, false);
     case "toLoss":
-      return toLoss(request.step);
+      return advance(request.until, request.budget, request.step, true);
     case "check":
       return each([request.opening], (opening) => engine.check(opening))[0];
     case "run":
@@ -88,26 +88,27 @@ async function handle(request: Request): Promise<unknown> {
   }
 }
 
-function advance(until: number, budget: number, step: number): Frame {
-  const deadline = performance.now() + budget;
-  // In lockstep, so that all lanes reach the same time when the budget is over.
-  while (now < until) {
-    now = Math.min(until, now + step);
-    for (const lane of lanes) lane.advance(now, step);
-    if (performance.now() > deadline) break;
+/** Why a shipped scenario cannot run here; `null` if it can. */
+function problem(name: string): string | null {
+  try {
+    engine.check({ name });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
   }
-  return frame();
 }
 
-function toLoss(step: number): Frame {
-  const from = now;
-  const deadline = performance.now() + 2000;
-  for (;;) {
-    now += step;
+function advance(until: number, budget: number, step: number, toLoss: boolean): Found {
+  const deadline = performance.now() + budget;
+  let found = false;
+  // In lockstep, so that all lanes reach the same time when the budget is over.
+  while (now < until && !found) {
+    now = Math.min(until, now + step);
     for (const lane of lanes) lane.advance(now, step);
-    const lost = lanes.map((lane) => lane.hasLost()).some(Boolean);
-    if (lost || now > from + LOOK_AHEAD || lanes[0]?.finished || performance.now() > deadline) return frame();
+    found = toLoss && lanes.map((lane) => lane.hasLost()).some(Boolean);
+    if (performance.now() > deadline) break;
   }
+  return { ...frame(), found };
 }
 
 const frame = (): Frame => ({
