@@ -10,8 +10,14 @@ use scenario::model::{Congestion, Profile, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-const CONTROLS: [Congestion; 5] =
-    [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr, Congestion::Bbr3];
+const CONTROLS: [Congestion; 6] = [
+    Congestion::Reno,
+    Congestion::Cubic,
+    Congestion::Dctcp,
+    Congestion::Prague,
+    Congestion::Bbr,
+    Congestion::Bbr3,
+];
 
 /// What lies between the two ends. Probabilities are of 1000.
 #[derive(Clone, Debug)]
@@ -193,12 +199,12 @@ impl Connection {
 
 fn tcp(congestion: Congestion) -> Tcp {
     let linux = Tcp::preset("linux").unwrap();
-    Tcp { congestion, ecn: congestion == Congestion::Dctcp, ..linux }
+    Tcp { congestion, ecn: congestion.needs_marks(), ..linux }
 }
 
 /// Sends `segments`, half of them from the start and half later, over any network.
 fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: bool, window: u32) {
-    let tcp = Tcp { ecn: ecn || congestion == Congestion::Dctcp, max_window: window, ..tcp(congestion) };
+    let tcp = Tcp { ecn: ecn || congestion.needs_marks(), max_window: window, ..tcp(congestion) };
     let mut connection = Connection::new(&tcp, segments / 2, network);
     connection.arrive(Time::ZERO + Span::ms(700), Arrival::Push(segments - segments / 2));
     let most = 100_000 + 100 * u64::from(segments);
@@ -280,6 +286,34 @@ fn without_trouble_nothing_is_sent_twice() {
         while connection.step() {}
         assert_eq!((connection.receiver.delivered(), connection.sent), (2000, 2001), "{congestion:?}");
     }
+}
+
+#[test]
+fn the_least_window_grows_again_when_the_marks_are_over() {
+    for congestion in CONTROLS {
+        let tcp = Tcp { ecn: true, ..tcp(congestion) };
+        let mut connection = Connection::new(&tcp, u32::MAX, Network { marked: 1000, ..CLEAN });
+        let run = |connection: &mut Connection, until: Span| {
+            while connection.now < Time::ZERO + until && connection.step() {}
+            connection.receiver.delivered()
+        };
+        run(&mut connection, Span::s(5));
+        connection.network.marked = 0;
+        let before = run(&mut connection, Span::s(13));
+        // A segment more a round trip of at most 141 ms fills the link, 1000 segments a second, in less than 8 s.
+        let last = run(&mut connection, Span::s(15)) - before;
+        assert!(last > 1900, "{congestion:?}: {last} in two seconds");
+    }
+}
+
+#[test]
+fn a_paced_window_that_the_application_does_not_fill_stays() {
+    let mut connection = Connection::new(&tcp(Congestion::Prague), 1, CLEAN);
+    for i in 1..100 {
+        connection.arrive(Time::ZERO + Span::ms(50 * i), Arrival::Push(3));
+    }
+    while connection.step() {}
+    assert_eq!((connection.receiver.delivered(), connection.state().cwnd), (298, 10));
 }
 
 #[test]

@@ -28,10 +28,10 @@
 //!
 //! # Departures from the source
 //! Real numbers stand for fixed-point ones, and the rounding that these need is left out. Segments keep their size: Linux
-//! makes them smaller below 1 Mbit/s. They leave one by one; Linux sends bursts of a quarter of a millisecond. The
-//! Rates are of payload, in Linux of packets with their headers. The
-//! classic queue's detection is that of version 0.6; it carries the rests of its integer logarithms, which real ones need not.
-//! SYN and ACKs are not ECN-capable.
+//! makes them smaller below 1 Mbit/s, so that there are two in 25 ms; here the pace may leave less than one a round trip.
+//! They leave one by one; Linux sends bursts of a quarter of a millisecond. Rates are of payload, in Linux of packets with
+//! their headers. The classic queue's detection is that of version 0.6; it carries the rests of its integer logarithms, which
+//! real ones need not. SYN and ACKs are not ECN-capable.
 //!
 //! Sources: De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04, 2024; Linux of L4STeam,
 //! net/ipv4/tcp_prague.c, version 0.7, and 0.6 for the detection; Briscoe, Ahmed, "TCP Prague fall-back on detection of a

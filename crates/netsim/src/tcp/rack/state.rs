@@ -172,10 +172,13 @@ impl State {
     }
 
     /// Whether the window is what limits the sender; in slow start it may be twice the used part
-    /// (`tcp_is_cwnd_limited`).
+    /// (`tcp_is_cwnd_limited`). It counts as full where only the pace keeps segments back (RFC 9002, section 7.8): in Linux
+    /// those wait in the qdisc fq, and are outstanding.
     #[must_use]
-    pub const fn is_window_limited(&self) -> bool {
-        self.window_limited || self.in_slow_start() && self.cwnd < 2 * self.most_out
+    pub fn is_window_limited(&self) -> bool {
+        self.window_limited
+            || self.in_slow_start() && self.cwnd < 2 * self.most_out
+            || self.waiting && self.end - self.nxt + self.board.in_flight() >= self.cwnd
     }
 
     /// Segments that a control reduces: the window, or the data outstanding (RFC 5681, equation 4).
