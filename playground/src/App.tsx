@@ -1,7 +1,7 @@
 import { createEffect, createMemo, createSignal, For, type JSX, onCleanup, Show } from "solid-js";
 import { lessons } from "./lessons/index.js";
 import { createLab, type Lab } from "./model/lab.js";
-import { fragment, type Link, type Setup } from "./model/setup.js";
+import { fragment, type Link } from "./model/setup.js";
 import { Disciplines } from "./views/Disciplines.js";
 import { Editor } from "./views/Editor.js";
 import { LessonPanel } from "./views/Lessons.js";
@@ -52,11 +52,15 @@ export function App(props: Props) {
     if (props.problem) lab.setTrouble({ message: props.problem, problems: [], lane: 0 });
   });
 
-  let written: Setup | undefined = props.problem === undefined ? undefined : lab.accepted();
+  // An address that is not as it should be remains until the reader changes something.
+  let isWrong = props.problem !== undefined;
   createEffect(() => {
     const [setup, current] = [lab.accepted(), lesson()?.id];
-    if (lab.lanes().length === 0 || setup === written) return;
-    written = undefined;
+    if (lab.lanes().length === 0) return;
+    if (isWrong) {
+      isWrong = false;
+      return;
+    }
     void fragment({ setup, embed: props.link.embed, ...(current !== undefined && { lesson: current }) }).then(
       props.onChange,
     );
