@@ -244,7 +244,8 @@ test("flows that come back have the rates of their presence, and those that stay
   const rates = flows.rates(flows.drawn(), 20.5, 0.5).slice(1);
   expect(rates).toHaveLength(10);
   for (const rate of rates) expect(Math.max(...rate.filter(Number.isFinite))).toBeLessThan(1.1e7);
-  expect(flows.fairness(15)).toBeGreaterThan(0.95); // Of the two that were there.
+  expect(flows.fairness(15)).toBeGreaterThan(0.5); // Eight of ten have come back meanwhile.
+  expect(flows.fairness(25)).toBeGreaterThan(0.9);
 
   const steady = { name: "quickstart", aqm: "droptail", set: { duration: "20 s", warmup: "10 s" } };
   using simulation = engine.open(steady);

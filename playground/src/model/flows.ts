@@ -127,18 +127,20 @@ export class Flows {
     return [times(drawn), ...flows.map((flow) => Float64Array.from(drawn, rate(flow)))];
   }
 
-  /** Jain's index of the bytes delivered since a time by the flows that were there all the time; NaN without any. */
+  /** Jain's index of the rates at which the flows of now have delivered since a time, or since they came; NaN without any. */
   fairness(since: number): number {
     const looks = this.#since(since);
     const [first, last] = [looks[0], looks.at(-1)];
     if (!first || !last || first === last) return Number.NaN;
-    const steady = Array.from(first.flows, (flow, i) => [position(last, flow), i, flow] as const).filter(
-      ([now, , flow]) => now >= 0 && (this.#came.get(flow)?.at ?? 0) <= first.at,
-    );
-    const shares = steady.map(([now, i]) => (last.delivered[now] as number) - (first.delivered[i] as number));
-    const sum = shares.reduce((a, b) => a + b, 0);
-    const squares = shares.reduce((a, b) => a + b * b, 0);
-    return sum ** 2 / (shares.length * squares);
+    const rates = Array.from(last.flows, (flow, i) => {
+      const came = this.#came.get(flow);
+      const isNew = came !== undefined && came.at > first.at;
+      const before = isNew ? came.delivered : (first.delivered[position(first, flow)] ?? 0);
+      return ((last.delivered[i] as number) - before) / (last.at - (isNew ? came.at : first.at));
+    }).filter(Number.isFinite);
+    const sum = rates.reduce((a, b) => a + b, 0);
+    const squares = rates.reduce((a, b) => a + b * b, 0);
+    return sum ** 2 / (rates.length * squares);
   }
 }
 
