@@ -275,7 +275,7 @@ export class Simulation {
     return this.#reply("glance") as Glance | null;
   }
 
-  /** The bits that the observed link could send between two times, in s, up to now: the bits of 100 % utilisation. */
+  /** The bits that the observed link could send in an interval of the time so far, with ends in s: 100 % utilisation. */
   capacity(from: number, to: number): number {
     return this.#whileOpen().capacity(this.#run, from, to);
   }

@@ -148,7 +148,7 @@ pub extern "C" fn glance(run: usize) {
     });
 }
 
-/// The bits that the observed link could send between two times, in s, up to now.
+/// The bits that the observed link could send in an interval of the time so far, whose ends are in s.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn capacity(run: usize, from: f64, to: f64) -> f64 {
     let time = |t| Time::ZERO + Span::from_secs(t);

@@ -212,7 +212,7 @@ impl Run {
         }
     }
 
-    /// The bits that the observed link could send between two times, up to now; 0 before the set-up and after a stop.
+    /// The bits that the observed link could send in an interval of the time so far; 0 before the set-up and after a stop.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         whichever!(&self.0, run => run.capacity(from, to), 0.0)

@@ -32,7 +32,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// The bits that the observed link could send between two times, up to now.
+    /// The bits that the observed link could send in an interval of the time so far.
     #[must_use]
     pub fn capacity(&self, from: Time, to: Time) -> f64 {
         let span = |t: Time| t.since(Time::ZERO);

@@ -173,7 +173,7 @@ impl State {
 
     /// Whether the window is what limits the sender; in slow start it may be twice the used part
     /// (`tcp_is_cwnd_limited`). It counts as full where only the pace keeps segments back (RFC 9002, section 7.8): in Linux
-    /// those wait in the qdisc fq, and are outstanding.
+    /// those wait in the queue that paces, and are outstanding.
     #[must_use]
     pub fn is_window_limited(&self) -> bool {
         self.window_limited
