@@ -7,15 +7,15 @@ import type { Checked, Found, Frame, Listed, Opening, Started } from "../worker/
 import { asWords, type Catalogue, tuned } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
-import { Packets } from "./packets.js";
+import { FALL, Packets } from "./packets.js";
 import { disciplineOf, ways } from "./scenario.js";
 import { LANES, openings, type Setup } from "./setup.js";
 
 /** The time between samples, in s, and the speed from which on it is the larger one. */
 const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
 
-/** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. */
-const BUDGET = 11;
+/** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. From a speed on, there are fewer frames. */
+const BUDGET = { smooth: 11, fast: 30, from: 100 };
 
 /** How far a step to the next drop looks ahead, in s. */
 const LOOK_AHEAD = 60;
@@ -24,7 +24,8 @@ const LOOK_AHEAD = 60;
 const ONE_CHANGE = 0.5;
 const MARKED = 20;
 
-/** How long packets are kept after they left the queue, in s: the longest way that is drawn. */
+/** The longest transmission of a packet that is drawn, and the longest time for which a lost one is kept, in s. */
+const SENT = 0.2;
 const KEPT = 2;
 
 /** A speed that no machine reaches. */
@@ -173,7 +174,9 @@ export function createLab(start: Setup) {
         if (found === undefined) return;
         lane.samples.take(found);
         lane.flows.take(found);
-        lane.packets.take(found, frame.now - KEPT);
+        const { before, delay, after } = ways(lane.checked.scenario);
+        const drawn = frame.now - before;
+        lane.packets.take(found, drawn - delay - after - SENT, drawn - Math.min(KEPT, falling() * FALL));
       });
       setNow(frame.now);
       setFinished(frame.finished);
@@ -181,10 +184,14 @@ export function createLab(start: Setup) {
       setFrames((count) => count + 1);
     });
 
+  /** The simulated time that passes in a second, as far as it is known. */
+  const falling = () => (playing() && pace() > 0 ? Math.min(speed(), pace()) : Math.min(speed(), 1));
+
+  const budget = () => (speed() >= BUDGET.from ? BUDGET.fast : BUDGET.smooth);
   const step = () => (speed() >= STEPS.from ? STEPS.coarse : STEPS.fine);
 
   const advance = async (by: number, spacing = step()) => {
-    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: BUDGET, step: spacing }));
+    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: budget(), step: spacing }));
   };
 
   /** Advances to the next packet that is lost at the observed link, until the picture shows it, and pauses there. */
@@ -195,7 +202,12 @@ export function createLab(start: Setup) {
     const [first] = lanes();
     for (let found = false; !found && !finished() && first === lanes()[0]; ) {
       found = await inTurn(async () => {
-        const frame = await client.ask<Found>({ ask: "toLoss", until, budget: BUDGET, step: STEPS.fine });
+        const frame = await client.ask<Found>({
+          ask: "toLoss",
+          until,
+          budget: BUDGET.smooth,
+          step: STEPS.fine,
+        });
         take(frame);
         return frame.found;
       });
@@ -296,6 +308,7 @@ export function createLab(start: Setup) {
     speed,
     setSpeed,
     pace,
+    falling,
     finished,
     changes,
     trouble,

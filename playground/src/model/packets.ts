@@ -20,13 +20,24 @@ export type Fate = "at random" | "early" | "for lack of room";
 
 const FATES: readonly (Fate | null)[] = [null, "at random", "early", "for lack of room"];
 
+/** For how long a lost packet is seen, in s on the reader's clock. */
+export const FALL = 0.5;
+
 /** The kinds of packets in the direction of the data: data and datagrams. */
 const FORWARD = new Set([0, 2]);
+
+/** A table of packets that left: the time of the last one, and the rows of those that were lost. */
+interface Passed {
+  table: Columns;
+  last: number;
+  lost: number[];
+}
 
 /** The packets at one lane's observed link, and on their way after it: as the engine's tables have them. */
 export class Packets {
   readonly #link: number;
-  #passed: Columns[] = [];
+  #passed: Passed[] = [];
+  #since = 0;
   #waiting: Columns = {};
   #followed: Packet | null = null;
 
@@ -44,27 +55,38 @@ export class Packets {
     this.#followed = packet;
   }
 
-  /** Takes those of a frame, and forgets tables of which all left before `since`, in s. */
-  take(frame: LaneFrame, since: number): void {
-    this.#passed.push(...frame.packets);
+  /** Takes those of a frame. Forgets those that left before `since`, and those that were lost before `sinceLost`, in s. */
+  take(frame: LaneFrame, since: number, sinceLost: number): void {
+    for (const table of frame.packets) {
+      const { at, fate } = table as Record<string, Float64Array>;
+      const lost = Array.from(fate ?? [], (_, i) => i).filter((i) => (fate?.[i] ?? 0) > 0);
+      this.#passed.push({ table, last: at?.at(-1) ?? 0, lost });
+    }
     this.#waiting = frame.waiting;
     const own = this.#followed;
     if (own && own.at === Number.POSITIVE_INFINITY) {
+      this.#since = 0;
       this.each((table, i, arrived) => {
         if (isSame(own, table, i, arrived)) this.#followed = packet(table, i);
       });
     }
-    this.#passed = this.#passed.filter(({ at }) => (at?.at(-1) ?? 0) >= since);
+    this.#since = since;
+    this.#passed = this.#passed.filter(
+      ({ last, lost }) => last >= (lost.length > 0 ? Math.min(since, sinceLost) : since),
+    );
   }
 
   /** Calls `act` for each packet in the direction of the data; those that wait, in the order in which they leave. */
   each(act: (table: Columns, i: number, arrived: number, at: number) => void): void {
-    for (const table of this.#passed) {
+    for (const { table, last, lost } of this.#passed) {
       const { at, link, kind, waited } = table as Record<string, Float64Array>;
-      at?.forEach((time, i) => {
+      const one = (i: number) => {
+        const time = at?.[i] as number;
         if (link?.[i] === this.#link && FORWARD.has(kind?.[i] ?? -1))
           act(table, i, time - (waited?.[i] ?? 0), time);
-      });
+      };
+      if (last < this.#since) lost.forEach(one);
+      else for (let i = 0; i < (at?.length ?? 0); i++) one(i);
     }
     const { arrived, kind } = this.#waiting as Record<string, Float64Array>;
     arrived?.forEach((came, i) => {

@@ -28,7 +28,7 @@ export function Network(props: { lab: Lab; lane: number }) {
     t: lab.now() - own().before,
     ways: own(),
     rate: lane().samples.rate() || 1e9,
-    speed: lab.speed(),
+    speed: lab.falling(),
     calm,
   });
 

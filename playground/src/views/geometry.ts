@@ -1,3 +1,4 @@
+import { FALL } from "../model/packets.js";
 import type { Ways } from "../model/scenario.js";
 
 /** Where the parts of a dumbbell are drawn, in CSS pixels. */
@@ -65,9 +66,6 @@ export interface Moving {
 export type Place =
   | { kind: "way" | "queue"; x: number; y: number }
   | { kind: "lost"; x: number; y: number; alpha: number };
-
-/** For how long a lost packet is seen, in s on the reader's clock. */
-const FALL = 0.5;
 
 /** The time that a picture shows, and the circumstances. */
 export interface Moment {
