@@ -1,3 +1,4 @@
+import listed from "virtual:listed";
 import { createEffect, createMemo, createSignal, For, type JSX, onCleanup, Show } from "solid-js";
 import { lessons } from "./lessons/index.js";
 import { createLab, type Lab } from "./model/lab.js";
@@ -104,7 +105,7 @@ export function App(props: Props) {
                   {lab.setup.name}
                 </option>
               </Show>
-              <For each={lab.scenarios()}>
+              <For each={listed}>
                 {({ name, problem }) => (
                   <option
                     value={name}

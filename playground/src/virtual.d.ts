@@ -10,6 +10,21 @@ declare module "virtual:scenarios" {
   export default library;
 }
 
+declare module "virtual:catalogue" {
+  const catalogue: import("./model/catalogue.js").Catalogue;
+  export default catalogue;
+}
+
+declare module "virtual:positions-of-p" {
+  const positions: Readonly<Record<string, number>>;
+  export default positions;
+}
+
+declare module "virtual:listed" {
+  const listed: readonly import("./model/catalogue.js").Listed[];
+  export default listed;
+}
+
 declare module "virtual:glossary" {
   /** The meaning of each term. */
   const glossary: Record<string, string>;

@@ -1,7 +1,7 @@
 import { Engine, type Opening, type Table } from "aqmlab";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { l4s } from "../src/lessons/l4s.js";
-import { aqm, type Catalogue, discipline, field, words } from "../src/model/catalogue.js";
+import { aqm, type Catalogue, discipline, field, positionsOfP, words } from "../src/model/catalogue.js";
 import { classOf, DRAWN, Flows } from "../src/model/flows.js";
 import { entries } from "../src/model/glossary.js";
 import { Growing, Samples } from "../src/model/history.js";
@@ -14,10 +14,8 @@ import { geometry, place } from "../src/views/geometry.js";
 import { Lane } from "../src/worker/lane.js";
 import { type LaneFrame, SAMPLED } from "../src/worker/protocol.js";
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await Engine.load();
-});
+const engine = await Engine.load();
+const catalogue = engine.describe() as unknown as Catalogue;
 
 test("an address opens what it was made from", async () => {
   const links: Link[] = [
@@ -94,7 +92,6 @@ test("the words of a discipline are taken apart and put together again", () => {
 });
 
 test("every discipline and parameter of the catalogue can be entered", () => {
-  const catalogue = engine.describe() as unknown as Catalogue;
   const names = [...catalogue.aqms, ...catalogue.variants].map(({ name }) => name);
   expect(names.length).toBeGreaterThan(30);
   for (const name of names) {
@@ -209,7 +206,7 @@ test("the flows of a run have the windows, rates and fairness of the engine", ()
 
 /** Samples and flows of a live run, which `change` changes at some times, until `end`. */
 function watched(opening: Opening, end: number, change: (t: number) => Opening | null = () => null) {
-  const lane = new Lane(engine, opening);
+  const lane = new Lane(engine, positionsOfP(catalogue), opening);
   const [samples, flows] = [new Samples(), new Flows()];
   for (let t = 1; t <= end; t++) {
     lane.advance(t, 0.01);
@@ -257,7 +254,7 @@ test("every scenario without a recording runs as a lane, with its discipline and
   for (const name of engine.scenarios) {
     const scenario = checked(name);
     if (scenario === null) continue;
-    const lane = new Lane(engine, { name });
+    const lane = new Lane(engine, positionsOfP(catalogue), { name });
     lane.advance(0.05, 0.01);
     expect(lane.frame().samples.t?.length, name).toBe(5);
     expect(disciplineOf(scenario).name, name).toMatch(/^\w+$/);

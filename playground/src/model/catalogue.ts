@@ -1,10 +1,14 @@
-/** What `Engine.describe` says, as far as the page shows it. */
+/** The parts of what `Engine.describe` says that the page shows. */
 export interface Catalogue {
   aqms: Discipline[];
   variants: Variant[];
-  traffic: { name: string; summary: string }[];
   metrics: { name: string; unit: string; doc: string }[];
-  version: string;
+}
+
+/** A shipped scenario, and why it cannot run here; `null` if it can. */
+export interface Listed {
+  name: string;
+  problem: string | null;
 }
 
 export interface Discipline {
@@ -60,6 +64,14 @@ export function aqm({ name, values }: Words): string {
 export function discipline(catalogue: Catalogue, name: string): Discipline | null {
   const variant = catalogue.variants.find((one) => one.name === name);
   return catalogue.aqms.find((one) => one.name === (variant?.of ?? name)) ?? null;
+}
+
+/** The position of the signal `p` of each discipline and variant, by its name; -1 if it has none. */
+export function positionsOfP({ aqms, variants }: Catalogue): Record<string, number> {
+  const own = aqms.map(({ name, signals }) => [name, signals.findIndex((signal) => signal.name === "p")]);
+  const found: Record<string, number> = Object.fromEntries(own);
+  for (const { name, of } of variants) found[name] = found[of] ?? -1;
+  return found;
 }
 
 /** A discipline with one parameter changed; without it, if the value is undefined. */

@@ -1,10 +1,9 @@
-import code from "virtual:engine";
-import library from "virtual:scenarios";
+import catalogue from "virtual:catalogue";
 import { batch, createSignal } from "solid-js";
 import { createStore, reconcile, unwrap } from "solid-js/store";
-import { Client, Refusal, unpacked } from "../worker/client.js";
-import type { Checked, Found, Frame, Listed, Opening, Started } from "../worker/protocol.js";
-import { asWords, type Catalogue, tuned } from "./catalogue.js";
+import { Client, Refusal } from "../worker/client.js";
+import type { Checked, Found, Frame, Opening } from "../worker/protocol.js";
+import { asWords, tuned } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
 import { FALL, Packets } from "./packets.js";
@@ -14,8 +13,8 @@ import { LANES, openings, type Setup } from "./setup.js";
 /** The time between samples, in s, and the speed from which on it is the larger one. */
 const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
 
-/** What a frame may take in the worker, in ms: the rest of 1/60 s is for drawing. From a speed on, there are fewer frames. */
-const BUDGET = { smooth: 11, fast: 30, from: 100 };
+/** What a frame may take in the worker, in ms: a little less than 1/60 s. From a speed on, there are fewer frames. */
+const BUDGET = { smooth: 15, fast: 30, from: 100 };
 
 /** How far a step to the next drop looks ahead, in s. */
 const LOOK_AHEAD = 60;
@@ -56,8 +55,6 @@ export function createLab(start: Setup) {
   /** What the controls show. If it is refused, it becomes what is `accepted` again. */
   const [setup, setSetup] = createStore<Setup>(structuredClone(start));
   const [accepted, setAccepted] = createSignal<Setup>(structuredClone(start));
-  const [catalogue, setCatalogue] = createSignal<Catalogue>();
-  const [scenarios, setScenarios] = createSignal<readonly Listed[]>([]);
   const [lanes, setLanes] = createSignal<LaneState[]>([]);
   const [now, setNow] = createSignal(0);
   /** Counts the frames: what is drawn depends on it. */
@@ -78,12 +75,27 @@ export function createLab(start: Setup) {
   /** One request at a time changes the runs. */
   let turn: Promise<unknown> = Promise.resolve();
   let queued = false;
+  /** The frame that the worker makes while the page draws the one before. */
+  let ahead: Promise<Frame> | undefined;
 
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
-    const next = turn.then(act, act);
+  const afterTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = turn.then(act);
     turn = next.catch(() => {});
     return next;
   };
+
+  const settle = async () => {
+    const coming = ahead;
+    ahead = undefined;
+    if (coming) take(await coming);
+  };
+
+  /** Acts when no other request is under way, and all frames are drawn. */
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> =>
+    afterTurn(async () => {
+      await settle();
+      return act();
+    });
 
   const snapshot = (): Setup => structuredClone(unwrap(setup));
   const show = (next: Setup) =>
@@ -190,9 +202,19 @@ export function createLab(start: Setup) {
   const budget = () => (speed() >= BUDGET.from ? BUDGET.fast : BUDGET.smooth);
   const step = () => (speed() >= STEPS.from ? STEPS.coarse : STEPS.fine);
 
-  const advance = async (by: number, spacing = step()) => {
-    take(await client.ask<Frame>({ ask: "advance", until: now() + by, budget: budget(), step: spacing }));
-  };
+  const frame = (until: number, spacing: number) =>
+    client.ask<Frame>({ ask: "advance", until, budget: budget(), step: spacing });
+
+  const advance = async (by: number, spacing = step()) => take(await frame(now() + by, spacing));
+
+  /** Draws a frame, while the worker makes the next one. */
+  const goOn = (by: number) =>
+    afterTurn(async () => {
+      const came = await (ahead ?? frame(now() + by, step()));
+      ahead = came.finished ? undefined : frame(came.now + by, step());
+      ahead?.catch(() => {}); // Whoever takes it reports what failed.
+      take(came);
+    });
 
   /** Advances to the next packet that is lost at the observed link, until the picture shows it, and pauses there. */
   const toLoss = async () => {
@@ -232,10 +254,10 @@ export function createLab(start: Setup) {
       const at = await new Promise<number>((next) => requestAnimationFrame(next));
       const passed = Math.min(0.1, Math.max(0, (at - last) / 1000));
       last = at;
-      if (!playing() || failure() !== null) continue;
+      if (failure() !== null || !(playing() || ahead)) continue;
       const before = now();
       try {
-        await inTurn(() => advance(passed * speed()));
+        await (playing() ? goOn(passed * speed()) : afterTurn(settle));
       } catch (error) {
         report(error);
       }
@@ -247,16 +269,14 @@ export function createLab(start: Setup) {
   /** A lane's discipline as `--aqm` has it; that of the scenario too, but the empty text if it has tables. */
   const explicit = (lane: number): string => {
     const own = lanes()[lane]?.checked.scenario;
-    const known = catalogue();
-    return setup.aqms[lane] || (known && own ? asWords(known, disciplineOf(own)) : "");
+    return setup.aqms[lane] || (own ? asWords(catalogue, disciplineOf(own)) : "");
   };
 
   /** Changes a value of the scenario; a parameter of the discipline, `aqm.target`, in the disciplines that have it. */
   const change = (path: string, value: string) => {
-    const known = catalogue();
-    if (path.startsWith("aqm.") && known) {
+    if (path.startsWith("aqm.")) {
       const aqms = setup.aqms.map((_, lane) => explicit(lane));
-      setSetup("aqms", tuned(known, aqms, path.slice("aqm.".length), value));
+      setSetup("aqms", tuned(catalogue, aqms, path.slice("aqm.".length), value));
     } else setSetup("set", path, value);
     follow();
   };
@@ -281,16 +301,8 @@ export function createLab(start: Setup) {
   };
 
   const begin = async (quiet: boolean) => {
-    try {
-      const packed = await unpacked(code);
-      const started = await client.ask<Started>({ ask: "start", code: packed, library }, [packed]);
-      setCatalogue(started.description as unknown as Catalogue);
-      setScenarios(started.scenarios);
-      if (await restart()) setPlaying(!quiet);
-      void play();
-    } catch (error) {
-      report(error);
-    }
+    if (await restart()) setPlaying(!quiet);
+    void play();
   };
 
   return {
@@ -298,8 +310,6 @@ export function createLab(start: Setup) {
     begin,
     setup,
     accepted,
-    catalogue,
-    scenarios,
     lanes,
     now,
     frames,

@@ -1,3 +1,4 @@
+import catalogue from "virtual:catalogue";
 import { createMemo, For, Show } from "solid-js";
 import {
   aqm,
@@ -17,6 +18,8 @@ import { Text } from "./Term.js";
 
 /** What one more lane begins with. */
 const NEXT = ["codel", "pie", "fq_codel", "red", "droptail"];
+
+const NAMES = [...catalogue.aqms, ...catalogue.variants].map(({ name }) => name).sort();
 
 /** The choice of the disciplines, and all their parameters. */
 export function Disciplines(props: { lab: Lab }) {
@@ -48,16 +51,7 @@ function One(props: { lab: Lab; lane: number }) {
   };
   const chosen = () => lab.setup.aqms[lane] ?? "";
   const name = () => (chosen() === "" ? String(own().name ?? "") : words(chosen()).name);
-  const found = createMemo(() => {
-    const catalogue = lab.catalogue();
-    return catalogue && discipline(catalogue, name());
-  });
-  const names = () => {
-    const catalogue = lab.catalogue();
-    return catalogue
-      ? [...catalogue.aqms.map((one) => one.name), ...catalogue.variants.map((one) => one.name)].sort()
-      : [];
-  };
+  const found = createMemo(() => discipline(catalogue, name()));
   /** Whether the scenario's own discipline has a table, which words cannot have. */
   const hasTable = () => chosen() === "" && hasTables(own());
   const problem = (key: string) => {
@@ -75,7 +69,7 @@ function One(props: { lab: Lab; lane: number }) {
           value={name()}
           onChange={(event) => lab.choose(lane, event.currentTarget.value)}
         >
-          <For each={names()}>
+          <For each={NAMES}>
             {(one) => (
               <option value={one} selected={one === name()}>
                 {one}

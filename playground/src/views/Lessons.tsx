@@ -1,3 +1,4 @@
+import catalogue from "virtual:catalogue";
 import { createSignal, For, Show } from "solid-js";
 import type { Lesson } from "../lessons/lesson.js";
 import type { Lab } from "../model/lab.js";
@@ -18,7 +19,7 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
     setVerdict(null);
     const next = props.lesson.steps[to];
     if (next === undefined) return;
-    const setup = setupOf(props.lesson, to, lab.catalogue());
+    const setup = setupOf(props.lesson, to, catalogue);
     if (to === 0 || next.restart || setup.aqms.length !== lab.setup.aqms.length) {
       if (await lab.load(setup)) lab.setPlaying(true);
     } else {

@@ -1,3 +1,4 @@
+import catalogue from "virtual:catalogue";
 import type { Results as Found, Opening } from "aqmlab";
 import { createSignal, For, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
@@ -26,7 +27,7 @@ export function Results(props: { lab: Lab }) {
       for (const [i, { opening, label }] of all.entries()) {
         const progress = (part: number) => setDone((i + part) / all.length);
         progress(0);
-        const results = await lab.client.ask<Found>({ ask: "run", opening }, [], progress);
+        const results = await lab.client.ask<Found>({ ask: "run", opening }, progress);
         setFound((before) => [...before, { label, opening, results }]);
       }
     } catch (error) {
@@ -36,9 +37,8 @@ export function Results(props: { lab: Lab }) {
     setDone(null);
   }
 
-  const metrics = () => lab.catalogue()?.metrics ?? [];
   const rows = () =>
-    metrics().filter(({ name }) => found().some(({ results }) => results.metrics[name] != null));
+    catalogue.metrics.filter(({ name }) => found().some(({ results }) => results.metrics[name] != null));
 
   return (
     <section>

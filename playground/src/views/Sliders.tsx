@@ -1,3 +1,4 @@
+import catalogue from "virtual:catalogue";
 import { createMemo, For, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
 import { amount, short, text } from "../model/quantity.js";
@@ -35,11 +36,10 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
   };
   const all = createMemo(() => {
     const scenarios = props.lab.lanes().map(({ checked }) => checked.scenario);
-    const catalogue = props.lab.catalogue();
     const [scenario] = scenarios;
     const { name, text } = props.lab.setup;
     if (of !== `${name} ${text}`) [of, ranges] = [`${name} ${text}`, new Map()];
-    if (scenario === undefined || catalogue === undefined) return [];
+    if (scenario === undefined) return [];
     const parameters = props.first.filter((path) => path.startsWith("aqm."));
     const tuning = parameters.flatMap((path) => ofDiscipline(catalogue, scenarios, path));
     return [...sliders(scenario), ...tuning].map(steady);

@@ -37,10 +37,10 @@ export class Client {
     };
   }
 
-  ask<T>(request: Asked, transferred: Transferable[] = [], onProgress = (_: number) => {}): Promise<T> {
+  ask<T>(request: Asked, onProgress = (_: number) => {}): Promise<T> {
     if (this.#failed) return Promise.reject(this.#failed);
     const id = ++this.#last;
-    this.#worker.postMessage({ id, ...request }, transferred);
+    this.#worker.postMessage({ id, ...request });
     return new Promise<T>((resolve, reject) => {
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject, onProgress });
     });
@@ -61,11 +61,4 @@ export class Client {
     else if (answer.kind === "failed") pending?.reject(new Error(answer.message));
     else pending?.reject(new Refusal(answer.message, answer.problems, answer.lane));
   }
-}
-
-/** The bytes whose gzip a base64 text is. */
-export async function unpacked(base64: string): Promise<ArrayBuffer> {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
 }

@@ -1,5 +1,4 @@
 import type { Engine, Opening, Simulation, Table } from "aqmlab";
-import type { Catalogue } from "../model/catalogue.js";
 import { disciplineOf } from "../model/scenario.js";
 import { type Columns, type LaneFrame, SAMPLED } from "./protocol.js";
 
@@ -9,20 +8,10 @@ const FLOWS_EVERY = 0.05;
 /** A live run may last an hour; the scenario's own duration is for its results. */
 const LIVE = { duration: "3600 s", warmup: "0 s" };
 
-/** The position of the signal `p` of each discipline and variant, by its name. */
-function positions(engine: Engine): ReadonlyMap<string, number> {
-  const { aqms, variants } = engine.describe() as unknown as Catalogue;
-  const found = new Map(
-    aqms.map(({ name, signals }) => [name, signals.findIndex((signal) => signal.name === "p")]),
-  );
-  for (const { name, of } of variants) found.set(name, found.get(of) ?? -1);
-  return found;
-}
-
 /** One live run, and what it did since the last frame. */
 export class Lane {
   readonly #simulation: Simulation;
-  readonly #positions: ReadonlyMap<string, number>;
+  readonly #positions: Readonly<Record<string, number>>;
   #p = -1;
   #sampled = 0;
   #looked = 0;
@@ -33,8 +22,8 @@ export class Lane {
   #flows: LaneFrame["flows"] = [];
   #packets: Columns[] = [];
 
-  constructor(engine: Engine, opening: Opening) {
-    this.#positions = positions(engine);
+  constructor(engine: Engine, positionsOfP: Readonly<Record<string, number>>, opening: Opening) {
+    this.#positions = positionsOfP;
     this.#simulation = engine.open(live(opening));
     this.#note(this.#simulation.checked.scenario);
   }
@@ -99,7 +88,7 @@ export class Lane {
 
   #note(scenario: Record<string, unknown>): void {
     const name = String(disciplineOf(scenario).name);
-    this.#p = this.#positions.get(name) ?? -1;
+    this.#p = this.#positions[name] ?? -1;
   }
 
   #sample(): void {

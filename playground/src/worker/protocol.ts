@@ -2,7 +2,7 @@ import type { Checked, Opening, Problem, Results } from "aqmlab";
 
 /** What the page asks its worker to do. Every answer carries the number of its request. */
 export type Request = { id: number } & (
-  | { ask: "start"; code: ArrayBuffer; library: Record<string, string> }
+  | { ask: "check"; opening: Opening }
   /** Replaces the live runs by one for each opening. */
   | { ask: "open"; openings: Opening[] }
   /** Makes each live run follow its opening. */
@@ -11,7 +11,6 @@ export type Request = { id: number } & (
   | { ask: "advance"; until: number; budget: number; step: number }
   /** The same, but only until one of them loses a packet at its observed link. */
   | { ask: "toLoss"; until: number; budget: number; step: number }
-  | { ask: "check"; opening: Opening }
   /** Runs an opening to its end: not a live run, but that of the command line. */
   | { ask: "run"; opening: Opening }
   /** Ends the runs of `run`. */
@@ -26,18 +25,6 @@ export type Answer = { id: number } & (
   | { kind: "problems"; message: string; problems: readonly Problem[]; lane: number }
   | { kind: "failed"; message: string }
 );
-
-/** The engine that has started. */
-export interface Started {
-  description: Record<string, unknown>;
-  scenarios: readonly Listed[];
-}
-
-/** A shipped scenario, and why it cannot run here; `null` if it can. */
-export interface Listed {
-  name: string;
-  problem: string | null;
-}
 
 /** Columns of numbers. */
 export type Columns = Readonly<Record<string, Float64Array>>;

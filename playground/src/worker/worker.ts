@@ -1,7 +1,11 @@
+import code from "virtual:engine";
+import positionsOfP from "virtual:positions-of-p";
+import library from "virtual:scenarios";
 import { Engine, type Opening, ScenarioError } from "aqmlab";
 import { Lane } from "./lane.js";
 import type { Answer, Found, Frame, Request } from "./protocol.js";
 
+const started = start();
 let engine: Engine;
 let lanes: Lane[] = [];
 let now = 0;
@@ -32,6 +36,14 @@ self.onmessage = async ({ data }: MessageEvent<Request>) => {
   }
 };
 
+/** The engine whose gzip the page carries as base64. */
+async function start(): Promise<Engine> {
+  const bytes = Uint8Array.from(atob(code), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const type = { headers: { "content-type": "application/wasm" } };
+  return Engine.from(await WebAssembly.compileStreaming(new Response(stream, type)), library);
+}
+
 /** A scenario that is not valid, or that a live run cannot follow. */
 class Refused extends Error {
   override readonly cause: ScenarioError;
@@ -56,15 +68,10 @@ function each<T>(openings: readonly Opening[], act: (opening: Opening, lane: num
 }
 
 async function handle(request: Request): Promise<unknown> {
+  engine = await started;
   switch (request.ask) {
-    case "start":
-      engine = await Engine.from(await WebAssembly.compile(request.code), request.library);
-      return {
-        description: engine.describe(),
-        scenarios: engine.scenarios.map((name) => ({ name, problem: problem(name) })),
-      };
     case "open": {
-      const opened = each(request.openings, (opening) => new Lane(engine, opening));
+      const opened = each(request.openings, (opening) => new Lane(engine, positionsOfP, opening));
       for (const lane of lanes) lane.close();
       lanes = opened;
       now = 0;
@@ -85,16 +92,6 @@ async function handle(request: Request): Promise<unknown> {
     case "stop":
       running = 0;
       return undefined;
-  }
-}
-
-/** Why a shipped scenario cannot run here; `null` if it can. */
-function problem(name: string): string | null {
-  try {
-    engine.check({ name });
-    return null;
-  } catch (error) {
-    return (error as Error).message;
   }
 }
 
