@@ -1,15 +1,12 @@
-import { Engine, type Glance, type Opening, type Results, ScenarioError, type Simulation } from "aqmlab";
+import { Engine, type Glance, type Opening, type Results, type Simulation } from "aqmlab";
 import type { Changes, Lesson, Reading } from "../src/lessons/lesson";
-
-interface Description {
-  aqms: { name: string; signals: { name: string }[] }[];
-  variants: { name: string; of: string }[];
-}
+import { type Catalogue, discipline, words } from "../src/model/catalogue";
+import { changed, openings, setupOf, startsRun } from "../src/model/setup";
 
 /** The engine of all runs. */
 export const engine = await Engine.load();
 
-const { aqms, variants } = engine.describe() as unknown as Description;
+const catalogue = engine.describe() as unknown as Catalogue;
 
 /** A reading, and the signals of the discipline at its end. */
 export interface Measured extends Reading {
@@ -18,22 +15,20 @@ export interface Measured extends Reading {
   signals: Readonly<Record<string, number>>;
 }
 
-/** The changes that the step has in effect, beside those of the steps before it. */
-export function changesAt(lesson: Lesson, step: number): Changes {
-  return Object.assign({}, ...lesson.steps.slice(0, step + 1).map(({ set }) => set ?? {}));
-}
+/** What the page has set up in a step, with changes of the reader's. */
+export const setupAt = (lesson: Lesson, step: number, more: Changes = {}) =>
+  changed(setupOf(lesson, step, catalogue), more, catalogue);
 
-/** The disciplines that run in the step. */
-export function aqmsAt(lesson: Lesson, step: number): readonly string[] {
-  return lesson.steps.slice(0, step + 1).reduce((now, { aqms }) => aqms ?? now, lesson.aqms);
-}
-
-/** The opening of a run: a parameter of the discipline is changed if the discipline has it. */
-export function opening(lesson: Lesson, aqm: string, changes: Changes): Opening & { aqm: string } {
-  const opened = { text: lesson.scenario, name: lesson.id, aqm };
-  const { scenario } = engine.check(opened);
-  const fits = (path: string) => !path.startsWith("aqm.") || at(scenario, path) !== undefined;
-  return { ...opened, set: Object.fromEntries(Object.entries(changes).filter(([path]) => fits(path))) };
+/** The opening of one discipline, by its name, in a step. */
+export function opening(
+  lesson: Lesson,
+  name: string,
+  step: number,
+  more: Changes = {},
+): Opening & { aqm: string } {
+  const found = openings(setupAt(lesson, step, more)).find(({ aqm = "" }) => words(aqm).name === name);
+  if (found?.aqm === undefined) throw new Error(`${lesson.id} has no ${name} in step ${step}`);
+  return { ...found, aqm: found.aqm };
 }
 
 /** The value at a dotted path of a resolved scenario; entries of traffic and links are called by their names. */
@@ -51,7 +46,7 @@ function bitrate(rate: unknown): number {
   return 1e6 * Number(number);
 }
 
-/** A reader's run of a lesson with one discipline: it goes from step to step, and reads means. */
+/** A reader's run of a lesson with one discipline: it goes from step to step as the page does, and reads means. */
 export class Play {
   readonly #lesson: Lesson;
   readonly #aqm: string;
@@ -61,29 +56,25 @@ export class Play {
 
   /** Starts at a step; `more` are changes of the reader's. */
   constructor(lesson: Lesson, aqm: string, seed: number, step = 0, more: Changes = {}) {
-    const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
-    if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
     this.#lesson = lesson;
-    this.#aqm = named;
+    this.#aqm = aqm;
     this.#seed = seed;
-    this.#run = this.#open({ ...changesAt(lesson, step), ...more });
+    this.#run = this.#open(step, more);
     this.#scenario = this.#run.checked.scenario;
   }
 
-  #open(changes: Changes): Simulation {
-    return engine.open({ ...opening(this.#lesson, this.#aqm, changes), seed: this.#seed, live: true });
+  #open(step: number, more: Changes): Simulation {
+    return engine.open({ ...opening(this.#lesson, this.#aqm, step, more), seed: this.#seed, live: true });
   }
 
-  /** Comes to a step that goes on with the run; by a new run if the engine cannot follow its changes. */
+  /** Comes to a step. */
   to(step: number, more: Changes = {}): this {
-    const changes = { ...changesAt(this.#lesson, step), ...more };
-    try {
-      this.#scenario = this.#run.follow(opening(this.#lesson, this.#aqm, changes)).scenario;
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
+    if (startsRun(this.#lesson, step)) {
       this.#run.close();
-      this.#run = this.#open(changes);
+      this.#run = this.#open(step, more);
       this.#scenario = this.#run.checked.scenario;
+    } else {
+      this.#scenario = this.#run.follow(opening(this.#lesson, this.#aqm, step, more)).scenario;
     }
     return this;
   }
@@ -123,9 +114,7 @@ export class Play {
 
   /** The signals of the discipline by their names. */
   #signals({ signals }: Glance): Record<string, number> {
-    const name = at(this.#scenario, "aqm.name");
-    const of = variants.find((variant) => variant.name === name)?.of ?? name;
-    const described = aqms.find((known) => known.name === of)?.signals ?? [];
+    const described = discipline(catalogue, String(at(this.#scenario, "aqm.name")))?.signals ?? [];
     return Object.fromEntries(described.map((signal, i) => [signal.name, signals[i] ?? Number.NaN]));
   }
 
@@ -149,9 +138,7 @@ export function whole(
   span: [number, number],
   more: Changes = {},
 ): Results {
-  const named = aqmsAt(lesson, step).find((known) => known === aqm || known.startsWith(`${aqm}:`));
-  if (named === undefined) throw new Error(`${lesson.id} has no ${aqm} in step ${step}`);
-  const opened = opening(lesson, named, { ...changesAt(lesson, step), ...more });
+  const opened = opening(lesson, aqm, step, more);
   const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s`, "record.series": false };
   const simulation = engine.open({ ...opened, set, seed });
   const results = simulation.run();

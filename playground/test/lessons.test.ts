@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { lessons } from "../src/lessons/index";
 import type { Changes, Lesson } from "../src/lessons/lesson";
-import { aqmsAt, at, changesAt, engine, opening, Play, whole } from "./lessons-play";
+import { LANES, openings } from "../src/model/setup";
+import { at, engine, opening, Play, setupAt, whole } from "./lessons-play";
 
 /** The seeds of every claim. */
 const SEEDS = (process.env.SEEDS ?? "1,2").split(",").map(Number);
@@ -27,8 +28,7 @@ function entry(results: ReturnType<typeof whole>, name: string): Record<string, 
 
 /** One congestion window for each flow, every 100 ms after 30 s. */
 function windows(of: Lesson, aqm: string, seed: number, step: number): number[][] {
-  const named = aqmsAt(of, step).find((known) => known.startsWith(aqm)) ?? aqm;
-  const opened = opening(of, named, changesAt(of, step));
+  const opened = opening(of, aqm, step);
   const simulation = engine.open({
     ...opened,
     seed,
@@ -68,11 +68,10 @@ function correlation(series: number[][]): number {
 describe.for(lessons.map((known) => [known.id, known] as const))("%s", ([, of]) => {
   test("every step is a valid scenario with each of its disciplines, and can run live", () => {
     of.steps.forEach((_, step) => {
-      const aqms = aqmsAt(of, step);
-      expect(aqms.length).toBeGreaterThanOrEqual(1);
-      expect(aqms.length).toBeLessThanOrEqual(3);
-      for (const aqm of aqms) {
-        const opened = opening(of, aqm, changesAt(of, step));
+      const all = openings(setupAt(of, step));
+      expect(all.length).toBeGreaterThanOrEqual(1);
+      expect(all.length).toBeLessThanOrEqual(LANES);
+      for (const opened of all) {
         const { duration } = engine.check(opened);
         expect(duration).toBeGreaterThanOrEqual(300);
         const run = engine.open({ ...opened, live: true });
@@ -83,14 +82,15 @@ describe.for(lessons.map((known) => [known.id, known] as const))("%s", ([, of]) 
     });
   });
 
-  test("a step that has other disciplines starts anew", () => {
+  test("the first step is the scenario, and one that has other disciplines starts anew", () => {
+    expect(Object.keys(of.steps[0])).toEqual(["text"]);
     for (const { aqms, restart } of of.steps) if (aqms !== undefined) expect(restart).toBe(true);
   });
 
   test("its changes and sliders are paths of the scenario", () => {
-    const paths = [...of.sliders, ...Object.keys(changesAt(of, 2))];
-    const aqms = new Set([0, 1, 2].flatMap((step) => aqmsAt(of, step)));
-    const scenarios = [...aqms].map((aqm) => engine.check(opening(of, aqm, {})).scenario);
+    const paths = [...of.sliders, ...of.steps.flatMap(({ set = {} }) => Object.keys(set))];
+    const all = [0, 1, 2].flatMap((step) => openings(setupAt(of, step)));
+    const scenarios = all.map((opened) => engine.check(opened).scenario);
     for (const path of paths) {
       expect(
         scenarios.some((scenario) => at(scenario, path) !== undefined),

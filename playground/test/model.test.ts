@@ -7,7 +7,7 @@ import { entries } from "../src/model/glossary.js";
 import { Growing, Samples } from "../src/model/history.js";
 import { amount, parsed, text } from "../src/model/quantity.js";
 import { disciplineOf } from "../src/model/scenario.js";
-import { command, fragment, type Link, link, setupOf } from "../src/model/setup.js";
+import { command, fragment, type Link, link, startOf } from "../src/model/setup.js";
 import { sliders } from "../src/model/sliders.js";
 import { flowShade } from "../src/views/colours.js";
 import { geometry, place } from "../src/views/geometry.js";
@@ -29,7 +29,7 @@ test("an address opens what it was made from", async () => {
       },
       embed: true,
     },
-    { setup: { ...setupOf(l4s), set: { "dumbbell.rate": "5 Mbit/s" } }, lesson: "l4s", embed: false },
+    { setup: { ...startOf(l4s), set: { "dumbbell.rate": "5 Mbit/s" } }, lesson: "l4s", embed: false },
     {
       setup: { name: "mine.toml", text: 'title = "Größe"\n'.repeat(99), set: {}, aqms: ["red"] },
       embed: false,
@@ -270,8 +270,8 @@ test("a packet is on its way, in the queue, on the link and beyond it when it is
   const shape = geometry(1000);
   const ways = { before: 0.01, delay: 0.02, after: 0.01 };
   const packet = { arrived: 1, at: 1.1, fate: 0, flow: 1, size: 1500 };
-  const at = (t: number, fate = 0) =>
-    place({ ...packet, fate }, { t, ways, rate: 1.2e6, speed: 1, calm: false }, shape, 0);
+  const at = (t: number, fate = 0, arrived = packet.arrived) =>
+    place({ ...packet, fate, arrived }, { t, ways, rate: 1.2e6, speed: 1, calm: false }, shape, 0);
   expect(at(0.98)).toBeNull();
   expect(at(0.995)?.x).toBeCloseTo((shape.senders + shape.queue.left) / 2);
   expect(at(1.05)?.kind).toBe("queue");
@@ -279,6 +279,9 @@ test("a packet is on its way, in the queue, on the link and beyond it when it is
   expect(at(1.135)?.x).toBeCloseTo((shape.far + shape.receivers) / 2);
   expect(at(1.15)).toBeNull();
   expect(at(1.15, 2)?.kind).toBe("lost");
+  const middle = (shape.queue.left + shape.queue.right) / 2;
+  expect(at(1.15, 2)?.x).toBeGreaterThan(middle); // At dequeue, and
+  expect(at(1.15, 2, 1.1)?.x).toBeLessThan(middle); // at enqueue.
   expect(at(1.7, 2)).toBeNull();
 });
 

@@ -8,7 +8,15 @@ import { launch, open, program, WIDGET } from "./browser.mjs";
 const NOTEBOOK = `<div id=cell></div><script type=module>
   import widget from "/widget.js";
   globalThis.traits = { link: "scenario=quickstart&aqm=pie&aqm=codel", height: 500 };
-  const model = { get: (name) => traits[name], set: (name, value) => { traits[name] = value; }, save_changes: () => {} };
+  globalThis.heard = {};
+  const model = {
+    get: (name) => traits[name],
+    set: (name, value) => { traits[name] = value; heard["change:" + name]?.(); },
+    save_changes: () => {},
+    on: (event, act) => { heard[event] = act; },
+    off: (event) => { delete heard[event]; },
+  };
+  globalThis.model = model;
   globalThis.end = await widget.render({ model, el: document.getElementById("cell") });
 </script>`;
 
@@ -259,8 +267,19 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
     const shown = () =>
       page.evaluate(() => (globalThis as unknown as { traits: { link: string } }).traits.link);
     await expect.poll(shown).toBe("scenario=quickstart&aqm=codel&embed=");
+    // The notebook changes what it shows.
+    await page.evaluate(() => {
+      const { model } = globalThis as unknown as { model: { set: (name: string, to: unknown) => void } };
+      model.set("height", 400);
+      model.set("link", "scenario=quickstart&aqm=red&aqm=ared&aqm=blue");
+    });
+    await expect.poll(() => page.locator(".network").count()).toBe(3);
+    expect((await page.locator("#cell > div").boundingBox())?.height).toBeLessThanOrEqual(400);
     await page.evaluate(() => (globalThis as unknown as { end: () => void }).end());
     expect(await page.locator(".playground").count()).toBe(0);
+    expect(
+      await page.evaluate(() => Object.keys((globalThis as unknown as { heard: object }).heard)),
+    ).toEqual([]);
   });
 
   test("explains the words of the field, with the keyboard too", async () => {

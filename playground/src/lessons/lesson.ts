@@ -66,6 +66,7 @@ export interface Lesson {
   aqms: readonly string[];
   /** The dotted paths of the sliders that the lesson needs, shown first. */
   sliders: readonly string[];
+  /** The first one is the scenario as it is. */
   steps: readonly [Step, Step, Step];
   question: Question;
   /** The figure of a paper that this is. */

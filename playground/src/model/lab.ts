@@ -3,12 +3,12 @@ import { batch, createSignal } from "solid-js";
 import { createStore, reconcile, unwrap } from "solid-js/store";
 import { Client, Refusal } from "../worker/client.js";
 import type { Checked, Found, Frame, Opening } from "../worker/protocol.js";
-import { asWords, tuned } from "./catalogue.js";
+import { asWords } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
 import { FALL, Packets } from "./packets.js";
 import { disciplineOf, ways } from "./scenario.js";
-import { LANES, openings, type Setup } from "./setup.js";
+import { changed, LANES, openings, type Setup } from "./setup.js";
 
 /** The time between samples, in s, and the speed from which on it is the larger one. */
 const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
@@ -274,10 +274,9 @@ export function createLab(start: Setup) {
 
   /** Changes a value of the scenario; a parameter of the discipline, `aqm.target`, in the disciplines that have it. */
   const change = (path: string, value: string) => {
-    if (path.startsWith("aqm.")) {
-      const aqms = setup.aqms.map((_, lane) => explicit(lane));
-      setSetup("aqms", tuned(catalogue, aqms, path.slice("aqm.".length), value));
-    } else setSetup("set", path, value);
+    // A parameter of the scenario's own discipline can change once that discipline has a name.
+    const named = path.startsWith("aqm.") ? setup.aqms.map((_, lane) => explicit(lane)) : setup.aqms;
+    show(changed({ ...snapshot(), aqms: [...named] }, { [path]: value }, catalogue));
     follow();
   };
 

@@ -1,6 +1,6 @@
 import type { Opening } from "aqmlab";
 import { lessons } from "../lessons/index.js";
-import type { Lesson } from "../lessons/lesson.js";
+import type { Changes, Lesson } from "../lessons/lesson.js";
 import { type Catalogue, tuned } from "./catalogue.js";
 
 /** What the reader has set up: a scenario with changes, and the disciplines that run beside each other. */
@@ -40,19 +40,35 @@ export function openings({ name, text, set, aqms, seed }: Setup): Opening[] {
   }));
 }
 
-/** What a lesson sets up until one of its steps; without a catalogue, none of its parameters of disciplines. */
-export function setupOf(lesson: Lesson, step = 0, catalogue?: Catalogue): Setup {
-  const set: Record<string, string> = {};
-  let aqms = [...lesson.aqms];
-  for (const one of lesson.steps.slice(0, step + 1)) {
-    if (one.aqms !== undefined) aqms = [...one.aqms];
-    for (const [path, value] of Object.entries(one.set ?? {})) {
-      if (!path.startsWith("aqm.")) set[path] = String(value);
-      else if (catalogue) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
-    }
+/** A setup with changes: a parameter of the discipline changes in those of the disciplines that have it. */
+export function changed(setup: Setup, changes: Changes, catalogue: Catalogue): Setup {
+  const set = { ...setup.set };
+  let { aqms } = setup;
+  for (const [path, value] of Object.entries(changes)) {
+    if (path.startsWith("aqm.")) aqms = tuned(catalogue, aqms, path.slice("aqm.".length), String(value));
+    else set[path] = String(value);
   }
-  return { name: `${lesson.id}.toml`, text: lesson.scenario, set, aqms };
+  return { ...setup, set, aqms };
 }
+
+/** What a lesson sets up at its start. */
+export const startOf = ({ id, scenario, aqms }: Lesson): Setup => ({
+  name: `${id}.toml`,
+  text: scenario,
+  set: {},
+  aqms: [...aqms],
+});
+
+/** What a lesson sets up until one of its steps. */
+export function setupOf(lesson: Lesson, step: number, catalogue: Catalogue): Setup {
+  let setup = startOf(lesson);
+  for (const { aqms = setup.aqms, set = {} } of lesson.steps.slice(0, step + 1))
+    setup = changed({ ...setup, aqms: [...aqms] }, set, catalogue);
+  return setup;
+}
+
+/** Whether a step starts a run; otherwise the run goes on with the changes. */
+export const startsRun = ({ steps }: Lesson, step: number) => step === 0 || steps[step]?.restart === true;
 
 /** The name of the file that a setup is, or would be. */
 export const fileOf = ({ name }: Setup) =>
@@ -93,7 +109,7 @@ export async function link(fragment: string): Promise<Link> {
   if (aqms.length > LANES)
     throw new Error(`aqm: ${aqms.length} disciplines: at most ${LANES} run beside each other`);
   const base: Setup = lesson
-    ? setupOf(lesson)
+    ? startOf(lesson)
     : {
         name: name ?? (toml === null ? START.name : "scenario.toml"),
         set: {},

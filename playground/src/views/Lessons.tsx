@@ -2,7 +2,7 @@ import catalogue from "virtual:catalogue";
 import { createSignal, For, Show } from "solid-js";
 import type { Lesson } from "../lessons/lesson.js";
 import type { Lab } from "../model/lab.js";
-import { setupOf } from "../model/setup.js";
+import { setupOf, startsRun } from "../model/setup.js";
 import { Text } from "./Term.js";
 
 /** A guided experiment: three steps and a question. */
@@ -20,7 +20,7 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
     const next = props.lesson.steps[to];
     if (next === undefined) return;
     const setup = setupOf(props.lesson, to, catalogue);
-    if (to === 0 || next.restart || setup.aqms.length !== lab.setup.aqms.length) {
+    if (startsRun(props.lesson, to) || setup.aqms.length !== lab.setup.aqms.length) {
       if (await lab.load(setup)) lab.setPlaying(true);
     } else {
       for (const [path, value] of Object.entries(next.set ?? {})) lab.change(path, String(value));

@@ -6,6 +6,7 @@ import { short } from "../model/quantity.js";
 import { openings } from "../model/setup.js";
 import { Refusal } from "../worker/client.js";
 import { save } from "./save.js";
+import { Term } from "./Term.js";
 
 /** The metrics of whole runs: what `aqmlab run` prints for the same scenario and seed, bit for bit. */
 export function Results(props: { lab: Lab }) {
@@ -88,7 +89,9 @@ export function Results(props: { lab: Lab }) {
                 {({ name, unit, doc }) => (
                   <tr>
                     <th scope="row">
-                      <code title={doc}>{name}</code>
+                      <Term name={name} meaning={doc}>
+                        <code>{name}</code>
+                      </Term>
                     </th>
                     <td>{unit}</td>
                     <For each={found()}>

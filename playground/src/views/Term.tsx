@@ -17,9 +17,12 @@ const EDGE = 8;
 
 let last = 0;
 
-/** A word of the field, with its meaning for those who point at it or come to it with the keyboard. Escape closes it. */
-export function Term(props: { name: string; children?: JSX.Element }) {
-  const meaning = () => glossary[NAMES.get(props.name.toLowerCase()) ?? ""];
+/**
+ * A word with its meaning for those who point at it or come to it with the keyboard: that of the glossary, if no other is given.
+ * Escape closes it.
+ */
+export function Term(props: { name: string; meaning?: string; children?: JSX.Element }) {
+  const meaning = () => props.meaning ?? glossary[NAMES.get(props.name.toLowerCase()) ?? ""];
   last += 1;
   const id = `term-${last}`;
   let word!: HTMLButtonElement;

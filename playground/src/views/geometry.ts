@@ -102,7 +102,9 @@ export function place(
   if (packet.fate > 0) {
     const passed = since / (FALL * Math.max(speed, 1e-3));
     if (passed > 1) return null;
-    const x = packet.fate === 1 ? (shape.router + shape.far) / 2 : queue.left + 8 * shape.scale;
+    // A discipline that drops at dequeue, as CoDel does, loses what has waited.
+    const end = packet.at > packet.arrived ? queue.right - 8 * shape.scale : queue.left + 8 * shape.scale;
+    const x = packet.fate === 1 ? (shape.router + shape.far) / 2 : end;
     if (calm) return { kind: "lost", x, y: middle, alpha: 1 };
     return { kind: "lost", x, y: middle + passed * (shape.height - middle), alpha: 1 - passed };
   }
