@@ -131,6 +131,18 @@ test("every slider of every scenario has a value that the scenario accepts", () 
   }
 });
 
+test("sliders have what their values come to", () => {
+  const also = (set: Opening["set"] = {}) => {
+    const { scenario } = engine.check({ name: "playground", set });
+    return Object.fromEntries(sliders(scenario).map(({ path, also }) => [path, also]));
+  };
+  expect(also({ "traffic.udp.count": 4 })).toMatchObject({
+    "dumbbell.delay": "round trip 50 ms",
+    "traffic.udp.rate": "40 % of the link",
+  });
+  expect(also({ "dumbbell.receiver_delay": '["1 ms", "9 ms"]' })["dumbbell.delay"]).toBeUndefined();
+});
+
 test("a glossary is plain text", () => {
   const found = entries(
     "# Glossary\n\n## Drop\n\nA `packet` that [a queue](x.md)\nrefuses. See [y](y.md).\n",

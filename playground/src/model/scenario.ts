@@ -25,13 +25,15 @@ export interface Ways {
   after: number;
 }
 
+/** A delay in s, if it is the same for all; else null. */
+export const alone = (value: unknown): number | null =>
+  amount(Array.isArray(value) && value.length === 1 ? value[0] : value, "s");
+
 export function ways(scenario: Table): Ways {
   const { link } = observed(scenario);
-  const alone = (value: unknown) =>
-    amount(Array.isArray(value) && value.length === 1 ? value[0] : value, "s") ?? 0;
   return {
-    before: alone(link.sender_delay),
-    delay: alone(link.delay),
-    after: alone(link.receiver_delay),
+    before: alone(link.sender_delay) ?? 0,
+    delay: alone(link.delay) ?? 0,
+    after: alone(link.receiver_delay) ?? 0,
   };
 }

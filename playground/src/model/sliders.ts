@@ -1,6 +1,6 @@
 import { type Catalogue, discipline } from "./catalogue.js";
-import { amount, parsed, text, type Unit } from "./quantity.js";
-import { disciplineOf, observed, type Table } from "./scenario.js";
+import { amount, parsed, short, text, type Unit } from "./quantity.js";
+import { alone, disciplineOf, observed, type Table } from "./scenario.js";
 
 /** A value of the scenario that the reader moves. */
 export interface Slider {
@@ -9,6 +9,8 @@ export interface Slider {
   /** The position of its traffic entry, if it has one. */
   entry?: number;
   label: string;
+  /** What the value comes to, `round trip 50 ms`. */
+  also?: string;
   unit: Unit;
   value: number;
   least: number;
@@ -26,7 +28,10 @@ export function sliders(scenario: Table): Slider[] {
   const loss = link.loss ?? 0;
   const ofLink = [
     ...(steady ? logarithmic(`${path}.rate`, "Rate", link.rate, "bit/s", 1e5, 1e9) : []),
-    ...logarithmic(`${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5),
+    ...logarithmic(`${path}.delay`, "One-way delay", link.delay, "s", 1e-4, 0.5).map((slider) => ({
+      ...slider,
+      ...roundTrip(scenario),
+    })),
     ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "packets", 1, 5000),
     ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
     ...(typeof loss === "number" ? [linear(`${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
@@ -41,9 +46,28 @@ export function sliders(scenario: Table): Slider[] {
         Math.max(50, 2 * (count as number)),
       ),
       ...logarithmic(`traffic.${name}.rate`, `${name}: rate of each`, rate, "bit/s", 1e4, 1e8),
-    ].map((slider) => ({ ...slider, group: "Traffic" as const, entry })),
+    ].map((slider) => ({
+      ...slider,
+      ...(slider.unit === "bit/s" && offered((count as number) * slider.value, link.rate)),
+      group: "Traffic" as const,
+      entry,
+    })),
   );
   return [...ofLink, ...ofTraffic];
+}
+
+/** The round trip of a dumbbell without a queue, if all of its flows have the same. */
+function roundTrip({ dumbbell }: Table): Pick<Slider, "also"> {
+  const { sender_delay, delay, receiver_delay } = (dumbbell ?? {}) as Table;
+  const [before, own, after] = [alone(sender_delay), alone(delay), alone(receiver_delay)];
+  if (before === null || own === null || after === null) return {};
+  return { also: `round trip ${text(2 * (before + own + after), "s")}` };
+}
+
+/** What datagrams at this rate would take of a link. */
+function offered(rate: number, of: unknown): Pick<Slider, "also"> {
+  const capacity = amount(of, "bit/s");
+  return rate > 0 && capacity !== null ? { also: `${short((100 * rate) / capacity)} % of the link` } : {};
 }
 
 /** A slider for a parameter of the first discipline that has a number there, over four decades around its value. */

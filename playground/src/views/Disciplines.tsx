@@ -88,7 +88,7 @@ function One(props: { lab: Lab; lane: number }) {
         </Show>
       </div>
       <p class="note">
-        <Text>{`${name()} ${found()?.summary ?? ""}`}</Text>
+        <Text>{`${name()}: ${found()?.summary ?? ""}`}</Text>
       </p>
       <Show when={(found()?.presets.length ?? 0) > 0 && name() === found()?.name}>
         <label class="row">

@@ -16,7 +16,8 @@ const TERMS: Record<string, string> = {
   "One-way delay": "one-way delay",
 };
 
-const shown = ({ value, unit }: Slider) => (unit === "share" ? `${short(100 * value)} %` : text(value, unit));
+const shown = ({ value, unit, also }: Slider) =>
+  (unit === "share" ? `${short(100 * value)} %` : text(value, unit)) + (also ? ` (${also})` : "");
 
 const same = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 
