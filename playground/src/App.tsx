@@ -15,6 +15,7 @@ import { Sliders } from "./views/Sliders.js";
 import { calm, scheme, setScheme } from "./views/scheme.js";
 import { Transport } from "./views/Transport.js";
 import { Trouble } from "./views/Trouble.js";
+import { Client } from "./worker/client.js";
 
 const TABS = ["Scenario", "Results", "Share and save"] as const;
 
@@ -35,7 +36,7 @@ interface Props {
 
 /** The whole page, or the compact view of it that another page embeds. */
 export function App(props: Props) {
-  const lab = createLab(props.link.setup);
+  const lab = createLab(props.link.setup, new Client());
   onCleanup(lab.close);
   const [chosen, setChosen] = createSignal<number | null>(null);
   const shown = createMemo(() => chosen() ?? suitable(lab.speed()));

@@ -18,6 +18,9 @@ interface Context {
   el: HTMLElement;
 }
 
+/** How long the link must be the same before a new page shows it, in ms: another view of the model may be moving a slider. */
+const STILL = 300;
+
 /** The playground in a cell of a notebook, which shows what the link of its model says. */
 async function render({ model, el }: Context): Promise<() => void> {
   const style = document.createElement("style");
@@ -27,20 +30,22 @@ async function render({ model, el }: Context): Promise<() => void> {
   el.append(style, place);
   let remove = () => {};
   let shown = "";
+  /** Counts what the model has asked for: what is not the last has nothing to say. */
+  let turn = 0;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
 
   async function show() {
-    const wanted = String(model.get("link"));
-    // The page itself may have changed it.
-    if (wanted === shown) return;
-    shown = wanted;
+    const own = turn;
+    shown = String(model.get("link"));
     let problem: string | undefined;
-    const found = await link(wanted).catch((error: Error) => {
+    const found = await link(shown).catch((error: Error) => {
       problem = error.message;
       return { setup: START };
     });
-    if (wanted !== shown) return; // It has changed again meanwhile.
+    if (own !== turn) return;
     remove();
     const onChange = (fragment: string) => {
+      if (own !== turn) return;
       shown = fragment;
       model.set("link", fragment);
       model.save_changes();
@@ -50,16 +55,25 @@ async function render({ model, el }: Context): Promise<() => void> {
       place,
     );
   }
+  const follow = () => {
+    // The page itself may have changed it.
+    if (model.get("link") === shown) return;
+    turn += 1;
+    shown = "";
+    clearTimeout(waiting);
+    waiting = setTimeout(() => void show(), STILL);
+  };
   const resize = () => {
     place.style.maxHeight = `${model.get("height")}px`;
   };
-  const follow = () => void show();
 
-  resize();
-  await show();
   model.on("change:height", resize);
   model.on("change:link", follow);
+  resize();
+  await show();
   return () => {
+    turn += 1;
+    clearTimeout(waiting);
     model.off("change:height", resize);
     model.off("change:link", follow);
     remove();

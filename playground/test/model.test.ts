@@ -8,7 +8,7 @@ import { Growing, Samples } from "../src/model/history.js";
 import { amount, parsed, text } from "../src/model/quantity.js";
 import { disciplineOf } from "../src/model/scenario.js";
 import { command, fragment, type Link, link, startOf } from "../src/model/setup.js";
-import { sliders } from "../src/model/sliders.js";
+import { position, sliders } from "../src/model/sliders.js";
 import { flowShade } from "../src/views/colours.js";
 import { geometry, place } from "../src/views/geometry.js";
 import { Lane } from "../src/worker/lane.js";
@@ -121,9 +121,10 @@ test("every slider of every scenario has a value that the scenario accepts", () 
     if (scenario === null) continue;
     const found = sliders(scenario);
     expect(found.length, name).toBeGreaterThan(1);
-    for (const { path, least, most, value, unit } of found) {
-      expect(value, `${name} ${path}`).toBeGreaterThanOrEqual(least);
-      expect(value, `${name} ${path}`).toBeLessThanOrEqual(most);
+    for (const slider of found) {
+      const { path, most, unit } = slider;
+      expect(position(slider), `${name} ${path}`).toBeGreaterThanOrEqual(0);
+      expect(position(slider), `${name} ${path}`).toBeLessThanOrEqual(1);
       const written =
         unit === "flows" ? String(most) : unit === "share" ? most.toFixed(4) : text(most, unit, 2);
       engine.check({ name, set: { [path]: written } });
@@ -140,6 +141,15 @@ test("sliders have what their values come to", () => {
     "dumbbell.delay": "round trip 50 ms",
     "traffic.udp.rate": "40 % of the link",
   });
+  // What has another rate or another way has no such words.
+  expect(also({ "dumbbell.changes": '["5 s: 1 Mbit/s"]' })["traffic.udp.rate"]).toBeUndefined();
+  const none = ["survey/core", "lred/exp4", "raqm/bottlenecks", "redtail/mixed", "redtail/table1"];
+  for (const name of none) {
+    const { scenario } = engine.check({ name });
+    for (const { path, also } of sliders(scenario))
+      if (path.endsWith(".rate") || name.startsWith("redtail"))
+        expect(also, `${name} ${path}`).toBeUndefined();
+  }
   expect(also({ "dumbbell.receiver_delay": '["1 ms", "9 ms"]' })["dumbbell.delay"]).toBeUndefined();
 });
 

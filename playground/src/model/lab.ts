@@ -1,8 +1,9 @@
 import catalogue from "virtual:catalogue";
 import { batch, createSignal } from "solid-js";
 import { createStore, reconcile, unwrap } from "solid-js/store";
-import { Client, Refusal } from "../worker/client.js";
+import type { Client } from "../worker/client.js";
 import type { Checked, Found, Frame, Opening } from "../worker/protocol.js";
+import { Refusal } from "../worker/protocol.js";
 import { asWords } from "./catalogue.js";
 import { Flows } from "./flows.js";
 import { Samples } from "./history.js";
@@ -15,6 +16,9 @@ const STEPS = { fine: 0.001, coarse: 0.01, from: 0.3 };
 
 /** What a frame may take in the worker, in ms: a little less than 1/60 s. From a speed on, there are fewer frames. */
 const BUDGET = { smooth: 15, fast: 30, from: 100 };
+
+/** The longest time between two frames, in s, for which the simulation makes up. */
+const LONGEST = 0.1;
 
 /** How far a step to the next drop looks ahead, in s. */
 const LOOK_AHEAD = 60;
@@ -49,9 +53,8 @@ export interface Trouble {
 
 export type Lab = ReturnType<typeof createLab>;
 
-/** The laboratory of a page: a setup, its live runs, and the time. */
-export function createLab(start: Setup) {
-  const client = new Client();
+/** The laboratory of a page: a setup, its live runs in the worker of a client, and the time. */
+export function createLab(start: Setup, client: Pick<Client, "ask" | "close">) {
   /** What the controls show. If it is refused, it becomes what is `accepted` again. */
   const [setup, setSetup] = createStore<Setup>(structuredClone(start));
   const [accepted, setAccepted] = createSignal<Setup>(structuredClone(start));
@@ -75,6 +78,8 @@ export function createLab(start: Setup) {
   /** One request at a time changes the runs. */
   let turn: Promise<unknown> = Promise.resolve();
   let queued = false;
+  /** Counts the new runs that were asked for. */
+  let restarts = 0;
   /** The frame that the worker makes while the page draws the one before. */
   let ahead: Promise<Frame> | undefined;
 
@@ -87,7 +92,11 @@ export function createLab(start: Setup) {
   const settle = async () => {
     const coming = ahead;
     ahead = undefined;
-    if (coming) take(await coming);
+    try {
+      if (coming) take(await coming);
+    } catch (error) {
+      report(error);
+    }
   };
 
   /** Acts when no other request is under way, and all frames are drawn. */
@@ -137,9 +146,10 @@ export function createLab(start: Setup) {
     });
 
   /** Starts anew with what is set up; returns whether it is accepted. */
-  const restart = () =>
-    inTurn(async () => {
-      const asked = snapshot();
+  const restart = () => {
+    const asked = snapshot();
+    restarts += 1;
+    return inTurn(async () => {
       try {
         opened(asked, await client.ask<Checked[]>({ ask: "open", openings: openings(asked) }));
         await advance(1e-6);
@@ -149,6 +159,7 @@ export function createLab(start: Setup) {
         return false;
       }
     });
+  };
 
   /** Replaces everything that is set up; returns whether it is accepted. */
   const load = (next: Setup) => {
@@ -160,8 +171,10 @@ export function createLab(start: Setup) {
   const follow = () => {
     if (queued) return;
     queued = true;
+    const before = restarts;
     void inTurn(async () => {
       queued = false;
+      if (restarts !== before) return; // The new run has the change.
       const asked = snapshot();
       try {
         if (finished()) throw new Refusal("The hour of this run is over: a change needs a new run.", [], 0);
@@ -210,20 +223,26 @@ export function createLab(start: Setup) {
   /** Draws a frame, while the worker makes the next one. */
   const goOn = (by: number) =>
     afterTurn(async () => {
-      const came = await (ahead ?? frame(now() + by, step()));
-      ahead = came.finished ? undefined : frame(came.now + by, step());
-      ahead?.catch(() => {}); // Whoever takes it reports what failed.
-      take(came);
+      const coming = ahead;
+      ahead = undefined;
+      const came = await coming;
+      if (playing() && !came?.finished) {
+        ahead = frame((came?.now ?? now()) + by, step());
+        ahead.catch(() => {}); // Whoever takes it reports what failed.
+      }
+      if (came) take(came);
     });
 
-  /** Advances to the next packet that is lost at the observed link, until the picture shows it, and pauses there. */
-  const toLoss = async () => {
+  const findLoss = async () => {
     setPlaying(false);
     setNotice("");
-    const until = now() + LOOK_AHEAD;
-    const [first] = lanes();
-    for (let found = false; !found && !finished() && first === lanes()[0]; ) {
+    let until: number | undefined;
+    // The samples are those of one run, whatever changes in it.
+    const run = lanes()[0]?.samples;
+    const isSame = () => lanes()[0]?.samples === run;
+    for (let found = false; !found && !finished() && isSame(); ) {
       found = await inTurn(async () => {
+        until ??= now() + LOOK_AHEAD;
         const frame = await client.ask<Found>({
           ask: "toLoss",
           until,
@@ -233,8 +252,9 @@ export function createLab(start: Setup) {
         take(frame);
         return frame.found;
       });
+      const [first] = lanes();
       if (found && first) await inTurn(() => advance(ways(first.checked.scenario).before, STEPS.fine));
-      else if (now() >= until) {
+      else if (isSame() && now() >= (until ?? 0)) {
         setNotice(`No packet was lost in ${LOOK_AHEAD} s.`);
         return;
       }
@@ -242,27 +262,36 @@ export function createLab(start: Setup) {
     }
   };
 
+  /** Advances to the next packet that is lost at the observed link, until the picture shows it, and pauses there. */
+  const toLoss = () => findLoss().catch(report);
+
   /** Advances by one sample, and pauses there. */
   const stepOnce = () => {
     setPlaying(false);
-    return inTurn(() => (finished() ? Promise.resolve() : advance(step())));
+    return inTurn(() => (finished() ? Promise.resolve() : advance(step()))).catch(report);
   };
 
   async function play() {
     let last = performance.now();
+    let before = now();
     while (!closed) {
       const at = await new Promise<number>((next) => requestAnimationFrame(next));
-      const passed = Math.min(0.1, Math.max(0, (at - last) / 1000));
+      const passed = (at - last) / 1000;
       last = at;
-      if (failure() !== null || !(playing() || ahead)) continue;
-      const before = now();
+      if (failure() !== null || !playing()) {
+        await afterTurn(settle);
+        before = now();
+        continue;
+      }
       try {
-        await (playing() ? goOn(passed * speed()) : afterTurn(settle));
+        await goOn(Math.min(LONGEST, passed) * speed());
       } catch (error) {
         report(error);
       }
       const reached = (now() - before) / Math.max(passed, 1e-3);
-      setPace((pace) => (pace === 0 ? reached : pace + 0.05 * (reached - pace)));
+      before = now();
+      // A new run begins at 0.
+      if (reached >= 0) setPace((pace) => (pace === 0 ? reached : pace + 0.05 * (reached - pace)));
     }
   }
 

@@ -36,7 +36,7 @@ export function sliders(scenario: Table): Slider[] {
     ...logarithmic(`${path}.buffer`, "Buffer", link.buffer, "B", 1500, 1e7),
     ...(typeof loss === "number" ? [linear(`${path}.loss`, "Random loss", loss, "share", 0.1)] : []),
   ];
-  const ofTraffic = (scenario.traffic as Table[]).flatMap(({ name, count, rate }, entry) =>
+  const ofTraffic = (scenario.traffic as Table[]).flatMap(({ name, kind, count, rate, from, to }, entry) =>
     [
       linear(
         `traffic.${name}.count`,
@@ -48,7 +48,11 @@ export function sliders(scenario: Table): Slider[] {
       ...logarithmic(`traffic.${name}.rate`, `${name}: rate of each`, rate, "bit/s", 1e4, 1e8),
     ].map((slider) => ({
       ...slider,
-      ...(slider.unit === "bit/s" && offered((count as number) * slider.value, link.rate)),
+      ...(slider.unit === "bit/s" &&
+        steady &&
+        STEADY.has(kind as string) &&
+        isThrough(scenario, from, to) &&
+        offered((count as number) * (amount(rate, "bit/s") ?? 0), link.rate)),
       group: "Traffic" as const,
       entry,
     })),
@@ -56,11 +60,22 @@ export function sliders(scenario: Table): Slider[] {
   return [...ofLink, ...ofTraffic];
 }
 
-/** The round trip of a dumbbell without a queue, if all of its flows have the same. */
-function roundTrip({ dumbbell }: Table): Pick<Slider, "also"> {
+/** The kinds of traffic whose mean rate is `rate`. */
+const STEADY = new Set(["cbr", "poisson", "fgn"]);
+
+/** Whether traffic goes through a dumbbell, in the direction of its link. */
+const isThrough = ({ dumbbell }: Table, from: unknown, to: unknown) =>
+  dumbbell !== undefined && String(from) === "senders" && String(to) === "receivers";
+
+/** The round trip of a dumbbell without a queue, if all flows have the same. */
+function roundTrip(scenario: Table): Pick<Slider, "also"> {
+  const { dumbbell, traffic } = scenario;
   const { sender_delay, delay, receiver_delay } = (dumbbell ?? {}) as Table;
   const [before, own, after] = [alone(sender_delay), alone(delay), alone(receiver_delay)];
-  if (before === null || own === null || after === null) return {};
+  const all = (traffic as Table[]).every(
+    ({ from, to }) => isThrough(scenario, from, to) || isThrough(scenario, to, from),
+  );
+  if (before === null || own === null || after === null || !all) return {};
   return { also: `round trip ${text(2 * (before + own + after), "s")}` };
 }
 
@@ -106,9 +121,11 @@ export function written({ least, most, logarithmic, unit, whole }: Slider, part:
   return unit === "share" ? exact.toFixed(4) : text(whole ? Math.round(rounded) : rounded, unit);
 }
 
-/** The part of a slider's length at which its value is. */
+/** The part of a slider's length at which its value is: the beginning, if a ratio cannot show how small it is. */
 export function position({ value, least, most, logarithmic }: Slider): number {
-  return logarithmic ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least);
+  return logarithmic
+    ? Math.log(Math.max(value, least) / least) / Math.log(most / least)
+    : (value - least) / (most - least);
 }
 
 function linear(path: string, label: string, value: number, unit: Unit, most: number): Slider {
@@ -142,7 +159,7 @@ function logarithmic(
       group: "Link",
       label,
       unit,
-      value: inside,
+      value,
       least: Math.min(least, inside),
       most: Math.max(most, inside),
       logarithmic: true,

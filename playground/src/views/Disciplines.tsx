@@ -52,6 +52,8 @@ function One(props: { lab: Lab; lane: number }) {
   const chosen = () => lab.setup.aqms[lane] ?? "";
   const name = () => (chosen() === "" ? String(own().name ?? "") : words(chosen()).name);
   const found = createMemo(() => discipline(catalogue, name()));
+  const summary = () =>
+    catalogue.variants.find((one) => one.name === name())?.summary ?? found()?.summary ?? "";
   /** Whether the scenario's own discipline has a table, which words cannot have. */
   const hasTable = () => chosen() === "" && hasTables(own());
   const problem = (key: string) => {
@@ -88,7 +90,7 @@ function One(props: { lab: Lab; lane: number }) {
         </Show>
       </div>
       <p class="note">
-        <Text>{`${name()}: ${found()?.summary ?? ""}`}</Text>
+        <Text>{`${name()}: ${summary()}`}</Text>
       </p>
       <Show when={(found()?.presets.length ?? 0) > 0 && name() === found()?.name}>
         <label class="row">

@@ -5,8 +5,7 @@ import { tags } from "@lezer/highlight";
 import { basicSetup, EditorView } from "codemirror";
 import { createSignal, onCleanup, onMount, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
-import { Refusal } from "../worker/client.js";
-import type { Checked } from "../worker/protocol.js";
+import { type Checked, Refusal } from "../worker/protocol.js";
 
 /** The name of a scenario that has no file. */
 export const UNNAMED = "scenario.toml";

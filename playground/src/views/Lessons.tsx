@@ -24,7 +24,6 @@ export function LessonPanel(props: { lab: Lab; lesson: Lesson; onClose: () => vo
       if (await lab.load(setup)) lab.setPlaying(true);
     } else {
       for (const [path, value] of Object.entries(next.set ?? {})) lab.change(path, String(value));
-      if (next.aqms) setup.aqms.forEach((aqm, lane) => void lab.choose(lane, aqm));
     }
   }
   // The address may have begun it already, with the reader's changes.

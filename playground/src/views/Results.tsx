@@ -4,7 +4,7 @@ import { createSignal, For, Show } from "solid-js";
 import type { Lab } from "../model/lab.js";
 import { short } from "../model/quantity.js";
 import { openings } from "../model/setup.js";
-import { Refusal } from "../worker/client.js";
+import { Refusal } from "../worker/protocol.js";
 import { save } from "./save.js";
 import { Term } from "./Term.js";
 
@@ -89,7 +89,7 @@ export function Results(props: { lab: Lab }) {
                 {({ name, unit, doc }) => (
                   <tr>
                     <th scope="row">
-                      <Term name={name} meaning={doc}>
+                      <Term name={name} meaning={doc.replaceAll("`", "")}>
                         <code>{name}</code>
                       </Term>
                     </th>

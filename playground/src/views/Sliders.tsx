@@ -30,10 +30,12 @@ export function Sliders(props: { lab: Lab; first: readonly string[] }) {
     // A change that is under way shows already.
     const value = amount(props.lab.setup.set[slider.path] ?? "", slider.unit) ?? slider.value;
     const range = ranges.get(slider.path);
-    if (range && value >= range.least && value <= range.most) return { ...slider, ...range, value };
+    const { also, ...other } = slider;
+    const rest = value === slider.value ? slider : other;
+    if (range && value >= range.least && value <= range.most) return { ...rest, ...range, value };
     const { least, most } = slider;
     ranges.set(slider.path, { least, most });
-    return { ...slider, value: Math.min(most, Math.max(least, value)) };
+    return { ...rest, value: Math.min(most, value) };
   };
   const all = createMemo(() => {
     const scenarios = props.lab.lanes().map(({ checked }) => checked.scenario);

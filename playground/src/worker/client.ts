@@ -1,17 +1,5 @@
-import type { Answer, Problem, Request } from "./protocol.js";
+import { type Answer, Refusal, type Request } from "./protocol.js";
 import EngineWorker from "./worker.ts?worker&inline";
-
-/** A scenario was refused: `lane` is the position of its opening. */
-export class Refusal extends Error {
-  readonly problems: readonly Problem[];
-  readonly lane: number;
-
-  constructor(message: string, problems: readonly Problem[], lane: number) {
-    super(message);
-    this.problems = problems;
-    this.lane = lane;
-  }
-}
 
 type Asked = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
 
@@ -31,8 +19,8 @@ export class Client {
   constructor() {
     this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#receive(data);
     this.#worker.onerror = (event) => {
-      for (const { reject } of this.#pending.values())
-        reject(new Error(event.message || "the worker failed"));
+      this.#failed = new Error(event.message || "the worker failed");
+      for (const { reject } of this.#pending.values()) reject(this.#failed);
       this.#pending.clear();
     };
   }

@@ -26,6 +26,18 @@ export type Answer = { id: number } & (
   | { kind: "failed"; message: string }
 );
 
+/** A scenario was refused: `lane` is the position of its opening. */
+export class Refusal extends Error {
+  readonly problems: readonly Problem[];
+  readonly lane: number;
+
+  constructor(message: string, problems: readonly Problem[], lane: number) {
+    super(message);
+    this.problems = problems;
+    this.lane = lane;
+  }
+}
+
 /** Columns of numbers. */
 export type Columns = Readonly<Record<string, Float64Array>>;
 

@@ -36,7 +36,7 @@ self.onmessage = async ({ data }: MessageEvent<Request>) => {
   }
 };
 
-/** The engine whose gzip the page carries as base64. */
+/** The engine, whose gzip is here as base64. */
 async function start(): Promise<Engine> {
   const bytes = Uint8Array.from(atob(code), (character) => character.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -71,7 +71,13 @@ async function handle(request: Request): Promise<unknown> {
   engine = await started;
   switch (request.ask) {
     case "open": {
-      const opened = each(request.openings, (opening) => new Lane(engine, positionsOfP, opening));
+      const opened: Lane[] = [];
+      try {
+        each(request.openings, (opening) => opened.push(new Lane(engine, positionsOfP, opening)));
+      } catch (error) {
+        for (const lane of opened) lane.close();
+        throw error;
+      }
       for (const lane of lanes) lane.close();
       lanes = opened;
       now = 0;
