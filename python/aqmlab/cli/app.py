@@ -27,11 +27,13 @@ from aqmlab.cli.port import port
 from aqmlab.cli.reproduce import reproduce
 from aqmlab.cli.run import run
 from aqmlab.cli.schema import schema
+from aqmlab.cli.seal import seal
 from aqmlab.cli.show import show
 from aqmlab.cli.sweep import sweep
 from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
 from aqmlab.cli.tune import tune
 from aqmlab.cli.validate import validate
+from aqmlab.cli.verify import verify
 
 
 class Program(TyperGroup):
@@ -94,6 +96,8 @@ app.command()(sweep)
 app.command()(diff)
 app.command()(reproduce)
 app.command()(evaluate)
+app.command()(seal)
+app.command()(verify)
 app.command()(advise)
 app.command()(tune)
 app.command()(analyse)

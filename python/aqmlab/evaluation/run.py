@@ -134,11 +134,7 @@ def run(
     A case that another one is compared with is run too, even if its section is not selected. ``store``, ``jobs``,
     ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the evidence has the runs that were finished.
     """
-    chosen = [one for one in guidelines if one.selected(effort.sections)]
-    every = {(one.section, case.name): case for one in guidelines for case in one.cases}
-    needed = [(one.section, case.name) for one in chosen for case in one.cases]
-    needed += [against for place in needed if (against := every[place].against) and against not in needed]
-    asked = [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
+    asked = _asked(guidelines, effort)
     kept = Store(store)
     able = [one for one in asked if one.plan]
     wanted = {key for one in able for key in one.keys}
@@ -150,7 +146,7 @@ def run(
     distributions = _Distributions(kept, [found[one.place] for one in able if one.case.distribution])
     return Evidence(
         effort,
-        chosen,
+        [one for one in guidelines if one.selected(effort.sections)],
         {one.place: one.runs(found.get(one.place), kept, distributions) for one in asked},
         wanted=len(wanted),
         done=len(done),
@@ -159,6 +155,19 @@ def run(
         interrupted=any(sweep.interrupted for sweep in sweeps),
         damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
     )
+
+
+def studies(guidelines: Sequence[Guideline], effort: Effort) -> list[tuple[str, Study]]:
+    """List the studies of the selected guidelines, each with its section and the name of its case, as `run` does."""
+    return [(" ".join(one.place).strip(), one.plan.study) for one in _asked(guidelines, effort) if one.plan]
+
+
+def _asked(guidelines: Sequence[Guideline], effort: Effort) -> list[_Asked]:
+    """Plan the cases of the selected guidelines, and those that they are compared with."""
+    every = {(one.section, case.name): case for one in guidelines for case in one.cases}
+    needed = [(one.section, case.name) for one in guidelines if one.selected(effort.sections) for case in one.cases]
+    needed += [against for place in needed if (against := every[place].against) and against not in needed]
+    return [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
 
 
 @dataclass(frozen=True)

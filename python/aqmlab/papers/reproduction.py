@@ -70,7 +70,7 @@ def reproduce(
 
     began, worked = time.monotonic(), time.process_time()
     # Known runs of undecided claims are included at once: a call with nothing to do judges nothing.
-    more = _more(folder, effort)
+    more = known_seeds(folder, effort)
     findings = run(paper, effort, store, jobs, cluster, progress, more)
     if known := _made(folder, _fingerprint(findings, sources)):
         return Reproduction(findings, known, True, {}, time.monotonic() - began, time.process_time() - worked)
@@ -116,7 +116,7 @@ def _made(folder: Path, made_from: str) -> Document | None:
     return found if same else None
 
 
-def _more(folder: Path, effort: Effort) -> dict[str, int]:
+def known_seeds(folder: Path, effort: Effort) -> dict[str, int]:
     """Return the larger numbers of seeds that an earlier call with the same effort needed, by experiment."""
     try:
         found = unsealed(folder / FINDINGS, "")

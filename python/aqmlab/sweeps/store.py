@@ -16,7 +16,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -169,6 +169,31 @@ class Store:
             # Two copies of a run differ only in the time that it took.
             frame = frame.unique("key", keep="first", maintain_order=True)
         return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
+
+    def extract(self, wanted: Set[bytes], series: Iterable[str]) -> Iterator[tuple[str, bytes | Path]]:
+        """Yield the files of a store with these runs and series alone, by their paths below its folder.
+
+        A file is its content, or the path of the file of this store that has it. Raise ValueError if a run is missing, and OSError if a series is.
+        """
+        import polars
+
+        keys = polars.DataFrame({"key": list(wanted)}, schema={"key": polars.Binary})
+        frames = [rows([one for one in payloads if key_of(one) in wanted]) for payloads in self._journalled()]
+        for path in _listed(self._parts, _PART):
+            part = self._read_part(path, None, whole=True)
+            if part is not None and len(part):
+                frames.append(part.join(keys, on="key", how="semi"))
+        frame = polars.concat(frames or [rows([])], how="diagonal").unique("key", keep="first").sort("key")
+        if missing := len(wanted) - len(frame):
+            raise ValueError(f"{self.folder}: {missing} of {len(wanted)} runs are not here")
+        for start in range(0, len(frame), PART_RUNS):
+            part = frame[start : start + PART_RUNS]
+            data = parquet(part)
+            yield f"{self._parts.name}/{len(part)}-{checksum(data)}.parquet", data
+        for name in sorted(set(series)):
+            self.series(name)  # whole, and of this run
+            (path, *_) = self._series_files(name)
+            yield f"{self._series.name}/{path.name}", path
 
     def compact(self) -> None:
         """Turn closed and abandoned journals into parts, and join small parts.

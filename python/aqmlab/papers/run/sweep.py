@@ -49,6 +49,12 @@ class Effort:
     only: frozenset[str] = frozenset()
     engine: Engine = PACKETS
 
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Effort:
+        """Return the effort whose `document` this is."""
+        only, engine = frozenset(document["only"]), Engine.parse(document["engine"])
+        return cls(**{**document, "only": only, "engine": engine})
+
     @property
     def looks(self) -> list[int]:
         """The numbers of seeds with which claims are judged, until each is decided: 5, 10, 20."""

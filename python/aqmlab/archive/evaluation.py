@@ -1,0 +1,71 @@
+"""Evaluations by RFC 7928, which ``aqmlab evaluate`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aqmlab.archive import stored
+from aqmlab.archive.contents import Contents
+from aqmlab.archive.layout import STORE, Record
+from aqmlab.evaluation.guidelines import GUIDELINES
+from aqmlab.evaluation.run import Effort, run, studies
+from aqmlab.evaluation.scorecard import scorecard
+from aqmlab.evaluation.show.document import document
+from aqmlab.execute.engine import Engine
+from aqmlab.results.result import Metrics
+from aqmlab.sealed import unsealed
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Plan
+
+HEAD = "evaluation.json"
+_AGAIN = "repeat aqmlab evaluate"
+
+
+def contents(folder: Path, store: Path | None) -> Contents:
+    """See `Kind`."""
+    known = unsealed(folder / HEAD, _AGAIN)
+    effort = _effort(known)
+    if str(effort.engine) != "packet":
+        raise ValueError(f"{folder / HEAD}: made with --engine {effort.engine}, whose runs differ: not sealed")
+    records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, store))
+    title = f"Evaluation by RFC 7928: {', '.join(known['labels'])}"
+    return Contents(
+        "an evaluation", title, known["version"], records, files, known["command"], "RFC 7928", _verdicts(known)
+    )
+
+
+def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
+    """See `Kind`."""
+    return stored.metrics(folder, records)
+
+
+def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """See `Kind`."""
+    known = unsealed(folder / HEAD, _AGAIN)
+    effort, store = _effort(known), folder / STORE
+    keys = {key for _, study in studies(GUIDELINES, effort) for _, _, _, key in Plan.of(study).runs()}
+    if missing := keys - Store(store).finished(keys):
+        raise ValueError(f"{STORE}: {len(missing)} of {len(keys)} runs of the scorecard are missing")
+    evidence = run(GUIDELINES, effort, store)
+    judged = document(evidence, scorecard(evidence, known["correction"]), {}, known["command"], known["seconds"])
+    return _verdicts(known), _verdicts(judged)
+
+
+def _effort(known: Mapping[str, Any]) -> Effort:
+    labels, engine = known["labels"], Engine.parse(known["engine_name"])
+    return Effort(labels, known["reference"], known["seeds"], known["sections"], engine)
+
+
+def _verdicts(known: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each tested cell of the scorecard, with its verdict."""
+    found = {}
+    for guideline in known["guidelines"]:
+        for case in guideline["cases"]:
+            for row in case["rows"]:
+                for measure, cell in zip(case["measures"], row["cells"], strict=True):
+                    place = f"{case['anchor']}, {row['label']}, {measure['name']}"
+                    if cell["verdict"]:
+                        found[place] = f"{cell['verdict']} ({cell['text']})"
+    return found

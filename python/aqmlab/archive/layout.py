@@ -1,0 +1,75 @@
+"""The layout of an archive: its files, its head, and the table of its runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+SCHEMA = 1
+"""The version of this layout; an archive of a later one is refused."""
+
+HEAD = "seal.json"
+"""The head: how the archive was made, and the SHA-256 of every other file."""
+
+CRATE = "ro-crate-metadata.json"
+"""The description by RO-Crate 1.1."""
+
+PREVIEW = "ro-crate-preview.html"
+"""The page for people."""
+
+SEALED = "sealed/"
+"""The folder of what sealing adds; everything else is as it was in the folder of the results."""
+
+RUNS = f"{SEALED}runs.csv"
+"""The table of runs."""
+
+SCENARIOS = f"{SEALED}scenarios/"
+TRACES = f"{SEALED}traces/"
+
+STORE = f"{SEALED}store"
+"""The folder with the runs of a reproduction or an evaluation, as a store has them."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run that the archive contains.
+
+    ``scenario`` is its scenario file in the archive and ``engine`` what performed it, as for ``--engine``. The metrics
+    are in ``result``, a file in the archive, under the ``seed``; where that is a table, under the ``key``.
+    """
+
+    label: str
+    scenario: str
+    seed: int
+    engine: str
+    key: str
+    result: str
+
+    @property
+    def name(self) -> str:
+        """The run for messages."""
+        return f"{self.label}, seed {self.seed}" if self.label else f"seed {self.seed}"
+
+
+_COLUMNS = [one.name for one in fields(Record)]
+
+
+def table(records: Iterable[Record]) -> bytes:
+    """Return the table of runs as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(one) for one in records)
+    return text.getvalue().encode()
+
+
+def records(data: bytes) -> list[Record]:
+    """Read the table of runs; raise ValueError if it is none."""
+    rows: Sequence[dict[str, Any]] = list(csv.DictReader(io.StringIO(data.decode())))
+    try:
+        return [Record(**{**row, "seed": int(row["seed"])}) for row in rows]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{RUNS}: no table of runs: {error}") from None

@@ -1,0 +1,153 @@
+"""Seal a folder of results: one file with all that a reader needs to check them."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import _core
+from aqmlab.archive import contents, crate
+from aqmlab.archive.container import sha256, write
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SCHEMA, SEALED, table
+from aqmlab.files import UNFINISHED
+from aqmlab.sealed import sealed
+
+if TYPE_CHECKING:
+    from aqmlab.archive.contents import Contents
+
+LICENSE = "Apache-2.0"
+"""The licence of an archive if no other is given: that of aqmlab, with whose scenarios results are made."""
+
+_LEFT_OUT = ("store",)
+"""Folders of finished runs beside the results: the archive has those of its runs."""
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """An archive that was written: its file, its SHA-256, and its head."""
+
+    file: Path
+    sha256: str
+    head: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as a dictionary for JSON: the head without its files, with ``file``, ``bytes`` and ``sha256``."""
+        head = {name: value for name, value in self.head.items() if name != "files"}
+        size = self.file.stat().st_size
+        return {"file": os.fspath(self.file), "bytes": size, "sha256": self.sha256, **head}
+
+    def __repr__(self) -> str:
+        head = self.head
+        size = self.file.stat().st_size / 1e6
+        verdicts = ", ".join(f"{count} {name}" for name, count in head["verdicts"].items())
+        lines = [
+            f"{self.file}: {head['kind']}, {head['title']!r}",
+            f"{size:.1f} MB, {len(head['files'])} files, {head['runs']} runs{verdicts and f'; verdicts: {verdicts}'}",
+            f"SHA-256 {self.sha256}",
+            f"A reader checks it with: aqmlab verify {self.file.name} --expect {self.sha256}",
+        ]
+        return "\n".join(lines)
+
+
+def seal(
+    folder: str | os.PathLike[str],
+    file: str | os.PathLike[str],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    authors: Sequence[str] = (),
+    license: str = LICENSE,
+) -> Sealed:
+    """Pack a folder of results into one file, which `verify` checks.
+
+    The file is an RO-Crate in a zip file. It has the folder as it is, the scenario file of every run with the
+    recordings and the disciplines that it reads, and of a reproduction or an evaluation all runs.
+
+    Parameters
+    ----------
+    folder : str or PathLike
+        A folder that ``--out`` of ``run``, ``compare``, ``sweep``, ``reproduce`` or ``evaluate`` wrote.
+    file : str or PathLike
+        The file to write.
+    store : str or PathLike
+        The folder of the runs of a reproduction or an evaluation, if it is neither in `folder` nor beside it.
+    authors : sequence of str
+        The authors: names, each with an address in angle brackets if it has one.
+    license : str
+        The SPDX identifier of the archive's licence, or the address of its text.
+
+    Returns
+    -------
+    Sealed
+        The file, its SHA-256, and what it contains.
+
+    Raises
+    ------
+    ValueError
+        If the folder has no results, a file of it is damaged, runs are missing, or another version of aqmlab made them.
+    ImportError
+        If rocrate is not installed; ``pip install 'aqmlab[archive]'`` installs it.
+    """
+    folder, file = Path(folder), Path(file)
+    crate.require(list(authors), license)
+    name = contents.head(folder)
+    found = contents.kind(name).contents(folder, Path(store) if store else None)
+    files: dict[str, bytes | Path] = dict(_results(folder, file))
+    files |= found.files
+    files[RUNS] = table(found.records)
+    head = _head(name, found, authors, license, (folder / name).stat().st_mtime)
+    from aqmlab.archive.page import page  # imports the templates
+
+    files[PREVIEW] = page(head, files).encode()
+    head["files"] = {path: sha256(content) for path, content in sorted(files.items())}
+    sizes = {path: len(one) if isinstance(one, bytes) else one.stat().st_size for path, one in files.items()}
+    files[CRATE] = crate.metadata(head, sizes)
+    head["files"][CRATE] = sha256(files[CRATE])
+    files[HEAD] = sealed(head)
+    write(file, files)
+    return Sealed(file, sha256(file), head)
+
+
+def _results(folder: Path, archive: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a folder of results, apart from finished runs and what is hidden or unfinished."""
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder)
+        hidden = any(part.startswith(".") or part.endswith(UNFINISHED) for part in place.parts)
+        if hidden or place.parts[0] in _LEFT_OUT or path.is_dir() or path.resolve() == archive.resolve():
+            continue
+        if path.is_symlink() or not path.is_file():
+            raise ValueError(f"{path}: a link, not a file: put the file itself there, or remove it")
+        name = place.as_posix()
+        if name.startswith(SEALED) or name in (HEAD, CRATE, PREVIEW):
+            raise ValueError(f"{path}: an archive has a file of its own of this name: rename or remove this one")
+        yield name, path
+
+
+def _head(name: str, found: Contents, authors: Sequence[str], license_: str, made: float) -> dict[str, Any]:
+    """Return the head without the files."""
+    system = f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}"
+    return {
+        "schema": SCHEMA,
+        "kind": found.kind,
+        "title": found.title,
+        "source": found.source,
+        "command": found.command,
+        "head": name,
+        "version": found.version,
+        "build": _core.build,
+        "platform": system,
+        "date": crate.when(made),
+        "authors": list(authors),
+        "license": license_,
+        "runs": len(found.records),
+        "verdicts": dict(Counter(_verdict(text) for text in found.verdicts.values())),
+    }
+
+
+def _verdict(text: str) -> str:
+    """Return a verdict without its numbers."""
+    return text.partition(" (")[0]

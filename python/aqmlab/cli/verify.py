@@ -1,0 +1,54 @@
+"""The command ``aqmlab verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aqmlab.cli import options
+from aqmlab.cli.terminal import FAILED, progress_bar, stop
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="An archive of aqmlab seal.", show_default=False)],
+    sample: Annotated[int, typer.Option(min=0, metavar="N", help="Repeat N runs, drawn at random.")] = 20,
+    all_: Annotated[bool, typer.Option("--all", help="Repeat every run.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="SEED", help="Draw the runs with this seed; default: a random one.")
+    ] = None,
+    expect: Annotated[
+        str | None, typer.Option(metavar="SHA256", help="Refuse an archive with another SHA-256.")
+    ] = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+) -> None:
+    """Check an archive: its files, a sample of its runs, and its verdicts.
+
+    Each run that is repeated is bit-identical, or the output has the metrics that differ. The claims of a paper and the
+    scorecard of an evaluation are judged again from the archive's runs. The exit status is 0 if all of it is as sealed,
+    and 1 if anything differs or the archive is refused.
+    """
+    from aqmlab.archive.container import ArchiveError
+    from aqmlab.archive.verify import verify
+    from aqmlab.files import json_text
+
+    if not file.is_file():
+        raise typer.BadParameter(f"{file}: there is no such file", param_hint="FILE.zip")
+    step = "unpacking"
+    with progress_bar(lambda: step) as show:
+
+        def watch(current: str, fraction: float) -> None:
+            nonlocal step
+            step = current
+            if show:
+                show(fraction)
+
+        try:
+            found = verify(file, sample=None if all_ else sample, seed=seed, expect=expect, jobs=jobs, watch=watch)
+        except ArchiveError as error:
+            stop(FAILED, str(error))
+    typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
+    if not found.is_sound:
+        raise typer.Exit(FAILED)
