@@ -25,6 +25,7 @@ HEAVY = {
     "polars",
     "pydantic",
     "rich",
+    "rocrate",
     "scipy",
 }
 
@@ -98,11 +99,13 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.run",
         "aqmlab.cli.scenarios",
         "aqmlab.cli.schema",
+        "aqmlab.cli.seal",
         "aqmlab.cli.show",
         "aqmlab.cli.sweep",
         "aqmlab.cli.terminal",
         "aqmlab.cli.tune",
         "aqmlab.cli.validate",
+        "aqmlab.cli.verify",
         "aqmlab.files",
     }
 

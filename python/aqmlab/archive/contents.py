@@ -26,7 +26,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Contents:
-    """What is sealed, besides the files of the folder.
+    """The part of an archive besides the files of the folder.
 
     ``kind`` and ``title`` are for people, ``command`` is the command line that wrote the folder if it is known, and
     ``version`` that of the engine. ``files`` are added, by their paths in the archive. ``verdicts`` has the verdict on

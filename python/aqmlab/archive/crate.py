@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW
+from aqmlab.archive.layout import HEAD, PREVIEW
 from aqmlab.files import json_text
 
 if TYPE_CHECKING:
@@ -18,16 +18,19 @@ PROFILE = "1.2"
 """The version of RO-Crate."""
 
 _TYPES = {
-    ".csv": "text/csv",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".parquet": "application/vnd.apache.parquet",
-    ".pcap": "application/vnd.tcpdump.pcap",
-    ".png": "image/png",
-    ".py": "text/x-python",
-    ".svg": "image/svg+xml",
-    ".toml": "application/toml",
+    ".csv": ("text/csv", "A table, for people and other programs."),
+    ".html": ("text/html", "A page that opens in a browser."),
+    ".json": ("application/json", "The content of a report, or of a result, as data."),
+    ".parquet": ("application/vnd.apache.parquet", "A table of runs, or of what a figure shows or a run recorded."),
+    ".pcap": ("application/vnd.tcpdump.pcap", "A recording that a scenario replays."),
+    ".png": ("image/png", "A figure."),
+    ".py": ("text/x-python", "A queue discipline of the author's."),
+    ".svg": ("image/svg+xml", "A figure."),
+    ".toml": ("application/toml", "The scenario of a run."),
 }
+"""The type of each kind of file, and a sentence on it."""
+
+_OTHER = "Part of the results."
 _AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])\s*(?:<(?P<at>[^<>\s]+)>)?")
 _SOFTWARE = "#aqmlab"
 
@@ -44,17 +47,19 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
         raise ImportError("seal needs rocrate: pip install 'aqmlab[archive]'", name="rocrate") from error
 
     crate = ROCrate(version=PROFILE)
-    crate.metadata.extra_terms["sha256"] = "https://schema.org/sha256"
     root = crate.root_dataset
     root["name"] = head["title"]
     root["description"] = describing(head)
     root["datePublished"] = head["date"]
     root["license"] = _license(crate, head["license"])
-    root["author"] = [_author(crate, text) for text in head["authors"]]
+    if authors := [_author(crate, text) for text in head["authors"]]:
+        root["author"] = authors if len(authors) > 1 else authors[0]
     for name, size in sorted(sizes.items()):
-        properties: dict[str, Any] = {"name": PurePosixPath(name).name, "contentSize": str(size)}
-        if form := _TYPES.get(PurePosixPath(name).suffix):
-            properties["encodingFormat"] = form
+        if name == PREVIEW:  # part of the description, not of what is described
+            continue
+        form, about = _TYPES.get(PurePosixPath(name).suffix, ("application/octet-stream", _OTHER))
+        properties = {"name": PurePosixPath(name).name, "description": about}
+        properties |= {"contentSize": str(size), "encodingFormat": form}
         if name in head["files"]:
             properties["sha256"] = head["files"][name]
         crate.add_file(dest_path=name, properties=properties)
@@ -62,9 +67,9 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
         crate,
         _SOFTWARE,
         properties={
-            "@type": "SoftwareApplication",
+            "@type": "CreativeWork",
             "name": "aqmlab",
-            "softwareVersion": head["version"],
+            "version": head["version"],
             "description": "A laboratory for Active Queue Management.",
             "license": {"@id": "https://spdx.org/licenses/Apache-2.0"},
         },
@@ -83,7 +88,7 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
         },
     )
     crate.add(action)
-    root["mentions"] = [action]
+    root["mentions"] = action
     return json_text(crate.metadata.generate()).encode()
 
 

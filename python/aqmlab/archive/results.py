@@ -23,9 +23,7 @@ def contents(folder: Path, store: Path | None) -> Contents:
     records = []
     for place, (label, result) in zip(places, found.items(), strict=True):
         path = scenarios.add(result.scenario)
-        records += [
-            Record(label, path, seed, result.engine_name, "", f"{place}result.json") for seed in result.seeds
-        ]
+        records += [Record(label, path, seed, result.engine_name, "", f"{place}result.json") for seed in result.seeds]
     first = next(iter(found.values()))
     version = Engine.parse(first.engine_name).version
     kind = "a result" if alone else "a comparison"

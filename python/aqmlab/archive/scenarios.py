@@ -14,9 +14,6 @@ from aqmlab.execute.task import digest
 from aqmlab.files import read_whole
 from aqmlab.scenario import Scenario, portable
 
-_READ = ("file", "rates", "reverse_rates")
-"""The keys of a scenario whose text may be the path of a recording."""
-
 
 class Scenarios:
     """Scenario files by their paths in the archive, each once."""
@@ -51,7 +48,7 @@ class Scenarios:
 def _recordings(table: Any) -> Iterator[str]:
     """Yield the paths of the recordings that a scenario reads."""
     for key, value in table.items() if isinstance(table, dict) else ():
-        if isinstance(value, str) and key in _READ and Path(value).is_file():
+        if key == "file" and isinstance(value, str) and Path(value).is_file():
             yield value
         for inside in value if isinstance(value, list) else [value]:
             yield from _recordings(inside)

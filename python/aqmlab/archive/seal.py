@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aqmlab.archive.contents import Contents
 
 LICENSE = "Apache-2.0"
-"""The licence of an archive if no other is given: that of aqmlab, with whose scenarios results are made."""
+"""The licence of an archive if no other is given: that of aqmlab."""
 
 _LEFT_OUT = ("store",)
 """Folders of finished runs beside the results: the archive has those of its runs."""
@@ -113,7 +113,7 @@ def seal(
 
 
 def _results(folder: Path, archive: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a folder of results, apart from finished runs and what is hidden or unfinished."""
+    """Yield the files of a folder of results, apart from finished runs and hidden and unfinished files."""
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder)
         hidden = any(part.startswith(".") or part.endswith(UNFINISHED) for part in place.parts)

@@ -14,7 +14,7 @@ from typing import Any
 
 from aqmlab.archive import contents, crate
 from aqmlab.archive.container import ArchiveError, sha256, unpack
-from aqmlab.archive.layout import CRATE, HEAD, RUNS, SCHEMA, Record, records
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SCHEMA, Record, records
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.task import Outcome, Task, opened
@@ -46,7 +46,7 @@ class Repeated:
 
     @property
     def is_same(self) -> bool:
-        """Whether the run is bit-identical."""
+        """Whether the run is the same, bit for bit."""
         return not self.differences and not self.error
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts: those that the archive states, those that its runs lead to, and why there are none of the latter."""
+    """The verdicts that the archive states, those that its runs lead to, and why there are none of the latter."""
 
     stated: Mapping[str, str] = field(default_factory=dict)
     now: Mapping[str, str] = field(default_factory=dict)
@@ -79,8 +79,9 @@ class Judged:
 class Verification:
     """What came of verifying an archive whose files are whole.
 
-    ``head`` is the archive's, ``version`` the engine's here, ``seed`` that of the sample. ``left`` is the number of runs
-    whose engine sends real packets, which no other run repeats. ``judged`` is None if the archive states no verdicts.
+    ``head`` is the archive's, ``version`` the engine's here, ``seed`` that of the sample. ``left`` is the number of
+    runs whose engine sends real packets, which no other run repeats. ``judged`` is None if the archive states no
+    verdicts.
     """
 
     file: Path
@@ -128,13 +129,13 @@ class Verification:
         ]
         if self.version != head["version"]:
             lines.append(
-                f"made by aqmlab {head['version']}; this is {self.version}: where the engine changed, metrics may differ"
+                f"made by aqmlab {head['version']}; this is {self.version}: metrics may differ where the engine changed"
             )
         lines += [str(one) for one in self.repeated]
         same = sum(one.is_same for one in self.repeated)
         if self.repeated:
             drawn = "" if len(self.repeated) + self.left == head["runs"] else f", drawn with --seed {self.seed}"
-            lines.append(f"{same} of {len(self.repeated)} repeated runs are bit-identical, of {head['runs']}{drawn}")
+            lines.append(f"bit-identical: {same} of {len(self.repeated)} repeated runs, of {head['runs']}{drawn}")
         if self.left:
             lines.append(f"{self.left} runs are not repeatable: their engine sends real packets")
         if self.judged:
@@ -204,7 +205,10 @@ def verify(
             if len(listed) != head["runs"]:
                 raise ValueError(f"{RUNS}: {len(listed)} runs, {head['runs']} in {HEAD}")
             able = [one for one in listed if one.engine.partition(":")[0] in _REPEATABLE]
-            chosen = able if sample is None else random.Random(seed).sample(able, min(sample, len(able)))
+            places = random.Random(seed).sample(
+                range(len(able)), len(able) if sample is None else min(sample, len(able))
+            )
+            chosen = [able[place] for place in sorted(places)]
             kind = contents.kind(head["head"])
             archived = kind.metrics(folder, chosen)
         except (ValueError, KeyError, TypeError, OSError) as error:
@@ -213,14 +217,18 @@ def verify(
         repeated = _repeat(folder, chosen, archived, jobs or threads.cores(), watch)
         if watch:
             watch("judging", 0.0)
-        try:
-            judged = kind.verdicts(folder)
-        except (ValueError, LookupError, OSError) as error:
-            both = Judged(error=str(error).replace(f"{folder}{os.sep}", ""))
-        else:
-            both = Judged(*judged) if judged else None
+        judged = _judged(kind, folder)
         version = Engine.parse(listed[0].engine).version if listed else head["version"]
-        return Verification(path, digest, head, version, seed, repeated, len(listed) - len(able), both)
+        return Verification(path, digest, head, version, seed, repeated, len(listed) - len(able), judged)
+
+
+def _judged(kind: contents.Kind, folder: Path) -> Judged | None:
+    """Judge an unpacked archive again; return None if it states no verdicts."""
+    try:
+        found = kind.verdicts(folder)
+    except (ValueError, LookupError, OSError) as error:
+        return Judged(error=str(error).replace(f"{folder}{os.sep}", ""))
+    return Judged(*found) if found else None
 
 
 def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
@@ -241,7 +249,7 @@ def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
         found = sha256(folder / name)
         if found != wanted:
             raise ValueError(f"{name}: changed: its SHA-256 is {found}, {HEAD} has {wanted}")
-        if name != CRATE and stated.get(name) != wanted:
+        if name not in (CRATE, PREVIEW) and stated.get(name) != wanted:
             raise ValueError(f"{name}: changed with its checksum: {CRATE} has {stated.get(name)}, {HEAD} has {wanted}")
     return head
 
@@ -257,8 +265,7 @@ def _repeat(
         for place, record in enumerate(chosen):
             engine = Engine.parse(record.engine)
             try:
-                path = folder / record.scenario
-                scenario = Scenario.parse(path.read_text(encoding="utf-8"), os.fspath(path))
+                scenario = Scenario.load(folder / record.scenario)
                 bare = scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
                 costs[place] = engine.work(bare)
                 yield Task(bare.core, record.seed, b"", str(place), costs[place], engine=engine)

@@ -21,14 +21,11 @@ def seal(
             show_default=False,
         ),
     ],
-    file: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.zip", help="Write the archive to this file.")
-    ],
+    file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="Write the archive to this file.")],
     store: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The folder of the runs of a reproduction or an evaluation; default: store, in FOLDER or beside it.",
+        options.store(
+            help="The folder of the runs of a reproduction or an evaluation; default: store, in FOLDER or beside it."
         ),
     ] = None,
     author: Annotated[

@@ -16,7 +16,8 @@ def verify(
     sample: Annotated[int, typer.Option(min=0, metavar="N", help="Repeat N runs, drawn at random.")] = 20,
     all_: Annotated[bool, typer.Option("--all", help="Repeat every run.")] = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, metavar="SEED", help="Draw the runs with this seed; default: a random one.")
+        int | None,
+        typer.Option("--seed", min=0, metavar="N", help="Draw the runs with this seed; default: a random one."),
     ] = None,
     expect: Annotated[
         str | None, typer.Option(metavar="SHA256", help="Refuse an archive with another SHA-256.")
@@ -24,11 +25,11 @@ def verify(
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Check an archive: its files, a sample of its runs, and its verdicts.
+    """Check an archive: its files, its runs, its verdicts.
 
-    Each run that is repeated is bit-identical, or the output has the metrics that differ. The claims of a paper and the
-    scorecard of an evaluation are judged again from the archive's runs. The exit status is 0 if all of it is as sealed,
-    and 1 if anything differs or the archive is refused.
+    Each run that is repeated has the same metrics, bit for bit, or the output has those that differ. The claims of a
+    paper and the scorecard of an evaluation are judged again from the archive's runs. The exit status is 0 if all of it
+    is as sealed, and 1 if anything differs or the archive is refused.
     """
     from aqmlab.archive.container import ArchiveError
     from aqmlab.archive.verify import verify

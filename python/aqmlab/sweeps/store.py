@@ -173,7 +173,8 @@ class Store:
     def extract(self, wanted: Set[bytes], series: Iterable[str]) -> Iterator[tuple[str, bytes | Path]]:
         """Yield the files of a store with these runs and series alone, by their paths below its folder.
 
-        A file is its content, or the path of the file of this store that has it. Raise ValueError if a run is missing, and OSError if a series is.
+        A file is its content, or the path of the file of this store that has it. Raise ValueError if a run is missing,
+        and OSError if a series is.
         """
         import polars
 
