@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.archive.container import ArchiveError
+    from aqmlab.archive.seal import seal
+    from aqmlab.archive.verify import verify
     from aqmlab.diffs.diff import Diff, diff
     from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.caution import MachineWarning
@@ -43,6 +46,7 @@ __all__ = [
     "PASS",
     "Analysis",
     "AqmError",
+    "ArchiveError",
     "ClusterError",
     "Comparison",
     "Diff",
@@ -72,14 +76,19 @@ __all__ = [
     "param",
     "run",
     "schema",
+    "seal",
     "shipped",
     "signal",
     "sweep",
+    "verify",
 ]
 
 _HOME = {
     "ScenarioError": "_core",
     "__version__": "_core",
+    "ArchiveError": "archive.container",
+    "seal": "archive.seal",
+    "verify": "archive.verify",
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
     "MachineWarning": "execute.caution",

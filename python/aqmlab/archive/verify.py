@@ -135,7 +135,9 @@ class Verification:
         same = sum(one.is_same for one in self.repeated)
         if self.repeated:
             drawn = "" if len(self.repeated) + self.left == head["runs"] else f", drawn with --seed {self.seed}"
-            lines.append(f"bit-identical: {same} of {len(self.repeated)} repeated runs, of {head['runs']}{drawn}")
+            lines.append(
+                f"the same, bit for bit: {same} of {len(self.repeated)} repeated runs, of {head['runs']}{drawn}"
+            )
         if self.left:
             lines.append(f"{self.left} runs are not repeatable: their engine sends real packets")
         if self.judged:
