@@ -95,7 +95,7 @@ class Verification:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every run that was repeated is bit-identical, and every verdict stands."""
+        """Whether every run that was repeated is the same, bit for bit, and every verdict stands."""
         judged = self.judged is None or not (self.judged.error or self.judged.changed)
         return judged and all(one.is_same for one in self.repeated)
 
