@@ -14,7 +14,7 @@ from aqmlab.references.bibliography import AQMLAB, Entry, bibliography
 from aqmlab.references.used import PARAMETER, Use, uses
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import PACKET, Result
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, shipped
 from aqmlab.sweeps.result import Sweep
 from aqmlab.text import printable
 
@@ -131,8 +131,13 @@ def cite(found: Scenario | Result | Comparison | Sweep | str | os.PathLike[str],
 
 
 def is_result(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name is that of a folder or a JSON file of results, not of a scenario."""
-    return os.path.isdir(name) or os.fspath(name).endswith(".json")
+    """Return whether a name is that of a folder or a JSON file of results, not of a scenario.
+
+    A folder without results may have the name of a shipped scenario, as ``playground`` in the repository.
+    """
+    if os.path.isdir(name):
+        return bool(runs.heads(Path(name))) or os.fspath(name) not in shipped()
+    return os.fspath(name).endswith(".json")
 
 
 def of_scenarios(name: str, scenarios: Sequence[Scenario], engine: str = PACKET) -> Citations:

@@ -21,8 +21,8 @@ from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
 from aqmlab.sweeps.result import Sweep
 
-FINDINGS, EVALUATION = "findings.json", "evaluation.json"
-"""The files by which a folder is known to hold a reproduction or an evaluation."""
+HEADS = (*saved.HEADS, "findings.json", "evaluation.json")
+"""The files by which a folder is known to hold a result of a command."""
 
 _GUIDELINES = "rfc7928"
 """The folder of the scenarios of ``aqmlab evaluate``."""
@@ -54,35 +54,32 @@ def of_results(found: Result | Comparison | Sweep) -> Cited:
     return _of_sweep("a sweep", found) if isinstance(found, Sweep) else _of_saved(saved.of(found))
 
 
+def heads(folder: Path) -> list[str]:
+    """Return which of `HEADS` a folder has."""
+    return [head for head in HEADS if (folder / head).exists()]
+
+
 def read(path: Path) -> Cited:
     """Read the runs from a folder of ``--out``, or from a document of ``--json``.
 
     Raise ValueError, which names the file and the remedy, if it is damaged or something else.
     """
     name = os.fspath(path)
-    known = {FINDINGS: _of_findings, EVALUATION: _of_evaluation}
-    heads = [head for head in (*saved.HEADS, *known) if (path / head).exists()] if path.is_dir() else [path.name]
-    if len(heads) != 1:
-        has = f"has {' and '.join(heads)}: name one of them" if heads else "has no result"
-        also = f"a folder with one of {', '.join((*saved.HEADS, *known))}, or a file that --json printed"
-        raise ValueError(f"{name}: {has}; give {also}")
-    file = path / heads[0] if path.is_dir() else path
-    reader = known.get(heads[0])
-    if reader is None:
-        document = {} if path.is_dir() else _document(file)
-        reader = next((known[head] for head, key in _KEYS.items() if key in document), None)
+    names = heads(path) if path.is_dir() else [path.name]
+    if len(names) != 1:
+        has = f"has {' and '.join(names)}: name one of them" if names else "has no result"
+        raise ValueError(f"{name}: {has}; give a folder with one of {', '.join(HEADS)}, or a file that --json printed")
+    file = path / names[0] if path.is_dir() else path
     try:
-        if reader:
-            return reader(name, file, _document(file))
         if file.name == saved.HEADS[2]:
             return _of_sweep(name, Sweep.load(file.parent))
+        document = _document(file)
+        for key, reader in {"claims": _of_findings, "guidelines": _of_evaluation}.items():
+            if key in document:
+                return reader(name, file, document)
         return _of_saved(saved.of(file))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{file}: from another version of aqmlab, or changed: {error!r}") from None
-
-
-_KEYS = {FINDINGS: "claims", EVALUATION: "guidelines"}
-"""The keys by which a printed document is known."""
 
 
 def _document(file: Path) -> dict[str, Any]:
@@ -131,8 +128,10 @@ def _of_findings(name: str, file: Path, document: Mapping[str, Any]) -> Cited:
 
 
 def _of_evaluation(name: str, file: Path, document: Mapping[str, Any]) -> Cited:
-    names = dict.fromkeys(case["scenario"] for one in document["guidelines"] for case in one["cases"])
-    scenarios = [Scenario.load(one) for one in names]
+    cases = [case for guideline in document["guidelines"] for case in guideline["cases"]]
+    # The files have the settings of the case; a printed document has no files.
+    files = [(file.parent / case["file"], case["scenario"]) for case in cases]
+    scenarios = [Scenario.load(own if own.is_file() else shipped) for own, shipped in files]
     engine = document["engine_name"]
     runs = [run for one in scenarios for run in _of_labels(document["labels"], one, engine)]
     return Cited(name, document["version"], [_GUIDELINES], runs)

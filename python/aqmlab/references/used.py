@@ -85,25 +85,27 @@ def _disciplines(run: Run) -> Iterator[Use]:
 
 def _discipline(table: Mapping[str, Any]) -> Iterator[Use]:
     """Yield the discipline and those inside it, such as CoDel in FQ-CoDel."""
-    name = table["name"]
-    variant = _listed()["variants"].get(name)
-    yield Use(f"the queue discipline {name}", _of_discipline(variant["of"] if variant else name, table))
+    yield Use(f"the queue discipline {table['name']}", _of_discipline(table))
     for value in table.values():
         if isinstance(value, Mapping) and "name" in value:
             yield from _discipline(value)
 
 
-def _of_discipline(name: str, table: Mapping[str, Any]) -> list[str]:
-    """Return what its sources name without tests and presets, and what its presets name whose values these are."""
+def _of_discipline(table: Mapping[str, Any]) -> list[str]:
+    """Return what its sources name without tests and presets, and what those presets name whose values it has."""
+    name = table["name"]
     if is_own(name):
         try:
             return named(sources(described(name, table.get("source"))["doc"]))
         except ValueError:
             return []  # its file is gone: the result is cited without it
-    entry = _listed()["aqms"][name]
+    variant = _listed()["variants"].get(name, {"of": name, "preset": None})
+    entry = _listed()["aqms"][variant["of"]]
     parts = [part for part in _SENTENCE.split(sources(entry["doc"])) if not _TESTED.match(part)]
     parts = [part for part in parts if not part.startswith(_PRESETS)]
-    parts += [one["summary"] for one in entry["presets"] if one["values"] and _holds(one["values"], table)]
+    for one in entry["presets"]:
+        if one["name"] == variant["preset"] or (one["values"] and _holds(one["values"], table)):
+            parts.append(one["summary"])
     return named("\n".join(parts))
 
 
