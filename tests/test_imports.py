@@ -80,6 +80,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.analyse",
         "aqmlab.cli.app",
         "aqmlab.cli.check",
+        "aqmlab.cli.cite",
         "aqmlab.cli.command",
         "aqmlab.cli.compare",
         "aqmlab.cli.delivery",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aqmlab.execute.warmup import NotSettled
     from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, ns, param, signal
     from aqmlab.own.running import AqmError
+    from aqmlab.references.cite import Citations, cite
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.results.result import Result, Run
@@ -47,6 +48,7 @@ __all__ = [
     "Analysis",
     "AqmError",
     "ArchiveError",
+    "Citations",
     "ClusterError",
     "Comparison",
     "Diff",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "analyse",
     "catalogue",
+    "cite",
     "compare",
     "diff",
     "disciplines",
@@ -111,6 +114,8 @@ _HOME = {
     "AqmError": "own.running",
     "NotReached": "execute.until",
     "NotSettled": "execute.warmup",
+    "Citations": "references.cite",
+    "cite": "references.cite",
     "Comparison": "results.comparison",
     "DISTRIBUTIONS": "results.metrics",
     "Distribution": "results.metrics",

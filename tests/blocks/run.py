@@ -26,7 +26,10 @@ MISSING = {
 """The tables that complete a fragment of a scenario."""
 
 # The version of aqmlab, and the times of `aqmlab reproduce`.
-_VARIABLE = re.compile(r"(?<=aqmlab )\d[\w.+]*(?=\))|[\d.]+ (?=s of CPU time| ?s \()|(?<=drawn in )[\d.]+(?= s)")
+_VARIABLE = re.compile(
+    r'(?<=Management", version )\d[\w.]*\d|(?<=aqmlab )\d[\w.+]*(?=\))'
+    r"|[\d.]+ (?=s of CPU time| ?s \()|(?<=drawn in )[\d.]+(?= s)"
+)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from aqmlab.cli.advise import advise
 from aqmlab.cli.analyse import analyse
 from aqmlab.cli.check import check
+from aqmlab.cli.cite import cite
 from aqmlab.cli.command import Commands
 from aqmlab.cli.compare import compare
 from aqmlab.cli.design import design
@@ -107,6 +108,7 @@ app.command()(show)
 app.command()(validate)
 app.command()(check)
 app.command()(port)
+app.command()(cite)
 app.command()(schema)
 app.command()(doctor)
 

@@ -1,0 +1,1 @@
+"""References: the bibliography, and the entries that a scenario or a result calls for."""
