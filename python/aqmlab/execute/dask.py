@@ -11,6 +11,8 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,18 +74,46 @@ def executor(cluster: str) -> Executor:
     `cluster` is the address of the scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it
     to. Raise ClusterError if Dask is not installed.
     """
+    require("distributed")
+
+    @contextmanager
+    def connected() -> Iterator[tuple[Client, str, None]]:
+        address = _address(cluster)
+        with _connected(address) as client:
+            yield client, address, None
+
+    return executor_on(connected)
+
+
+def require(package: str) -> None:
+    """Import a package, here and not in the thread that uses it; raise ClusterError if it is not installed."""
     try:
-        import distributed  # noqa: F401
+        import_module(package)
     except ModuleNotFoundError as error:
         raise ClusterError(f"a cluster needs {error.name}: pip install 'aqmlab[cluster]'") from error
 
+
+Keep = Callable[[Callable[[float], float]], None]
+"""A function that keeps workers there, called as ``keep(waiting)`` about once a second.
+
+``waiting(most)`` is the work that waits for a worker, in seconds of one thread, counted up to `most`. The function
+raises ClusterError if there can be no workers.
+"""
+
+
+def executor_on(cluster: Callable[[], AbstractContextManager[tuple[Client, str, Keep | None]]]) -> Executor:
+    """Return an executor that uses the cluster which it enters when it is called.
+
+    The cluster gives a client, its name for messages, and what keeps its workers there, if not others do.
+    """
+
     def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
-        def drive(address: str, go_on: Callable[[], bool]) -> None:
-            with _connected(address) as client:
-                _Drive(client, address, _Ahead(tasks), on_done).run(go_on)
+        def drive(cluster: AbstractContextManager[tuple[Client, str, Keep | None]], go_on: Callable[[], bool]) -> None:
+            with cluster as (client, name, keep):
+                _Drive(client, name, _Ahead(tasks), on_done, keep).run(go_on)
 
         # In a separate thread: Ctrl-C in the middle of Dask's bookkeeping leaves locks that are never released.
-        side_by_side(iter([_address(cluster)]), drive, 1, lambda: watch(0.0))
+        side_by_side(iter([cluster()]), drive, 1, lambda: watch(0.0))
 
     return run
 
@@ -180,13 +210,22 @@ class _Ahead:
         self._count += 1
         self._work += _work(task)
 
+    def _read(self, work: float) -> None:
+        """Read tasks until that much work waits."""
+        # At least a full batch, whatever the runs cost: small runs may stand between large ones.
+        while self._count < (MOST_AHEAD if self._work < work else MOST_RUNS) and (task := next(self._tasks, None)):
+            self.put(task)
+
+    def waiting(self, most: float) -> float:
+        """Return the seconds that the next tasks will take in one thread; they are counted up to `most` seconds."""
+        speed = self._done / self._spent
+        self._read(most * speed)
+        return min(self._work / speed, most)
+
     def batch(self, threads: int) -> list[Task]:
         """Take a batch of about a second or, near the end, a fraction of the remaining work of each thread."""
         whole = seconds(threads) * self._done / self._spent
-        enough = DEPTH * threads * whole
-        # Read at least a full batch, whatever the runs cost: small runs may stand between large ones.
-        while self._count < (MOST_AHEAD if self._work < enough else MOST_RUNS) and (task := next(self._tasks, None)):
-            self.put(task)
+        self._read(DEPTH * threads * whole)
         limit = max(min(whole, self._work / (DEPTH * threads)), SMALLEST * whole)
         taken: list[Task] = []
         work = 0.0
@@ -215,13 +254,21 @@ def _work(task: Task) -> float:
 class _Drive:
     """Performs the tasks of one sweep on the cluster."""
 
-    def __init__(self, client: Client, address: str, ahead: _Ahead, on_done: Callable[[Task, Outcome], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        address: str,
+        ahead: _Ahead,
+        on_done: Callable[[Task, Outcome], None],
+        keep: Keep | None,
+    ) -> None:
         from distributed import as_completed
 
         self._client = client
         self._address = address
         self._ahead = ahead
         self._on_done = on_done
+        self._keep = keep
         self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._under_way: dict[Future[Any], list[Task]] = {}
         self._suspects: deque[Task] = deque()
@@ -255,7 +302,9 @@ class _Drive:
             self._threads = sum(self._client.nthreads().values())
         except OSError as error:
             raise self._lost() from error
-        if self._threads:
+        if self._keep:
+            self._keep(self._ahead.waiting)
+        if self._threads or self._keep:
             self._attended = now
         elif now - self._attended > PATIENCE:
             raise ClusterError(
