@@ -82,7 +82,7 @@ class Node:
     def jobs(self) -> dict[str, str]:
         """Return the state of each job that waits, runs or ends, by its number."""
         lines = self.call("squeue", "--noheader", "--format", "%i %T").splitlines()
-        return dict((line.split()[0], line.split()[1]) for line in lines)
+        return dict(line.split() for line in lines)
 
     def log(self) -> str:
         """Return what the daemons wrote."""

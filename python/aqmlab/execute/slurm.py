@@ -11,6 +11,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 import tomllib
@@ -101,8 +102,8 @@ def _count(value: object) -> int:
 
 
 def _counts(value: object) -> tuple[int, int]:
-    least, most = value if isinstance(value, list) else (value, value)
-    if _count(least) > _count(most):
+    least, most = map(_count, value if isinstance(value, list) else (value, value))
+    if least > most:
         raise ValueError
     return least, most
 
@@ -151,8 +152,13 @@ def executor(file: str) -> Executor:
     `file` has the options, and is empty for those of Dask's configuration. Raise ClusterError if a package or SLURM is
     missing, ValueError if an option is not valid.
     """
-    for package in ("distributed", "dask_jobqueue", "cryptography"):
-        require(package)
+    interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        for package in ("distributed", "cryptography", "dask_jobqueue"):
+            require(package)
+    finally:
+        if signal.getsignal(signal.SIGINT) is not interrupt:
+            signal.signal(signal.SIGINT, interrupt)  # dask_jobqueue lets Ctrl-C end the program when it is imported
     options = Options.load(Path(file)) if file else _configured()
     if missing := [program for program in ("sbatch", "squeue", "scancel") if not shutil.which(program)]:
         raise ClusterError(f"slurm: {missing[0]} is missing: call aqmlab on a machine that submits jobs to SLURM")
@@ -220,7 +226,7 @@ def _cluster(options: Options, security: Security) -> SLURMCluster:
             worker_extra_args=["--no-dashboard", *setting("worker-extra-args", None, ())],
             scheduler_options={
                 "dashboard": False,
-                "dashboard_address": None,
+                "dashboard_address": "127.0.0.1:0",
                 **dask.config.get("jobqueue.slurm.scheduler-options", {}),
             },
             protocol="tls://",
@@ -265,6 +271,8 @@ class _Jobs:
         return {name: number for name, number in known.items() if number not in listed}
 
     async def _correct(self, wanted: int, idle: bool, ended: Mapping[str, str]) -> None:
+        from distributed import Status
+
         cluster = self._cluster
         there = [worker.name for worker in cluster.scheduler.workers.values()]
         busy = [worker.name for worker in cluster.scheduler.workers.values() if worker.processing]
@@ -290,6 +298,7 @@ class _Jobs:
         except RuntimeError as error:
             for name, job in list(cluster.workers.items()):
                 if job.job_id is None:
+                    job.status = Status.failed  # or Dask takes it for one that it has left running
                     cluster.workers.pop(name)
                     cluster.worker_spec.pop(name, None)
             if not cluster.workers:  # otherwise it is asked again later
