@@ -10,13 +10,15 @@ import pickle
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
+from aqmlab.execute.recordings import files_of, name_of, renamed, unpacked
 from aqmlab.execute.task import Executor, Outcome, ScenarioChanged, Task, scenario_of, simulate
 from aqmlab.execute.threads import side_by_side
 from aqmlab.files import read_json
@@ -135,11 +137,18 @@ def _connected(address: str) -> Client:
         ) from error
 
 
-def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outcome]]:
+def content(recording: bytes) -> bytes:
+    """Return a recording: Dask sends the result of a task to each worker that needs it, once."""
+    return recording
+
+
+def perform(
+    engine: str, seconds: float, batch: bytes, recordings: Mapping[str, bytes] | None = None
+) -> tuple[float, list[Outcome]]:
     """Perform a batch in one of a worker's threads; return the seconds it took and the outcomes.
 
-    `batch` is pickled tasks: a scenario that several tasks share is sent once. Tasks not begun within `seconds` are
-    left undone. Raise ClusterError if this worker's engine is not of version `engine`, or a scenario is a different run
+    `batch` is pickled tasks: a scenario that several tasks share is sent once. `recordings` has the contents of the
+    files that the scenarios name, by these names. Tasks not begun within `seconds` are left undone. Raise ClusterError if this worker's engine is not of version `engine`, or a scenario is a different run
     here.
     """
     from distributed import get_worker
@@ -159,7 +168,7 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     began = time.monotonic()
     outcomes: list[Outcome] = []
     refused: dict[object, Outcome | None] = {}  # by scenario
-    for task in pickle.loads(batch):
+    for task in _local(pickle.loads(batch), Path(worker.local_directory), recordings or {}):
         if outcomes and not (time.monotonic() - began < seconds and go_on()):
             break
         if task.scenario not in refused:
@@ -171,6 +180,19 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     return time.monotonic() - began, outcomes
 
 
+def _local(tasks: Sequence[Task], folder: Path, recordings: Mapping[str, bytes]) -> Sequence[Task]:
+    """Return tasks whose recordings are files in a folder here."""
+    if not recordings:
+        return tasks
+    unpacked(folder, recordings)
+
+    def here(name: str) -> str:
+        return str(folder / name) if name in recordings else name
+
+    texts = {text: renamed(text, here) for text in {task.scenario for task in tasks} if isinstance(text, str)}
+    return [replace(task, scenario=texts[str(task.scenario)]) for task in tasks]
+
+
 def _refusal(task: Task, worker: str) -> Outcome | None:
     """Return the outcome that refuses a scenario not valid here, or None if it is valid.
 
@@ -180,8 +202,8 @@ def _refusal(task: Task, worker: str) -> Outcome | None:
         scenario_of(task)
     except ScenarioChanged as error:
         raise ClusterError(
-            f"worker {worker}: {task.label} is a different run there: install the client's version of aqmlab, and copy "
-            "its traces"
+            f"worker {worker}: {task.label} is a different run there: install the client's version of aqmlab there, or "
+            "a trace has changed since the sweep was planned: run it again"
         ) from error
     except (_core.ScenarioError, OSError) as error:
         return Outcome(error=f"on worker {worker}: {error}")
@@ -271,6 +293,8 @@ class _Drive:
         self._keep = keep
         self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._under_way: dict[Future[Any], list[Task]] = {}
+        self._recordings: dict[str, tuple[str, Future[bytes]]] = {}
+        """Their names on the workers, and their contents, by their files."""
         self._suspects: deque[Task] = deque()
         """Tasks of batches whose workers died: each is repeated at the end, alone, to find the cause."""
         self._alone = False
@@ -328,16 +352,39 @@ class _Drive:
 
     def _submit(self, batch: list[Task], threads: int) -> None:
         self._sent += 1
+        texts = {task.scenario: str(task.scenario) for task in batch}
+        recordings: dict[str, Future[bytes]] = {}
+        for text in texts:
+            for file in files_of(texts[text]).values():
+                recordings.update([self._recording(file)])
+            texts[text] = renamed(texts[text], lambda file: self._recording(file)[0])
         future = self._client.submit(
             perform,
             _core.engine_version,
             2 * seconds(threads),
-            pickle.dumps(batch),
+            pickle.dumps([replace(task, scenario=texts[task.scenario]) for task in batch]),
+            recordings,
             key=f"aqmlab-{self._name}-{self._sent}",
             pure=False,
         )
         self._under_way[future] = batch
         self._returned.add(future)
+
+    def _recording(self, file: str) -> tuple[str, Future[bytes]]:
+        """Return the name of a recording on the workers, and its content, which is read once."""
+        import dask
+
+        if file not in self._recordings:
+            try:
+                read = Path(file).read_bytes()
+            except OSError as error:
+                raise ClusterError(f"{file}: cannot be read any more: {error.strerror}") from error
+            name = name_of(file, read)
+            key = f"aqmlab-{self._name}-{name}"
+            # Dask warns of the size of arguments, which here is that of the recording.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(read) + 10_000_000}):
+                self._recordings[file] = name, self._client.submit(content, read, key=key, pure=False)
+        return self._recordings[file]
 
     def _receive(self) -> bool:
         """Pass on the returned outcomes; return whether there were any."""
