@@ -125,8 +125,13 @@ def _address(cluster: str) -> str:
 
 
 def _connected(address: str) -> Client:
-    from distributed import Client
+    from distributed import Client, Security
 
+    if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        raise ClusterError(
+            f"{address}: a client of TLS needs a certificate: set distributed.comm.tls.ca-file and "
+            "distributed.comm.tls.client in ~/.config/dask/tls.yaml"
+        )
     try:
         return Client(address, timeout=CONNECTING, set_as_default=False)
     except ValueError as error:

@@ -42,7 +42,7 @@ _WALLTIME = re.compile(r"(\d+-)?\d+(:\d\d){0,2}")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the jobs are asked for; None leaves it to Dask's configuration, and then to SLURM.
+    """The options of the jobs; None leaves one to Dask's configuration, and then to SLURM.
 
     `jobs` is the least and the greatest number of jobs. The other values are of one job: `cores`, with a worker on
     each; `memory`, such as ``8 GB``; `walltime`, ``HOURS:MINUTES:SECONDS``; `queue` is its partition and `account`
@@ -66,7 +66,7 @@ class Options:
 
     @classmethod
     def load(cls, file: Path) -> Options:
-        """Read options from a TOML file; raise ValueError that names file, key, value and what is allowed."""
+        """Read options from a TOML file; raise ValueError that names file, key, value and the allowed ones."""
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -77,7 +77,7 @@ class Options:
 
     @classmethod
     def parse(cls, document: Mapping[str, object], where: str) -> Options:
-        """Check options; raise ValueError that names place, key, value and what is allowed."""
+        """Check options; raise ValueError that names place, key, value and the allowed ones."""
         names = [one.name for one in fields(cls)]
         values: dict[str, Any] = {}
         for name, value in document.items():
