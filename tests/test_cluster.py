@@ -298,7 +298,7 @@ def test_tls_lets_in_whoever_has_a_certificate_and_nobody_else(
     with ExitStack() as stack:
         closed = Dask(tmp_path, stack, "--protocol", "tls")
         closed.start("worker", "--nthreads", "1")
-        with pytest.raises(ClusterError, match="^tls://.*: a client of TLS needs a certificate"):
+        with pytest.raises(ClusterError, match=r"^tls://.*: a client of TLS needs a certificate"):
             aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
         with with_certificate(tmp_path):
             swept = aqmlab.sweep(tiny, VARY, cluster=str(closed.file))

@@ -1,10 +1,10 @@
-"""Options of jobs of SLURM, and what is missing, without SLURM."""
+"""Options of jobs of SLURM, and missing packages, without SLURM."""
 
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import Cli
+from conftest import ROOT, Cli
 
 import aqmlab
 from aqmlab import ClusterError, Scenario
@@ -29,6 +29,7 @@ directives = ["--exclusive"]
 def test_every_option_is_read(tmp_path: Path) -> None:
     file = tmp_path / "cluster.toml"
     file.write_text(ALL)
+    assert f"```toml\n{ALL}```" in (ROOT / "docs" / "guide" / "cluster.md").read_text()
     options = Options.load(file)
     assert options == Options(
         jobs=(2, 40),
@@ -85,9 +86,7 @@ def test_a_file_that_is_none_is_a_mistake_of_the_command_line(cli: Cli, tmp_path
         assert said in " ".join(done.stderr.split())
 
 
-def test_without_slurm_or_the_extra_it_is_said(
-    tiny: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_slurm_or_the_extra_it_is_said(tiny: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(ClusterError, match=r"a cluster needs cryptography: pip install 'aqmlab\[cluster\]'"):
         aqmlab.sweep(tiny, cluster="slurm")

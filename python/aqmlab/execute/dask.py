@@ -153,8 +153,8 @@ def perform(
     """Perform a batch in one of a worker's threads; return the seconds it took and the outcomes.
 
     `batch` is pickled tasks: a scenario that several tasks share is sent once. `recordings` has the contents of the
-    files that the scenarios name, by these names. Tasks not begun within `seconds` are left undone. Raise ClusterError if this worker's engine is not of version `engine`, or a scenario is a different run
-    here.
+    files that the scenarios name, by these names. Tasks not begun within `seconds` are left undone. Raise ClusterError
+    if this worker's engine is not of version `engine`, or a scenario is a different run here.
     """
     from distributed import get_worker
 
