@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ test: setup ## run every test
 test-linux: setup ## run every test of the Linux engine, and compare it with the packet engine: ten minutes
 	AQMLAB_TEST_LINUX=1 $(BIN)/pytest -m linux --timeout 600
 	$(MAKE) engines-agree
+
+# They skip where slurm-wlm or munge is missing, and `make test` skips them.
+test-cluster: setup ## start SLURM on this machine, test sweeps on its jobs, and end it: five minutes
+	AQMLAB_TEST_SLURM=1 $(BIN)/pytest -m slurm
 
 # One part: ROWS='codel_* *_two'.
 engines-agree: setup ## compare the Linux engine with the packet engine, in twelve scenarios

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,9 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import distributed
 import pytest
@@ -28,6 +30,22 @@ from aqmlab.sweeps.store import Store, key_of
 
 DEADLY = 666
 """The seed whose run kills its worker."""
+
+CERTIFICATES = """
+openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2
+openssl req -newkey rsa:2048 -nodes -keyout one.key -out one.csr -subj /CN=one
+openssl x509 -req -in one.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out one.pem -days 2
+"""
+CONFIGURATION = """
+distributed:
+  comm:
+    require-encryption: true
+    tls:
+      ca-file: /home/me/tls/ca.pem
+      scheduler: {cert: /home/me/tls/one.pem, key: /home/me/tls/one.key}
+      worker: {cert: /home/me/tls/one.pem, key: /home/me/tls/one.key}
+      client: {cert: /home/me/tls/one.pem, key: /home/me/tls/one.key}
+"""
 
 PRELOAD = f"""
 import os, signal
@@ -46,11 +64,11 @@ cluster.simulate = deadly
 class Dask:
     """Processes of Dask's command line, which end with the test."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, stack: ExitStack, *options: str) -> None:
         self.folder = folder
         self.stack = stack
         self.file = folder / "scheduler.json"
-        self.scheduler = self.start("scheduler", "--port", "0")
+        self.scheduler = self.start("scheduler", "--port", "0", *options)
         while not self.file.exists():
             assert self.scheduler.poll() is None
             time.sleep(0.05)
@@ -145,6 +163,48 @@ def test_a_class_of_ones_own_travels_with_its_runs(
     assert swept.frame.equals(alone.frame)
 
 
+RECORDED = """
+[dumbbell.rates]
+file = "rates.csv"
+
+[[traffic]]
+name = "replay"
+kind = "trace"
+file = "a.csv"
+
+[[traffic]]
+kind = "trace"
+file = "a.csv"
+"""
+
+
+def test_recordings_travel_with_their_runs(
+    tiny: Scenario, dask: Dask, client: "distributed.Client", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {name: tmp_path / name for name in ("a.csv", "rates.csv", "recorded.toml")}
+    files["a.csv"].write_text("time,size\n" + "".join(f"{i / 50:.2f},{400 + i % 999}\n" for i in range(10**6)))
+    assert files["a.csv"].stat().st_size > 11e6, "large enough for Dask to warn"
+    files["rates.csv"].write_text("time,rate\n0,1e6\n0.5,3e6\n1,2e6\n")
+    files["recorded.toml"].write_text(tiny.to_toml().replace('rate = "2 Mbit/s"\n', "") + RECORDED)
+    scenario = Scenario.load(files["recorded.toml"])
+    alone = aqmlab.sweep(scenario, VARY, ["lred", "pi"], 20)
+    assert all(seen > 0 for seen in alone.frame["queue_mean"])
+    sent: list[str] = []
+    submit = cluster._Drive._submit
+
+    def sent_and_gone(self: cluster._Drive, batch: list[Task], threads: int) -> None:
+        submit(self, batch, threads)
+        sent.extend(self._recordings)
+        for file in files.values():  # from now on, no machine has them
+            file.unlink(missing_ok=True)
+
+    monkeypatch.setattr(cluster._Drive, "_submit", sent_and_gone)
+    swept = aqmlab.sweep(scenario, VARY, ["lred", "pi"], 20, cluster=str(dask.file))
+    assert (swept.done, swept.failures) == (alone.done, ())
+    assert swept.frame.equals(alone.frame)
+    assert set(sent) == {str(files["a.csv"]), str(files["rates.csv"])}
+
+
 def test_a_run_that_kills_its_workers_fails_alone(tiny: Scenario, dask: Dask, client: "distributed.Client") -> None:
     swept = aqmlab.sweep(tiny, seeds=[1, 2, DEADLY, 3], cluster=client.scheduler.address)
     assert swept.frame["seed"].to_list() == [1, 2, 3]
@@ -224,6 +284,41 @@ def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_
             )
 
 
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates")
+def test_tls_lets_in_whoever_has_a_certificate_and_nobody_else(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "guide" / "cluster.md").read_text()
+    assert CERTIFICATES in page
+    assert CONFIGURATION in page
+    subprocess.run(["sh", "-ec", CERTIFICATES], cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "dask.yaml").write_text(CONFIGURATION.replace("/home/me/tls", str(tmp_path)))
+    monkeypatch.setenv("DASK_CONFIG", str(tmp_path / "dask.yaml"))
+    monkeypatch.setattr(cluster, "CONNECTING", 2.0)
+    with ExitStack() as stack:
+        closed = Dask(tmp_path, stack, "--protocol", "tls")
+        closed.start("worker", "--nthreads", "1")
+        with pytest.raises(ClusterError, match=r"^tls://.*: a client of TLS needs a certificate"):
+            aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
+        with with_certificate(tmp_path):
+            swept = aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
+        other = tmp_path / "other"
+        other.mkdir()
+        subprocess.run(["sh", "-ec", CERTIFICATES], cwd=other, check=True, capture_output=True)
+        with with_certificate(other), pytest.raises(ClusterError, match="no Dask scheduler answers within 2 s"):
+            aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
+    assert swept.frame.equals(aqmlab.sweep(tiny, VARY).frame)
+
+
+def with_certificate(folder: Path) -> AbstractContextManager[object]:
+    """Let this process have the certificate in a folder."""
+    import dask
+
+    tls = "distributed.comm.tls"
+    pair = {f"{tls}.client.cert": str(folder / "one.pem"), f"{tls}.client.key": str(folder / "one.key")}
+    return cast(AbstractContextManager[object], dask.config.set(pair | {f"{tls}.ca-file": str(folder / "ca.pem")}))
+
+
 def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'aqmlab\[cluster\]'"):
@@ -273,7 +368,10 @@ def on_worker(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Act as a worker whose task may be cancelled."""
     state = SimpleNamespace(state="executing")
     here = SimpleNamespace(
-        address="tcp://here:1", get_current_task=lambda: "own", state=SimpleNamespace(tasks={"own": state})
+        address="tcp://here:1",
+        get_current_task=lambda: "own",
+        state=SimpleNamespace(tasks={"own": state}),
+        local_directory="/none",
     )
     monkeypatch.setattr(distributed, "get_worker", lambda: here)
     return state
@@ -316,7 +414,7 @@ def test_a_trace_that_is_another_on_the_worker_is_refused_however_often_it_was_r
     second = list(tasks(scenario.anew(), 1, 7000.0))
     assert second[0].key != first[0].key
     assert done(second) == len(second), "what was read earlier is read anew"
-    with pytest.raises(ClusterError, match="install the client's version of aqmlab, and copy its traces"):
+    with pytest.raises(ClusterError, match="a trace has changed since the sweep was planned: run it again"):
         done(first)
     file.unlink()
     task._read.cache_clear()

@@ -158,8 +158,9 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         "--cluster",
-        metavar="ADDRESS",
-        help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or the file that the scheduler wrote.",
+        metavar="CLUSTER",
+        help="Run on a cluster: slurm or slurm:FILE.toml, whose jobs are then the workers; tcp://HOST:PORT of a Dask "
+        "scheduler, or the file that the scheduler wrote.",
     ),
 ]
 Until = Annotated[

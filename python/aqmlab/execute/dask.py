@@ -10,11 +10,15 @@ import pickle
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
+from aqmlab.execute.recordings import files_of, name_of, renamed, unpacked
 from aqmlab.execute.task import Executor, Outcome, ScenarioChanged, Task, scenario_of, simulate
 from aqmlab.execute.threads import side_by_side
 from aqmlab.files import read_json
@@ -72,18 +76,46 @@ def executor(cluster: str) -> Executor:
     `cluster` is the address of the scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it
     to. Raise ClusterError if Dask is not installed.
     """
+    require("distributed")
+
+    @contextmanager
+    def connected() -> Iterator[tuple[Client, str, None]]:
+        address = _address(cluster)
+        with _connected(address) as client:
+            yield client, address, None
+
+    return executor_on(connected)
+
+
+def require(package: str) -> None:
+    """Import a package, here and not in the thread that uses it; raise ClusterError if it is not installed."""
     try:
-        import distributed  # noqa: F401
+        import_module(package)
     except ModuleNotFoundError as error:
         raise ClusterError(f"a cluster needs {error.name}: pip install 'aqmlab[cluster]'") from error
 
+
+Keep = Callable[[Callable[[float], float]], None]
+"""A function that keeps workers there, called as ``keep(waiting)`` about once a second.
+
+``waiting(most)`` is the work that waits for a worker, in seconds of one thread, counted up to `most`. The function
+raises ClusterError if there can be no workers.
+"""
+
+
+def executor_on(cluster: Callable[[], AbstractContextManager[tuple[Client, str, Keep | None]]]) -> Executor:
+    """Return an executor that uses the cluster which it enters when it is called.
+
+    The cluster gives a client, its name for messages, and what keeps its workers there, if not others do.
+    """
+
     def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
-        def drive(address: str, go_on: Callable[[], bool]) -> None:
-            with _connected(address) as client:
-                _Drive(client, address, _Ahead(tasks), on_done).run(go_on)
+        def drive(cluster: AbstractContextManager[tuple[Client, str, Keep | None]], go_on: Callable[[], bool]) -> None:
+            with cluster as (client, name, keep):
+                _Drive(client, name, _Ahead(tasks), on_done, keep).run(go_on)
 
         # In a separate thread: Ctrl-C in the middle of Dask's bookkeeping leaves locks that are never released.
-        side_by_side(iter([_address(cluster)]), drive, 1, lambda: watch(0.0))
+        side_by_side(iter([cluster()]), drive, 1, lambda: watch(0.0))
 
     return run
 
@@ -93,8 +125,13 @@ def _address(cluster: str) -> str:
 
 
 def _connected(address: str) -> Client:
-    from distributed import Client
+    from distributed import Client, Security
 
+    if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
+        raise ClusterError(
+            f"{address}: a client of TLS needs a certificate: set distributed.comm.tls.ca-file and "
+            "distributed.comm.tls.client in ~/.config/dask/tls.yaml"
+        )
     try:
         return Client(address, timeout=CONNECTING, set_as_default=False)
     except ValueError as error:
@@ -105,12 +142,19 @@ def _connected(address: str) -> Client:
         ) from error
 
 
-def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outcome]]:
+def content(recording: bytes) -> bytes:
+    """Return a recording: Dask sends the result of a task to each worker that needs it, once."""
+    return recording
+
+
+def perform(
+    engine: str, seconds: float, batch: bytes, recordings: Mapping[str, bytes] | None = None
+) -> tuple[float, list[Outcome]]:
     """Perform a batch in one of a worker's threads; return the seconds it took and the outcomes.
 
-    `batch` is pickled tasks: a scenario that several tasks share is sent once. Tasks not begun within `seconds` are
-    left undone. Raise ClusterError if this worker's engine is not of version `engine`, or a scenario is a different run
-    here.
+    `batch` is pickled tasks: a scenario that several tasks share is sent once. `recordings` has the contents of the
+    files that the scenarios name, by these names. Tasks not begun within `seconds` are left undone. Raise ClusterError
+    if this worker's engine is not of version `engine`, or a scenario is a different run here.
     """
     from distributed import get_worker
 
@@ -129,7 +173,7 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     began = time.monotonic()
     outcomes: list[Outcome] = []
     refused: dict[object, Outcome | None] = {}  # by scenario
-    for task in pickle.loads(batch):
+    for task in _local(pickle.loads(batch), Path(worker.local_directory), recordings or {}):
         if outcomes and not (time.monotonic() - began < seconds and go_on()):
             break
         if task.scenario not in refused:
@@ -141,6 +185,19 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     return time.monotonic() - began, outcomes
 
 
+def _local(tasks: Sequence[Task], folder: Path, recordings: Mapping[str, bytes]) -> Sequence[Task]:
+    """Return tasks whose recordings are files in a folder here."""
+    if not recordings:
+        return tasks
+    unpacked(folder, recordings)
+
+    def here(name: str) -> str:
+        return str(folder / name) if name in recordings else name
+
+    texts = {text: renamed(text, here) for text in {task.scenario for task in tasks} if isinstance(text, str)}
+    return [replace(task, scenario=texts[str(task.scenario)]) for task in tasks]
+
+
 def _refusal(task: Task, worker: str) -> Outcome | None:
     """Return the outcome that refuses a scenario not valid here, or None if it is valid.
 
@@ -150,8 +207,8 @@ def _refusal(task: Task, worker: str) -> Outcome | None:
         scenario_of(task)
     except ScenarioChanged as error:
         raise ClusterError(
-            f"worker {worker}: {task.label} is a different run there: install the client's version of aqmlab, and copy "
-            "its traces"
+            f"worker {worker}: {task.label} is a different run there: install the client's version of aqmlab there, or "
+            "a trace has changed since the sweep was planned: run it again"
         ) from error
     except (_core.ScenarioError, OSError) as error:
         return Outcome(error=f"on worker {worker}: {error}")
@@ -180,13 +237,22 @@ class _Ahead:
         self._count += 1
         self._work += _work(task)
 
+    def _read(self, work: float) -> None:
+        """Read tasks until that much work waits."""
+        # At least a full batch, whatever the runs cost: small runs may stand between large ones.
+        while self._count < (MOST_AHEAD if self._work < work else MOST_RUNS) and (task := next(self._tasks, None)):
+            self.put(task)
+
+    def waiting(self, most: float) -> float:
+        """Return the seconds that the next tasks will take in one thread; they are counted up to `most` seconds."""
+        speed = self._done / self._spent
+        self._read(most * speed)
+        return min(self._work / speed, most)
+
     def batch(self, threads: int) -> list[Task]:
         """Take a batch of about a second or, near the end, a fraction of the remaining work of each thread."""
         whole = seconds(threads) * self._done / self._spent
-        enough = DEPTH * threads * whole
-        # Read at least a full batch, whatever the runs cost: small runs may stand between large ones.
-        while self._count < (MOST_AHEAD if self._work < enough else MOST_RUNS) and (task := next(self._tasks, None)):
-            self.put(task)
+        self._read(DEPTH * threads * whole)
         limit = max(min(whole, self._work / (DEPTH * threads)), SMALLEST * whole)
         taken: list[Task] = []
         work = 0.0
@@ -215,15 +281,25 @@ def _work(task: Task) -> float:
 class _Drive:
     """Performs the tasks of one sweep on the cluster."""
 
-    def __init__(self, client: Client, address: str, ahead: _Ahead, on_done: Callable[[Task, Outcome], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        address: str,
+        ahead: _Ahead,
+        on_done: Callable[[Task, Outcome], None],
+        keep: Keep | None,
+    ) -> None:
         from distributed import as_completed
 
         self._client = client
         self._address = address
         self._ahead = ahead
         self._on_done = on_done
+        self._keep = keep
         self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._under_way: dict[Future[Any], list[Task]] = {}
+        self._recordings: dict[str, tuple[str, Future[bytes]]] = {}
+        """Their names on the workers, and their contents, by their files."""
         self._suspects: deque[Task] = deque()
         """Tasks of batches whose workers died: each is repeated at the end, alone, to find the cause."""
         self._alone = False
@@ -255,7 +331,9 @@ class _Drive:
             self._threads = sum(self._client.nthreads().values())
         except OSError as error:
             raise self._lost() from error
-        if self._threads:
+        if self._keep:
+            self._keep(self._ahead.waiting)
+        if self._threads or self._keep:
             self._attended = now
         elif now - self._attended > PATIENCE:
             raise ClusterError(
@@ -279,16 +357,39 @@ class _Drive:
 
     def _submit(self, batch: list[Task], threads: int) -> None:
         self._sent += 1
+        texts = {task.scenario: str(task.scenario) for task in batch}
+        recordings: dict[str, Future[bytes]] = {}
+        for text in texts:
+            for file in files_of(texts[text]).values():
+                recordings.update([self._recording(file)])
+            texts[text] = renamed(texts[text], lambda file: self._recording(file)[0])
         future = self._client.submit(
             perform,
             _core.engine_version,
             2 * seconds(threads),
-            pickle.dumps(batch),
+            pickle.dumps([replace(task, scenario=texts[task.scenario]) for task in batch]),
+            recordings,
             key=f"aqmlab-{self._name}-{self._sent}",
             pure=False,
         )
         self._under_way[future] = batch
         self._returned.add(future)
+
+    def _recording(self, file: str) -> tuple[str, Future[bytes]]:
+        """Return the name of a recording on the workers, and its content, which is read once."""
+        import dask
+
+        if file not in self._recordings:
+            try:
+                read = Path(file).read_bytes()
+            except OSError as error:
+                raise ClusterError(f"{file}: cannot be read any more: {error.strerror}") from error
+            name = name_of(file, read)
+            key = f"aqmlab-{self._name}-{name}"
+            # Dask warns of the size of arguments, which here is that of the recording.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": len(read) + 10_000_000}):
+                self._recordings[file] = name, self._client.submit(content, read, key=key, pure=False)
+        return self._recordings[file]
 
     def _receive(self) -> bool:
         """Pass on the returned outcomes; return whether there were any."""

@@ -102,7 +102,8 @@ def sweep(
         The number of runs at a time; by default the number of cores.
     cluster : str
         The address of a Dask scheduler whose workers do the runs: ``tcp://host:8786``, or the path of the file that it
-        wrote its address to. By default this machine's cores do them.
+        wrote its address to. ``slurm`` or ``slurm:FILE.toml`` starts workers as jobs of SLURM. By default this
+        machine's cores do the runs.
     executor : callable
         An executor that performs the runs, instead of the cores or a cluster.
     progress : callable
@@ -192,7 +193,7 @@ def run_all(
             raise ValueError(
                 f"cluster = {cluster!r}: omit it: engine {slow} performs one run at a time, on this machine"
             )
-        from aqmlab.execute.dask import executor as cluster_executor
+        from aqmlab.execute.cluster import executor as cluster_executor
 
         executor = cluster_executor(cluster)
     # Another executor may use the memory of other machines.
