@@ -49,7 +49,9 @@ ROOT = Path(__file__).parents[1]
 
 
 def scenario(recorded: bool = True) -> aqmlab.Scenario:
-    return aqmlab.Scenario.parse(SCENARIO if recorded else SCENARIO.partition("step")[0] + "series = false", "small.toml")
+    return aqmlab.Scenario.parse(
+        SCENARIO if recorded else SCENARIO.partition("step")[0] + "series = false", "small.toml"
+    )
 
 
 def run(folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import read_json
+from aqmlab.kinds import COMPARISON, RESULT, SWEEP
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET, Metrics, Result
@@ -75,9 +76,11 @@ def _read(path: Path) -> Saved:
         document = read_json(path)
     except ValueError as error:
         raise ValueError(f"{error}; it is cut off, damaged or no document of aqmlab") from None
+    kind = COMPARISON if "results" in document else SWEEP if "wanted" in document else RESULT
     if "sha256" in document:
         again = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(path.parent))}"
-        document = unsealed(path, again)
+        document = unsealed(path, kind, again)
+    kind.require_readable(path, document, "repeat the call that printed it")
     if "wanted" in document:
         if path.name != HEADS[2]:
             raise ValueError(f"{name}: printed by a sweep, which has no single runs: give the folder that --out wrote")
