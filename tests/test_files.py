@@ -10,6 +10,7 @@ from zlib import crc32
 
 import polars
 import pytest
+from conftest import Cli
 
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, Sweep, kinds
@@ -19,7 +20,6 @@ from aqmlab.kinds import Kind, LaterSchema
 from aqmlab.papers.show import pages as paper_pages
 from aqmlab.sealed import checksum, sealed, unsealed
 from aqmlab.sweeps.store import Store
-from conftest import Cli
 
 FILES = Path(__file__).parent / "files"
 VERSIONS = [int(folder.name) for folder in FILES.iterdir()]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.analysis.loop import Analysis, analyse
     from aqmlab.diffs.diff import Diff, diff
+    from aqmlab.exchange.export import export
     from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.caution import MachineWarning
     from aqmlab.execute.dask import ClusterError
@@ -67,6 +68,7 @@ __all__ = [
     "compare",
     "diff",
     "disciplines",
+    "export",
     "fluid",
     "ns",
     "param",
@@ -82,6 +84,7 @@ _HOME = {
     "__version__": "_core",
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
+    "export": "exchange.export",
     "MachineWarning": "execute.caution",
     "Diff": "diffs.diff",
     "diff": "diffs.diff",

@@ -116,7 +116,7 @@ class Saved:
 
     @classmethod
     def load(cls, path: Path, kind: Kind, remedy: str) -> Self:
-        """Read the head that `Saving` wrote; raise ValueError if it differs from the one saved or is of a later version.
+        """Read the head that `Saving` wrote; raise ValueError if it is another one, or of a later version.
 
         The other files are verified by `check`, and when they are read.
         """

@@ -124,9 +124,9 @@ class Comparison(Mapping[str, Result]):
         Returns
         -------
         dict
-            ``schema``, and ``results``: the document of each result, by label. With several also ``baseline``, and ``differences``: for
-            each label and each label that it is compared with, the ``mean``, ``std``, ``ci95`` and ``n`` of the
-            difference of every metric; see `Comparison.differences`.
+            ``schema``, and ``results``: the document of each result, by label. With several also
+            ``baseline``, and ``differences``: for each label and each label that it is compared with, the ``mean``,
+            ``std``, ``ci95`` and ``n`` of the difference of every metric; see `Comparison.differences`.
         """
         compared: dict[str, dict[str, Any]] = {}
         for one in self._differences():

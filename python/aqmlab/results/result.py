@@ -334,8 +334,8 @@ class Result:
         -------
         dict
             ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``,
-            ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it
-            is from the fluid model, and ``batches`` of one long run.
+            ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also
+            ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
         """
         more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         if self.batches:

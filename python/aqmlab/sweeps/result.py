@@ -279,8 +279,8 @@ class Sweep:
         -------
         dict
             ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``aqms``, ``parameters``,
-            ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points``
-            (the rows of `summary`), ``failures`` and ``damage``.
+            ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``,
+            ``points`` (the rows of `summary`), ``failures`` and ``damage``.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
