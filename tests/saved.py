@@ -87,16 +87,21 @@ def evaluate(folder: Path) -> None:
 
 
 def reproduce(folder: Path) -> None:
-    """Reproduce the paper of CONTRIBUTING.md."""
+    own = paper(folder / "bloat")
+    call("reproduce", str(own), "--quick", "--jobs", "1", "--out", str(folder))
+    shutil.rmtree(own)
+
+
+def paper(folder: Path) -> Path:
+    """Write the example of a new paper in CONTRIBUTING.md, to the letter, into a folder called bloat."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = page[page.index("## Adding a paper") :].partition("\n## ")[0]
-    paper = folder / "bloat"
-    paper.mkdir(parents=True)
+    folder.mkdir(parents=True)
     for language, name in (("toml", "base.toml"), ("python", "paper.py")):
+        assert f"`{folder.name}/{name}`" in section
         (content,) = re.findall(rf"^```{language}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-        (paper / name).write_text(content, encoding="utf-8")
-    call("reproduce", str(paper), "--quick", "--jobs", "1", "--out", str(folder))
-    shutil.rmtree(paper)
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
 
 
 def call(*arguments: str) -> None:
