@@ -17,7 +17,7 @@ from aqmlab import METRICS, Scenario
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.task import Task
 from aqmlab.files import read_json
-from aqmlab.papers import Calibration, Claim, Figure, Measurement, Printed, Runs, Table, Variant
+from aqmlab.papers import Calibration, Claim, Evidence, Figure, Measurement, Printed, Runs, Table, Variant
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import assess
 from aqmlab.papers.run.sweep import Effort, run
@@ -59,7 +59,7 @@ def paths(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, bool]]:
     inside = list(value.items()) if isinstance(value, dict) else [(None, one) for one in value]
     for key, one in inside:
         below = path if key is None else (*path, key)
-        if isinstance(one, dict) or (isinstance(one, list) and one and isinstance(one[0], dict | list)):
+        if isinstance(one, dict) or (isinstance(one, list) and any(isinstance(each, dict | list) for each in one)):
             yield from paths(one, below) if one else [(below, False)]
         else:
             yield below, one != []
@@ -205,6 +205,10 @@ def test_a_reproduction_has_the_keys_and_columns_of_the_page(fake: list[Task], t
     def broken(buffers: Runs) -> Any:
         raise ZeroDivisionError
 
+    def beside(evidence: Evidence) -> Judgement:
+        found = claim.judge(evidence)
+        return replace(found, beside=found.checks)
+
     delay = Printed("delay", 50.0, "ms", "Section 2", "buffers", lambda runs: runs.per_seed("delay_mean", "CoDel"))
     whole = replace(
         paper,
@@ -214,7 +218,10 @@ def test_a_reproduction_has_the_keys_and_columns_of_the_page(fake: list[Task], t
             replace(figure, name="fig2", curves=broken),
             Table(name="table1", title="Delays", rows=lambda buffers: polars.DataFrame({"a": [1]}), needs=["buffers"]),
         ],
-        claims=[claim, Claim(name="broken", text="It breaks.", where="Section 3", judge=broken, needs=["buffers"])],
+        claims=[
+            replace(claim, judge=beside),
+            Claim(name="broken", text="It breaks.", where="Section 3", judge=broken, needs=["buffers"]),
+        ],
         calibration=Calibration(printed=[delay], tried=[Variant("slower", {"duration": "3 s"})], why="it is nearer"),
         measurements=[Measurement(engine="linux", experiments={"buffers": False}, settings={}, items=[figure])],
     )

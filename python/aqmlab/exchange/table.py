@@ -22,7 +22,7 @@ TABLES = ("runs", "series", "cwnd", "flows")
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its name, its rows, its columns by name, and what is the same for all rows.
+    """A table: its name, its rows, its columns by name, and what all rows have in common.
 
     A column without a description is described by its name alone.
     """

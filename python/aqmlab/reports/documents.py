@@ -75,8 +75,8 @@ RESULT = [
     *_metrics("runs.", ""),
     *_keys(
         **{
-            "runs.engine.…": "What the run cost, under the keys of `engine`; of several runs that has the sums, of timing "
-            "errors the greatest.",
+            "runs.engine.…": "What the run cost, under the keys of `engine`, which has the sums, of timing errors the "
+            "greatest.",
             "runs.counters.LINK.COUNTER": "Of `cake`, `choke`, `sfb` and `dualpi2`: more counters since the start of "
             "the run, under their source's names.",
             "runs.elsewhere.link": "The bottleneck, if the observed queue never filled.",
@@ -296,6 +296,7 @@ FINDINGS = [
             "measured.claims.where": "Its place in the paper.",
             "measured.claims.quote": "The paper's words.",
             "measured.claims.printed": "What the paper prints.",
+            "measured.claims.rulings": "The verdict on either engine; null where runs are missing.",
             "choices.parameter": "A parameter that the paper does not state.",
             "choices.stated": "What the paper says of it.",
             "choices.ours": "Our value.",

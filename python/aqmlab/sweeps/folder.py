@@ -23,7 +23,7 @@ HEADS = tuple(_KINDS)
 def head(path: Path) -> Path:
     """Return the head of a folder, or the file itself; raise ValueError if the folder has none of `HEADS`, or several.
 
-    Raise FileNotFoundError if there is nothing at `path`.
+    Raise `FileNotFoundError` if there is nothing at `path`.
     """
     if not path.is_dir():
         path.stat()
@@ -38,7 +38,7 @@ def head(path: Path) -> Path:
 def load(path: Path) -> Result | Comparison | Sweep:
     """Read what ``--out`` wrote, given the folder or its head.
 
-    Raise ValueError if a file is damaged or something else, FileNotFoundError if there is nothing at `path`.
+    Raise ValueError if a file is damaged or something else, `FileNotFoundError` if there is nothing at `path`.
     """
     found = head(path)
     if found.name not in HEADS:
