@@ -88,6 +88,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.diff",
         "aqmlab.cli.doctor",
         "aqmlab.cli.evaluate",
+        "aqmlab.cli.export",
         "aqmlab.cli.fluid",
         "aqmlab.cli.list",
         "aqmlab.cli.options",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars
 import pytest
+import saved
 from conftest import Cli
 
 from aqmlab.execute import threads
@@ -23,23 +24,13 @@ from aqmlab.papers.show import folder as writing
 from aqmlab.papers.show import pages
 from aqmlab.sweeps.store import Store
 
-ROOT = Path(__file__).parents[1]
 PAPERS = library.names()
 
 
 @pytest.fixture
 def bloat(tmp_path: Path) -> Path:
     """Return the folder with the example of a new paper, to the letter."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    section = page[page.index("## Adding a paper") :].partition("\n## ")[0]
-    files = {"toml": "base.toml", "python": "paper.py"}
-    folder = tmp_path / "mine" / "bloat"
-    folder.mkdir(parents=True)
-    for language, name in files.items():
-        assert f"`bloat/{name}`" in section
-        (content,) = re.findall(rf"^```{language}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
-        (folder / name).write_text(content, encoding="utf-8")
-    return folder
+    return saved.paper(tmp_path / "mine" / "bloat")
 
 
 def change(folder: Path, before: str, after: str) -> None:

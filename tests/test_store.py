@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aqmlab import files
+from aqmlab.kinds import SERIES
 from aqmlab.sweeps import journal, store
 from aqmlab.sweeps.journal import CLOSED, OPEN, Content, Journal, record
 from aqmlab.sweeps.store import Store, series_name
@@ -188,7 +189,7 @@ def test_a_part_that_is_damaged_after_it_was_read_is_found_too(tmp_path: Path) -
 def table(number: int) -> bytes:
     import polars
 
-    return files.parquet(polars.DataFrame({"t": [0.0, 1.0], "link.queue.mean": [number / 3, number / 7]}))
+    return files.parquet(polars.DataFrame({"t": [0.0, 1.0], "link.queue.mean": [number / 3, number / 7]}), SERIES)
 
 
 def series_of(folder: Path, count: int) -> list[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aqmlab.archive.seal import seal
     from aqmlab.archive.verify import verify
     from aqmlab.diffs.diff import Diff, diff
+    from aqmlab.exchange.export import export
     from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.caution import MachineWarning
     from aqmlab.execute.dask import ClusterError
@@ -74,6 +75,7 @@ __all__ = [
     "compare",
     "diff",
     "disciplines",
+    "export",
     "fluid",
     "ns",
     "param",
@@ -94,6 +96,7 @@ _HOME = {
     "verify": "archive.verify",
     "Analysis": "analysis.loop",
     "analyse": "analysis.loop",
+    "export": "exchange.export",
     "MachineWarning": "execute.caution",
     "Diff": "diffs.diff",
     "diff": "diffs.diff",

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars
 
+    from aqmlab.kinds import Kind
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -163,11 +165,11 @@ def json_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
-def parquet(frame: polars.DataFrame) -> bytes:
-    """Return a table as the content of a Parquet file.
+def parquet(frame: polars.DataFrame, kind: Kind) -> bytes:
+    """Return a table as the content of a Parquet file, whose metadata has the kind and its version.
 
     The caller writes the file, because polars does not report a full disk as an OSError.
     """
     buffer = io.BytesIO()
-    frame.write_parquet(buffer)
+    frame.write_parquet(buffer, metadata=kind.metadata())
     return buffer.getvalue()

@@ -26,6 +26,8 @@ from aqmlab.files import UNFINISHED, json_text, read_whole, remove_stale, sync, 
 if TYPE_CHECKING:
     import polars
 
+    from aqmlab.kinds import Kind
+
 _TAIL = re.compile(rb'(?P<text>.*[{,]\n  "sha256": ")(?P<sum>[0-9a-f]{64})"\n}\n', re.DOTALL)
 
 
@@ -41,10 +43,11 @@ def sealed(document: Mapping[str, Any]) -> bytes:
     return text + checksum(text).encode() + b'"\n}\n'
 
 
-def unsealed(path: Path, remedy: str) -> dict[str, Any]:
+def unsealed(path: Path, kind: Kind, remedy: str) -> dict[str, Any]:
     """Read a document that `sealed` wrote.
 
-    Raise ValueError if the checksum is missing or differs; `remedy` describes how to recreate the file.
+    Raise ValueError if the checksum is missing or differs, or if the document is of a later version than ours of this
+    kind; `remedy` describes how to recreate the file.
     """
     data = read_whole(path)
     found = _TAIL.fullmatch(data)
@@ -55,6 +58,7 @@ def unsealed(path: Path, remedy: str) -> dict[str, Any]:
         )
     document: dict[str, Any] = json.loads(data)
     del document["sha256"]
+    kind.require_readable(path, document, f"to recreate it: {remedy}")
     return document
 
 
@@ -79,12 +83,18 @@ class Stored:
             )
         return data
 
-    def frame(self) -> polars.DataFrame:
-        """Read the file as Parquet; raise ValueError if it differs from the one saved, or polars cannot read it."""
+    def frame(self, kind: Kind) -> polars.DataFrame:
+        """Read the file as Parquet.
+
+        Raise ValueError if it differs from the one saved or is of a later version than ours of this kind, or if polars
+        cannot read it.
+        """
         import polars
 
         data = self.read()
         try:
+            metadata = polars.read_parquet_metadata(io.BytesIO(data))
+            kind.require_readable_table(self.path, metadata, f"to recreate it: {self.remedy}")
             return polars.read_parquet(io.BytesIO(data))
         except polars.exceptions.PolarsError as error:
             raise ValueError(
@@ -105,12 +115,12 @@ class Saved:
     remedy: str
 
     @classmethod
-    def load(cls, path: Path, remedy: str) -> Self:
-        """Read the head that `Saving` wrote; raise ValueError if it differs from the one saved.
+    def load(cls, path: Path, kind: Kind, remedy: str) -> Self:
+        """Read the head that `Saving` wrote; raise ValueError if it is another one, or of a later version.
 
         The other files are verified by `check`, and when they are read.
         """
-        document = unsealed(path, remedy)
+        document = unsealed(path, kind, remedy)
         files = {name: Stored(path.parent / name, sum_, remedy) for name, sum_ in document.pop("files", {}).items()}
         return cls(path, document, files, remedy)
 

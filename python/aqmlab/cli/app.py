@@ -21,6 +21,7 @@ from aqmlab.cli.design import design
 from aqmlab.cli.diff import diff
 from aqmlab.cli.doctor import doctor
 from aqmlab.cli.evaluate import evaluate
+from aqmlab.cli.export import export
 from aqmlab.cli.fluid import fluid
 from aqmlab.cli.list import list_
 from aqmlab.cli.playground import playground
@@ -95,6 +96,7 @@ app.command()(playground)
 app.command()(fluid)
 app.command()(sweep)
 app.command()(diff)
+app.command()(export)
 app.command()(reproduce)
 app.command()(evaluate)
 app.command()(seal)

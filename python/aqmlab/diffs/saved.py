@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import read_json
+from aqmlab.kinds import COMPARISON, RESULT, SWEEP
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET, Metrics, Result
 from aqmlab.sealed import unsealed
+from aqmlab.sweeps.folder import HEADS, head
 from aqmlab.sweeps.result import Sweep
-
-HEADS = ("result.json", "comparison.json", "sweep.json")
-"""The files by which a folder is known to hold a result, a comparison or a sweep."""
 
 _COMMANDS = {"run": "a result of aqmlab run", "compare": "a comparison", "sweep": "a sweep"}
 
@@ -64,20 +63,16 @@ def of(found: Result | Comparison | Sweep | str | os.PathLike[str]) -> Saved:
 
 
 def _read(path: Path) -> Saved:
-    name = os.fspath(path)
-    if path.is_dir():
-        heads = [head for head in HEADS if (path / head).exists()]
-        if len(heads) != 1:
-            has = f"has {' and '.join(heads)}: name one of them" if heads else f"has none of {', '.join(HEADS)}"
-            raise ValueError(f"{name}: {has}; give a folder that --out wrote, or a file that --json printed")
-        path = path / heads[0]
+    name, path = os.fspath(path), head(path)
     try:
         document = read_json(path)
     except ValueError as error:
         raise ValueError(f"{error}; it is cut off, damaged or no document of aqmlab") from None
+    kind = COMPARISON if "results" in document else SWEEP if "wanted" in document else RESULT
     if "sha256" in document:
         again = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(path.parent))}"
-        document = unsealed(path, again)
+        document = unsealed(path, kind, again)
+    kind.require_readable(path, document, "repeat the call that printed it")
     if "wanted" in document:
         if path.name != HEADS[2]:
             raise ValueError(f"{name}: printed by a sweep, which has no single runs: give the folder that --out wrote")

@@ -15,6 +15,7 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.files import parquet
+from aqmlab.kinds import SERIES
 from aqmlab.own.source import interface, keep, packages, text_of
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario, by_algorithm
@@ -195,7 +196,7 @@ def as_parquet(columns: _core.ArrowStream | None) -> bytes:
     """Return the series of an `Outcome`, given the columns."""
     import polars
 
-    return parquet(polars.DataFrame(columns))
+    return parquet(polars.DataFrame(columns), SERIES)
 
 
 def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: Callable[[float], bool]) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.execute import threads
+from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.paper import Paper
 from aqmlab.papers.judge.findings import Watch, assess, undecided
 from aqmlab.papers.run.complexity import RECORD
@@ -101,14 +102,14 @@ def reproduce(
         return Reproduction(findings, document(assessment, {}, command), False, errors, running, working)
     at_once = jobs or threads.cores()
     writing.write(assessment, folder, command, running, at_once, "" if errors else made_from, watch)
-    written = unsealed(folder / FINDINGS, command)
+    written = unsealed(folder / FINDINGS, KIND, command)
     return Reproduction(findings, written, True, errors, running, working, drawing=time.monotonic() - began)
 
 
 def _made(folder: Path, made_from: str) -> Document | None:
     """Read the findings of an earlier call, if they have the same fingerprint and all their files exist."""
     try:
-        found = unsealed(folder / FINDINGS, "")
+        found = unsealed(folder / FINDINGS, KIND, "")
     except (FileNotFoundError, ValueError):
         return None
     files = ["report.html", *(file for item in found["items"] for file in item["files"])]
@@ -119,7 +120,7 @@ def _made(folder: Path, made_from: str) -> Document | None:
 def known_seeds(folder: Path, effort: Effort) -> dict[str, int]:
     """Return the larger numbers of seeds that an earlier call with the same effort needed, by experiment."""
     try:
-        found = unsealed(folder / FINDINGS, "")
+        found = unsealed(folder / FINDINGS, KIND, "")
     except (FileNotFoundError, ValueError):
         return {}
     if found.get("effort") != effort.document():

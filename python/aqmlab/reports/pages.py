@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import write_text
+from aqmlab.reports.documents import PLACES
+from aqmlab.reports.files_page import FILES, TABLES, VERSIONS
 from aqmlab.reports.listing import grouped, sections, settings, written
 from aqmlab.reports.results_page import RESULTS
 from aqmlab.reports.trials import line
+from aqmlab.results.columns import Column
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Metric
 from aqmlab.scenario import catalogue, schema
 
@@ -348,6 +351,20 @@ def _rows(metrics: Mapping[str, Metric]) -> str:
     return "\n".join(f"| `{one.name}` | {one.unit or '1'} | {one.definition} |" for one in metrics.values())
 
 
+def files() -> str:
+    """Return the page on files as Markdown."""
+    places = (f"`{word}` stands for {' or '.join(f'`{key}`' for key in keys)}." for word, keys in PLACES.items())
+    return FILES.format(
+        versions=table(["file", "version"], [[name, str(kind.version)] for name, kind in VERSIONS.items()]),
+        places=" ".join(places),
+        **{name: _described(rows) for name, rows in TABLES.items()},
+    )
+
+
+def _described(rows: Iterable[Column]) -> str:
+    return table(["name", "unit", "meaning"], [[f"`{one.name}`", one.unit, one.meaning] for one in rows])
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, without a newline at its end."""
     lines = [head, ["---"] * len(head), *rows]
@@ -461,7 +478,7 @@ def _set(values: Mapping[str, Any]) -> str:
 
 def pages() -> dict[str, str]:
     """Return the text of each generated page by its file name below docs/reference."""
-    return {"results.md": results(), "scenario.md": scenario(), "tcps.md": tcps(), **aqms()}
+    return {"files.md": files(), "results.md": results(), "scenario.md": scenario(), "tcps.md": tcps(), **aqms()}
 
 
 if __name__ == "__main__":

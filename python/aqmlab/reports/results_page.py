@@ -31,33 +31,18 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 
 ## The document
 
-`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it:
-
-| key | content |
-|---|---|
-| `version` | of aqmlab that made it |
-| `engine_name` | the [engine](../guide/engines.md) that performed the runs: `packet`, `fluid`, `linux:clock=real` |
-| `scenario` | everything that was simulated, every default filled in |
-| `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
-| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
-| `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
-| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine`; of a \
-discipline that counts more (`cake`, `choke`, `sfb`, `dualpi2`), `counters` of each link, under its source's names; if \
-another link was the bottleneck and the observed queue never filled, also `elsewhere` with its name, `link`, and its \
-`utilisation` |
-| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs; \
-on the `linux` engine also `timing_error_p50`, `_p99` and `_max`, the delay in s with which packets reach hosts, \
-the greatest of the runs, and `failed_sockets`, the failed ends of connections and the datagrams that were not sent |
-| `not_modelled` | of the fluid model only: what its equations leave out, and what of it matters here |
-| `batches.METRIC` | of one [long run](../guide/precision.md#one-long-run): the same as in `summary`, by batch means |
+`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it.
+[Files](files.md#result) has its keys. `metrics`, `classes`, `links`, `lanes` and `distributions` are of one seed its
+values, of several their means; `runs` has those of each seed. `--seeds N` means the seeds s, s + 1, …, s + N - 1, where
+s is the scenario's `seed`. `summary.METRIC` has `mean`, `std`, `ci95` and `n` over the runs in which the metric is
+defined, and `batches.METRIC` the same of one [long run](../guide/precision.md#one-long-run), by batch means.
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.
 
-`result.json` has two keys more: `files`, the SHA-256 of `scenario.toml` and of the series, by their names, and at its
-end `sha256`, that of all that stands before it. `Result.load` refuses what is damaged, exchanged or of another call,
-and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
-result, of which none is left; other files in the folder stay.
+`Result.load` refuses what is damaged, exchanged or of another call, and says how to make it anew. `--out DIR` and
+`Result.save` put the new files in the place of those of an earlier result, of which none is left; other files in the
+folder stay.
 
 `aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given, each
 followed by its engine if there are several: `lred, fluid`. With several results the document also has the keys
@@ -93,37 +78,13 @@ answers.
 ## Flows
 
 `aqmlab run --flows` (or `record.flows = true`) records a row for each flow and each transfer, on the packet engine.
-`Result.flows` has them as a polars frame, `--out DIR` as `flows-SEED.parquet`.
-
-| column | content |
-|---|---|
-| `seed`, `class` | of the run; the traffic entry |
-| `flow` | the number of the flow in its entry, from 0; of a `short` flow that of its arrival, of a `web` object \
-that of the client |
-| `from`, `to` | the nodes that send and receive its data |
-| `start`, `end` | in s; of a `web` object its request and its last byte. `end` is null if it was not over |
-| `bytes`, `goodput` | payload delivered in order; in bit/s from the start to the end, or to that of the run |
-| `rtt_min`, `rtt_mean`, `rtt_p95`, `rtt_max` | in s, of the round trips that end between start and end; null without |
-| `losses`, `marks` | segments or datagrams lost anywhere on the path; those that arrived with CE |
-| `retransmits`, `timeouts` | of its sender; null of UDP |
-| `completion_time` | in s, from start to last acknowledgement, or from request to last byte; null if it has none |
-
-A row is about the whole life of a flow, the warm-up included. What a connection loses after its transfer is in no row.
+`Result.flows` has them as a polars frame, `--out DIR` as `flows-SEED.parquet`. [Files](files.md#flows) has its columns.
 
 ## Tables
 
 `--csv FILE` of `aqmlab run`, `compare` and `sweep` writes the metrics of every run, a row for each run, with all
 digits. In Python `frame` is the same table as a polars frame, and `to_pandas()` as a pandas frame.
-
-| columns | content |
-|---|---|
-| `label`, `aqm`, `engine` | of a comparison: its label, and the discipline and the engine in it |
-| `aqm`, `PATH`, … | of a sweep: the discipline, and the value of each parameter that varies |
-| `seed` | of the run |
-| `key` | of a sweep: the run's key in the store |
-| `queue_mean`, `goodput`, … | the metrics, in the units of the table above |
-| `classes.NAME.METRIC`, `links.NAME.METRIC`, `lanes.LINK.LANE.METRIC` | those of each traffic entry, link and queue |
-| `engine.packets`, … | the cost of the run |
+[Files](files.md#csv) has its columns, and `aqmlab export` writes it [in other formats](files.md#export).
 
 A metric that is not defined is empty in CSV, null in polars and NaN in pandas.
 
@@ -151,19 +112,15 @@ or `pdflatex` to measure them; without one, the option is refused before anythin
 
 ## Series
 
-`series-SEED.parquet` (`Result.series_of(seed)`) has a row per bin of `record.step`: `t`, the start of the bin in
-seconds; for each link with a queue discipline and each quantity of it (`queue` in packets, and the discipline's own
-signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
-`LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
-`.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
-of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
-`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
+`series-SEED.parquet` (`Result.series_of(seed)`) has a row for each bin of `record.step`: queue and signals of each link
+with a queue discipline, counts, throughput and delay of each traffic entry at the observed link, and of each queue that
+a discipline names. [Files](files.md#series) has its columns.
 
 `Result.mean_series` averages these over the seeds: for each `COLUMN`, under the same name its mean, `COLUMN.least`,
 `COLUMN.greatest`, and `COLUMN.ci95`, half the 95 % confidence interval of the mean in that bin (Student t). A run in
 which a value is null does not count in that bin.
 
-With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
-(segments); in the file `class` is the number of the traffic entry, from 0.
+With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has the
+[congestion windows](files.md#congestion-windows).
 """
 """The page on results, with places for the metrics and the distributions."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import figure_files, read_json
+from aqmlab.kinds import COMPARISON
 from aqmlab.results import frames
 from aqmlab.results.cases import discipline, disciplines, engine
 from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
@@ -123,15 +124,16 @@ class Comparison(Mapping[str, Result]):
         Returns
         -------
         dict
-            ``results``: the document of each result, by label. With several also ``baseline``, and ``differences``: for
-            each label and each label that it is compared with, the ``mean``, ``std``, ``ci95`` and ``n`` of the
-            difference of every metric; see `Comparison.differences`.
+            ``schema``, and ``results``: the document of each result, by label. With several also
+            ``baseline``, and ``differences``: for each label and each label that it is compared with, the ``mean``,
+            ``std``, ``ci95`` and ``n`` of the difference of every metric; see `Comparison.differences`.
         """
         compared: dict[str, dict[str, Any]] = {}
         for one in self._differences():
             metrics = {name: each.document() for name, each in one.metrics.items()}
             compared.setdefault(one.label, {})[one.to] = metrics
         return {
+            "schema": COMPARISON.version,
             "results": {label: result.document() for label, result in self.items()},
             **({"baseline": self.baseline, "differences": compared} if compared else {}),
         }
@@ -295,7 +297,9 @@ class Comparison(Mapping[str, Result]):
         """
         folder = Path(folder)
         saved = Saved.load(
-            folder / "comparison.json", f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
+            folder / "comparison.json",
+            COMPARISON,
+            f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}",
         )
         saved.check()
         labels = saved.document.get("results")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import parquet
+from aqmlab.kinds import FLOWS, RESULT
 from aqmlab.own.source import keep
 from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording, averaged
@@ -332,14 +333,15 @@ class Result:
         Returns
         -------
         dict
-            ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``,
-            ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it
-            is from the fluid model, and ``batches`` of one long run.
+            ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``,
+            ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also
+            ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
         """
         more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         if self.batches:
             more["batches"] = {name: summary.document() for name, summary in self.batches.items()}
         return {
+            "schema": RESULT.version,
             "version": self.version,
             "engine_name": self.engine_name,
             "scenario": self.scenario.resolved,
@@ -469,7 +471,7 @@ class Result:
             for name, data in recording.files(seed):
                 saving.add(f"{below}{name}", data)
             if recording.flows is not None:
-                saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed)))
+                saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed), FLOWS))
         text, own = portable(self.scenario)
         for name, data in own.items():
             saving.add(f"{below}{name}", data)
@@ -498,7 +500,7 @@ class Result:
         """
         folder = Path(folder)
         remedy = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
-        saved = Saved.load(folder / "result.json", remedy)
+        saved = Saved.load(folder / "result.json", RESULT, remedy)
         saved.check()
         try:
             runs = [Run(**run) for run in saved.document["runs"]]

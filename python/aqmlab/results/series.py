@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from aqmlab.files import parquet
+from aqmlab.kinds import CWND, FLOWS, SERIES, Kind
 from aqmlab.results.student import quantile
 from aqmlab.sealed import Stored
 
@@ -36,24 +37,24 @@ class Recording:
     @cached_property
     def queue_frame(self) -> polars.DataFrame:
         """Queues and signals as a frame; LookupError if they were not recorded."""
-        return _frame(self.queue, "series", "record.series = true")
+        return _frame(self.queue, SERIES, "series", "record.series = true")
 
     @cached_property
     def cwnd_frame(self) -> polars.DataFrame:
         """Congestion windows as a frame; LookupError if they were not recorded."""
-        return _frame(self.cwnd, "congestion windows", 'record.cwnd = "10 ms"')
+        return _frame(self.cwnd, CWND, "congestion windows", 'record.cwnd = "10 ms"')
 
     @cached_property
     def flows_frame(self) -> polars.DataFrame:
         """Flows and transfers as a frame; LookupError if they were not recorded."""
-        return _frame(self.flows, "flows", "record.flows = true or --flows, on the packet engine")
+        return _frame(self.flows, FLOWS, "flows", "record.flows = true or --flows, on the packet engine")
 
     def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
         """Yield the name and content of a Parquet file for each recorded series; the result itself writes the flows."""
         if self.queue is not None:
-            yield f"series-{seed}.parquet", parquet(self.queue_frame)
+            yield f"series-{seed}.parquet", parquet(self.queue_frame, SERIES)
         if self.cwnd is not None:
-            yield f"cwnd-{seed}.parquet", parquet(self.cwnd_frame)
+            yield f"cwnd-{seed}.parquet", parquet(self.cwnd_frame, CWND)
 
     @classmethod
     def of(cls, files: Mapping[str, Stored], seed: int) -> Self:
@@ -61,12 +62,12 @@ class Recording:
         return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd", "flows")))
 
 
-def _frame(source: ArrowStream | Stored | None, recorded: str, setting: str) -> polars.DataFrame:
+def _frame(source: ArrowStream | Stored | None, kind: Kind, recorded: str, setting: str) -> polars.DataFrame:
     import polars
 
     if source is None:
         raise LookupError(f"this run recorded no {recorded}: set {setting}")
-    return source.frame() if isinstance(source, Stored) else polars.DataFrame(source)
+    return source.frame(kind) if isinstance(source, Stored) else polars.DataFrame(source)
 
 
 def averaged(runs: Sequence[polars.DataFrame]) -> polars.DataFrame:

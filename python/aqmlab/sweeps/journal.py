@@ -18,8 +18,12 @@ from pathlib import Path
 from typing import Self
 from zlib import crc32
 
-_MAGIC = b"aqm1"
+from aqmlab.kinds import JOURNAL
+
+_MAGIC = b"aqm%d" % JOURNAL.version
 _HEAD = struct.Struct("<4sIII")
+_LATER = re.compile(rb"aqm[2-9]")
+"""The magic of later versions, whose checksum of the head covers it: damage cannot make it from ours."""
 
 _SYNC = 5.0
 """Seconds after which written records are forced to the disk, in case the whole machine fails."""
@@ -81,6 +85,13 @@ def _length(data: bytes, at: int) -> int | None:
         return None
     magic, length, _, check = _HEAD.unpack_from(data, at)
     return int(length) if magic == _MAGIC and crc32(data[at + 4 : at + 12]) == check else None
+
+
+def version(data: bytes) -> int:
+    """Return the version of a journal's first record; that of damaged data is ours."""
+    later = _LATER.match(data) if len(data) >= _HEAD.size else None
+    known = later and crc32(data[:12]) == int(_HEAD.unpack_from(data)[3])
+    return int(data[3:4]) if known else JOURNAL.version
 
 
 def _next_head(data: bytes, start: int) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import json_text, parquet
+from aqmlab.kinds import SWEEP, SWEEP_TABLE
 from aqmlab.own.source import keep
 from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
@@ -277,15 +278,16 @@ class Sweep:
         Returns
         -------
         dict
-            ``version``, ``engine_name``, ``scenario`` (every default filled in), ``aqms``, ``parameters``, ``seeds``,
-            ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points``
-            (the rows of `summary`), ``failures`` and ``damage``.
+            ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``aqms``, ``parameters``,
+            ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``,
+            ``points`` (the rows of `summary`), ``failures`` and ``damage``.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
     def _head(self) -> dict[str, Any]:
         names = ("version", "engine_name", "aqms", "parameters", "seeds", "method", "sample_seed")
         return {
+            "schema": SWEEP.version,
             **{name: getattr(self, name) for name in names},
             "wanted": self.wanted,
             "done": self.done,
@@ -308,7 +310,7 @@ class Sweep:
         with Saving(Path(folder), {"results": _FILES}) as saving:
             slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
             for index, frame in enumerate(slices):
-                saving.add(f"results/{index:05}.parquet", parquet(frame))
+                saving.add(f"results/{index:05}.parquet", parquet(frame, SWEEP_TABLE))
             text, own = portable(self.scenario)
             for name, data in own.items():
                 saving.add(name, data)
@@ -362,13 +364,15 @@ class Sweep:
 
         folder = Path(folder)
         remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
-        saved = Saved.load(folder / "sweep.json", remedy)
+        saved = Saved.load(folder / "sweep.json", SWEEP, remedy)
         head = saved.document
         keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         try:
             return cls(
                 scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
-                frame=polars.concat([file.frame() for name, file in saved.files.items() if name.endswith(".parquet")]),
+                frame=polars.concat(
+                    [file.frame(SWEEP_TABLE) for name, file in saved.files.items() if name.endswith(".parquet")]
+                ),
                 failures=tuple(Failure(**failure) for failure in head["failures"]),
                 aqms=tuple(head["aqms"]),
                 parameters=head["parameters"],

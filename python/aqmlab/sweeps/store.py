@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.execute.task import opened
 from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
+from aqmlab.kinds import JOURNAL, PART, SERIES, Kind
 from aqmlab.results.frames import flat
 from aqmlab.results.metrics import METRICS
 from aqmlab.sealed import checksum
-from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
+from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
 
 if TYPE_CHECKING:
     import polars
@@ -44,6 +45,9 @@ KEPT_BYTES = 256 << 20
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
+_CURE = "choose another folder with --store, in which all runs are done again"
+"""What to do about a store of a later version."""
+
 _PATIENCE = 60.0
 """Seconds that a file may be listed but absent."""
 
@@ -99,6 +103,7 @@ class Store:
             if (data := _read(path)) is None:
                 continue
             if path.stem == f"{name}-{checksum(data, name)}":
+                _require_readable(path, SERIES, data)
                 return self._keep(name, polars.read_parquet(io.BytesIO(data)))
             damaged = path
             _put_aside(path)
@@ -244,7 +249,7 @@ class Store:
         """Write a part in place of the files that its runs come from."""
         part = None
         if len(frame):
-            data = parquet(frame.sort("key"))
+            data = parquet(frame.sort("key"), PART)
             part = self._parts / f"{len(frame)}-{checksum(data)}.parquet"
             write_whole(part, data)
         for source in sources:
@@ -261,6 +266,7 @@ class Store:
         data = _read(path)
         if data is None:
             return None
+        JOURNAL.require_readable(path, {"schema": version(data)}, _CURE)
         content = Content.of(data)
         if content.damaged:
             self.damage[os.fspath(path.with_suffix(OPEN))] = content.damaged
@@ -287,9 +293,17 @@ class Store:
             self.damage[os.fspath(path)] = _runs(path)
             _put_aside(path)
             return polars.DataFrame(schema={"key": polars.Binary})
+        _require_readable(path, PART, data)
         if columns is None and not whole:
             columns = [name for name in polars.read_parquet_schema(io.BytesIO(data)) if name != "distributions"]
         return polars.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
+
+
+def _require_readable(path: Path, kind: Kind, data: bytes) -> None:
+    """Refuse a Parquet file of a later version."""
+    import polars
+
+    kind.require_readable_table(path, polars.read_parquet_metadata(io.BytesIO(data)), _CURE)
 
 
 def series_name(key: bytes, record: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from aqmlab.evaluation.scorecard import Cell, Scorecard, commands
 from aqmlab.evaluation.show.figures import Drawn
 from aqmlab.evaluation.show.tables import DASH, table
 from aqmlab.evaluation.verdict import CORRECTIONS, LEVEL, Verdict
+from aqmlab.kinds import EVALUATION
 from aqmlab.results.summary import Summary
 
 Document = dict[str, Any]
@@ -33,6 +34,7 @@ def document(
     """Return the content of a report; `seconds` is the time that the runs took."""
     effort = evidence.effort
     return {
+        "schema": EVALUATION.version,
         "version": effort.engine.version,
         "engine_name": str(effort.engine),
         "command": command,

@@ -14,6 +14,7 @@ from aqmlab.evaluation.show.files import DOCUMENT
 from aqmlab.evaluation.show.tables import DASH, NONE
 from aqmlab.evaluation.verdict import Verdict
 from aqmlab.files import write_text
+from aqmlab.kinds import EVALUATION
 from aqmlab.reports.image import small_copy
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
@@ -27,7 +28,7 @@ def write(folder: Path, page: Path, sections: Collection[str] = ()) -> None:
     ``sections`` are those whose figures are included, by default all. Raises `ValueError` if the evaluation is missing
     or not whole.
     """
-    found = unsealed(folder / DOCUMENT, f"aqmlab evaluate --out {folder}")
+    found = unsealed(folder / DOCUMENT, EVALUATION, f"aqmlab evaluate --out {folder}")
     if found["failures"] or found["sections"]:
         raise ValueError(f"{folder}: not all sections were evaluated without a failure; aqmlab evaluate does the rest")
     images = page.with_suffix("")

@@ -11,6 +11,7 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.figures.model import Figure as Drawing
+from aqmlab.kinds import FINDINGS
 from aqmlab.papers.describe.claim import Claim
 from aqmlab.papers.describe.paper import Experiment, Item, Table
 from aqmlab.papers.judge.calibration import Calibrated
@@ -46,6 +47,7 @@ def document(
     judged = {ruling.claim.name for ruling in assessment.rulings}
     head = {name: getattr(paper, name) for name in ("title", "source", "about", "hero")}
     found = {
+        "schema": FINDINGS.version,
         "paper": paper.name,
         **head,
         "version": _core.__version__,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.figures import matplotlib, model
 from aqmlab.figures.browser import specification
 from aqmlab.files import json_text, parquet, replacing
+from aqmlab.kinds import FIGURE_DATA
+from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.paper import Figure
 from aqmlab.papers.judge.findings import Assessment, Watch
 from aqmlab.papers.show import layout, report
@@ -77,7 +79,7 @@ def write(
 def _before(folder: Path) -> Document:
     """Read the findings of an earlier call; empty if it did not finish."""
     try:
-        return unsealed(folder / FINDINGS, "")
+        return unsealed(folder / FINDINGS, KIND, "")
     except (OSError, ValueError):
         return {}
 
@@ -127,7 +129,7 @@ def _let_be() -> None:
 
 
 def _data(frame: polars.DataFrame) -> dict[str, bytes]:
-    return {"parquet": parquet(frame), "csv": frame.write_csv().encode()}
+    return {"parquet": parquet(frame, FIGURE_DATA), "csv": frame.write_csv().encode()}
 
 
 def _write(file: Path, data: bytes) -> None:

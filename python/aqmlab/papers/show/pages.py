@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import write_text
+from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show import texts
 from aqmlab.papers.show.terminal import counted
@@ -48,7 +49,7 @@ def write(folder: Path, docs: Path) -> list[str]:
     files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
     if not files:
         raise ValueError(f"{folder}: no {FINDINGS} there; {cure} makes them")
-    found = [(file.parent, unsealed(file, cure)) for file in files]
+    found = [(file.parent, unsealed(file, KIND, cure)) for file in files]
     for own, document in found:
         lacking = [] if document["measured"] else [*document["left_out"], *document["not_judged"]]
         if document["only"] or document["interrupted"] or lacking:

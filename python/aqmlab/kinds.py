@@ -1,0 +1,74 @@
+"""The kinds of files that aqmlab writes, each with the version of its schema.
+
+A schema is the keys of a document or the columns of a table, with their units and meanings; docs/reference/files.md has
+them. Its version goes up by one when a key or column goes or changes its meaning, not when one is added. Files of every
+earlier version open. Version 0 is that of files without a version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PREFIX = "aqmlab."
+"""Begins the names of our metadata in a Parquet file."""
+
+
+class LaterSchema(ValueError, OSError):  # noqa: N818  the file is all right
+    """Raised for a file of a later version than this aqmlab can read."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: its name, for people, and the version of the schema in which it is written."""
+
+    name: str
+    version: int
+
+    def metadata(self) -> dict[str, str]:
+        """Return the metadata of a Parquet file."""
+        return {f"{_PREFIX}kind": self.name, f"{_PREFIX}schema": str(self.version), f"{_PREFIX}version": _ours()}
+
+    def require_readable(self, path: Path, document: Mapping[str, Any], remedy: str) -> None:
+        """Refuse a document of a later version, given its content; `remedy` describes what to do instead."""
+        self._require(path, document.get("schema", 0), document.get("version"), remedy)
+
+    def require_readable_table(self, path: Path, metadata: Mapping[str, str], remedy: str) -> None:
+        """Refuse a Parquet file of a later version, given its metadata; `remedy` describes what to do instead."""
+        schema = metadata.get(f"{_PREFIX}schema", "0")
+        self._require(path, int(schema) if schema.isdecimal() else schema, metadata.get(f"{_PREFIX}version"), remedy)
+
+    def _require(self, path: Path, schema: object, writer: object, remedy: str) -> None:
+        where = os.fspath(path)
+        if type(schema) is not int or schema < 0:
+            raise ValueError(f"{where}: schema = {schema!r:.50}: must be a whole number; {remedy}")
+        if schema > self.version:
+            newer = f"aqmlab {writer}" if writer else "the version of aqmlab that wrote it"
+            raise LaterSchema(
+                f"{where}: schema {schema} of a {self.name}; aqmlab {_ours()} reads up to schema {self.version}: "
+                f"read it with {newer} or a later one, or {remedy}"
+            )
+
+
+RESULT = Kind("result", 1)
+COMPARISON = Kind("comparison", 1)
+SWEEP = Kind("sweep", 1)
+SWEEP_TABLE = Kind("table of a sweep", 1)
+SERIES = Kind("series", 1)
+CWND = Kind("table of congestion windows", 1)
+FLOWS = Kind("table of flows", 1)
+PART = Kind("part of a store", 1)
+JOURNAL = Kind("journal of a store", 1)
+EVALUATION = Kind("evaluation", 1)
+FINDINGS = Kind("reproduction", 1)
+FIGURE_DATA = Kind("table of a figure", 1)
+EXPORT = Kind("exported table", 1)
+
+
+def _ours() -> str:
+    from aqmlab import _core
+
+    return str(_core.__version__)
