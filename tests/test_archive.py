@@ -8,16 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from test_files_page import hold, keys, names
 from typer.testing import CliRunner
 
 import aqmlab
 from aqmlab.archive import container
 from aqmlab.archive.container import ArchiveError
-from aqmlab.archive.layout import CRATE, HEAD, RUNS, SCHEMA, records
+from aqmlab.archive.layout import CRATE, HEAD, RUNS, records
 from aqmlab.archive.seal import seal
 from aqmlab.archive.verify import verify
 from aqmlab.cli.app import app
 from aqmlab.execute.engine import PACKETS
+from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import checksum, sealed, unsealed
 
 ROOT = Path(__file__).parents[1]
@@ -297,13 +299,13 @@ def test_an_archive_of_another_version_says_so(run: Path, tmp_path: Path) -> Non
         head["version"] = "0.0.9+abc"
 
     def later(head: dict) -> None:
-        head["schema"] = SCHEMA + 1
+        head["schema"] = ARCHIVE.version + 1
 
     old = verify(write(resealed({**files, HEAD: changed_document(files[HEAD], older)}), tmp_path / "old.zip"))
     assert f"made by aqmlab 0.0.9+abc; this is {PACKETS.version}: " in repr(old)
     assert old.is_sound
     new = resealed({**files, HEAD: changed_document(files[HEAD], later)})
-    refused(new, tmp_path, f"of version {SCHEMA + 1}, this aqmlab reads up to {SCHEMA}: install a newer one")
+    refused(new, tmp_path, "schema 2 of an archive; aqmlab .* reads up to schema 1: read it with")
 
 
 @pytest.mark.parametrize("name", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "C:evil.txt", "a\\evil.txt"])
@@ -406,7 +408,13 @@ def test_the_commands(folder: Path, run: Path, tmp_path: Path) -> None:
 
 def test_the_head_has_what_a_reader_needs(run: Path, tmp_path: Path) -> None:
     container.unpack(run, tmp_path)
-    head = unsealed(tmp_path / HEAD, "")
+    head = unsealed(tmp_path / HEAD, ARCHIVE, "")
     assert set(head["files"]) == {*read(run)} - {HEAD}
     for key in ("title", "date", "license", "authors", "platform", "version", "command"):
         assert key in head
+
+
+def test_the_page_on_files_has_every_key_of_the_head_and_every_column(paper: Path, tmp_path: Path) -> None:
+    container.unpack(paper, tmp_path)
+    hold(keys("Archive"), [json.loads((tmp_path / HEAD).read_bytes())])
+    assert names("Runs of an archive") == (tmp_path / RUNS).read_text().partition("\n")[0].split(",")

@@ -156,7 +156,7 @@ def test_a_document_of_a_later_version_is_refused_with_what_to_do(folder: Path, 
     with pytest.raises(LaterSchema) as refused:
         unsealed(file, kind, "do it again")
     assert str(refused.value) == (
-        f"{file}: schema {kind.version + 1} of a {kind.name}; aqmlab {aqmlab.__version__} reads up to schema "
+        f"{file}: schema {kind.version + 1} of {kind.called}; aqmlab {aqmlab.__version__} reads up to schema "
         f"{kind.version}: read it with aqmlab 9.1 or a later one, or to recreate it: do it again"
     )
 

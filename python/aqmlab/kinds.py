@@ -28,6 +28,11 @@ class Kind:
     name: str
     version: int
 
+    @property
+    def called(self) -> str:
+        """The kind with its article."""
+        return f"an {self.name}" if self.name[0] in "aeiou" else f"a {self.name}"
+
     def metadata(self) -> dict[str, str]:
         """Return the metadata of a Parquet file."""
         return {f"{_PREFIX}kind": self.name, f"{_PREFIX}schema": str(self.version), f"{_PREFIX}version": _ours()}
@@ -48,8 +53,8 @@ class Kind:
         if schema > self.version:
             newer = f"aqmlab {writer}" if writer else "the version of aqmlab that wrote it"
             raise LaterSchema(
-                f"{where}: schema {schema} of a {self.name}; aqmlab {_ours()} reads up to schema {self.version}: "
-                f"read it with {newer} or a later one, or {remedy}"
+                f"{where}: schema {schema} of {self.called}; aqmlab {_ours()} reads up to schema "
+                f"{self.version}: read it with {newer} or a later one, or {remedy}"
             )
 
 
@@ -66,6 +71,7 @@ EVALUATION = Kind("evaluation", 1)
 FINDINGS = Kind("reproduction", 1)
 FIGURE_DATA = Kind("table of a figure", 1)
 EXPORT = Kind("exported table", 1)
+ARCHIVE = Kind("archive", 1)
 
 
 def _ours() -> str:

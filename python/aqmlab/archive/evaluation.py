@@ -14,6 +14,7 @@ from aqmlab.evaluation.run import Effort, run, studies
 from aqmlab.evaluation.scorecard import scorecard
 from aqmlab.evaluation.show.document import document
 from aqmlab.execute.engine import Engine
+from aqmlab.kinds import EVALUATION
 from aqmlab.results.result import Metrics
 from aqmlab.sealed import unsealed
 from aqmlab.sweeps.store import Store
@@ -25,7 +26,7 @@ _AGAIN = "repeat aqmlab evaluate"
 
 def contents(folder: Path, store: Path | None) -> Contents:
     """See `Kind`."""
-    known = unsealed(folder / HEAD, _AGAIN)
+    known = unsealed(folder / HEAD, EVALUATION, _AGAIN)
     effort = _effort(known)
     if str(effort.engine) != "packet":
         raise ValueError(f"{folder / HEAD}: made with --engine {effort.engine}, whose runs differ: not sealed")
@@ -43,7 +44,7 @@ def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
 
 def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """See `Kind`."""
-    known = unsealed(folder / HEAD, _AGAIN)
+    known = unsealed(folder / HEAD, EVALUATION, _AGAIN)
     effort, store = _effort(known), folder / STORE
     keys = {key for _, study in studies(GUIDELINES, effort) for _, _, _, key in Plan.of(study).runs()}
     if missing := keys - Store(store).finished(keys):

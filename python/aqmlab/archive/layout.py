@@ -8,9 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-SCHEMA = 1
-"""The version of this layout; an archive of a later one is refused."""
-
 HEAD = "seal.json"
 """The head: how the archive was made, and the SHA-256 of every other file."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aqmlab import kinds
 from aqmlab.archive import stored
 from aqmlab.archive.contents import Contents
 from aqmlab.archive.layout import STORE, Record
@@ -25,7 +26,7 @@ _AGAIN = "repeat aqmlab reproduce"
 
 def contents(folder: Path, store: Path | None) -> Contents:
     """See `Kind`."""
-    known = unsealed(folder / FINDINGS, _AGAIN)
+    known = unsealed(folder / FINDINGS, kinds.FINDINGS, _AGAIN)
     if known["interrupted"]:
         raise ValueError(f"{folder / FINDINGS}: the reproduction is not complete: {_AGAIN}")
     records, files = stored.packed(_studies(folder, known), stored.found(folder, store))
@@ -48,7 +49,7 @@ def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
 
 def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """See `Kind`."""
-    known = unsealed(folder / FINDINGS, _AGAIN)
+    known = unsealed(folder / FINDINGS, kinds.FINDINGS, _AGAIN)
     effort, paper = _effort(known), _paper(known)
     more = known_seeds(folder, effort)
     store = folder / STORE

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _core
 from aqmlab.archive import contents, crate
 from aqmlab.archive.container import sha256, write
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SCHEMA, SEALED, table
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, table
 from aqmlab.files import UNFINISHED
+from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import sealed
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _head(name: str, found: Contents, authors: Sequence[str], license_: str, mad
     """Return the head without the files."""
     system = f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}"
     return {
-        "schema": SCHEMA,
+        "schema": ARCHIVE.version,
         "kind": found.kind,
         "title": found.title,
         "source": found.source,

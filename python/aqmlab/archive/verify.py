@@ -14,10 +14,11 @@ from typing import Any
 
 from aqmlab.archive import contents, crate
 from aqmlab.archive.container import ArchiveError, sha256, unpack
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SCHEMA, Record, records
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, records
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.task import Outcome, Task, opened
+from aqmlab.kinds import ARCHIVE
 from aqmlab.results.frames import flat
 from aqmlab.results.result import Metrics
 from aqmlab.scenario import Scenario
@@ -237,9 +238,7 @@ def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     """Check the files of an unpacked archive against both lists of their checksums; return the head."""
     if HEAD not in names:
         raise ValueError(f"{HEAD} is missing: no archive of aqmlab seal, or a torn one")
-    head = unsealed(folder / HEAD, "ask for the archive again")
-    if head["schema"] > SCHEMA:
-        raise ValueError(f"{HEAD}: of version {head['schema']}, this aqmlab reads up to {SCHEMA}: install a newer one")
+    head = unsealed(folder / HEAD, ARCHIVE, "ask for the archive again")
     listed: dict[str, str] = head["files"]
     present = set(names) - {HEAD}
     if missing := sorted(listed.keys() - present):

@@ -11,7 +11,7 @@ SLURM = "slurm"
 def executor(cluster: str) -> Executor:
     """Return an executor that uses a cluster; it connects when it is called.
 
-    `cluster` is ``slurm``, ``slurm:FILE.toml``, the address of a Dask scheduler, or the path of the file that the
+    `cluster` is ``slurm``, ``slurm:NAME.toml``, the address of a Dask scheduler, or the path of the file that the
     scheduler wrote it to. Raise ClusterError if a package is not installed, ValueError if an option is not valid.
     """
     name, _, file = cluster.partition(":")

@@ -13,15 +13,17 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.diffs import saved
 from aqmlab.files import read_json
+from aqmlab.kinds import COMPARISON, EVALUATION, FINDINGS, RESULT, SWEEP
 from aqmlab.references.bibliography import bibliography
 from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
 from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
+from aqmlab.sweeps import folder
 from aqmlab.sweeps.result import Sweep
 
-HEADS = (*saved.HEADS, "findings.json", "evaluation.json")
+HEADS = (*folder.HEADS, "findings.json", "evaluation.json")
 """The files by which a folder is known to hold a result of a command."""
 
 _GUIDELINES = "rfc7928"
@@ -54,9 +56,9 @@ def of_results(found: Result | Comparison | Sweep) -> Cited:
     return _of_sweep("a sweep", found) if isinstance(found, Sweep) else _of_saved(saved.of(found))
 
 
-def heads(folder: Path) -> list[str]:
+def heads(path: Path) -> list[str]:
     """Return which of `HEADS` a folder has."""
-    return [head for head in HEADS if (folder / head).exists()]
+    return [head for head in HEADS if (path / head).exists()]
 
 
 def read(path: Path) -> Cited:
@@ -71,7 +73,7 @@ def read(path: Path) -> Cited:
         raise ValueError(f"{name}: {has}; give a folder with one of {', '.join(HEADS)}, or a file that --json printed")
     file = path / names[0] if path.is_dir() else path
     try:
-        if file.name == saved.HEADS[2]:
+        if file.name == folder.HEADS[2]:
             return _of_sweep(name, Sweep.load(file.parent))
         document = _document(file)
         for key, reader in {"claims": _of_findings, "guidelines": _of_evaluation}.items():
@@ -87,7 +89,9 @@ def _document(file: Path) -> dict[str, Any]:
     document = read_json(file)
     if "sha256" not in document:
         return document
-    return unsealed(file, f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(file.parent))}")
+    kinds = {"claims": FINDINGS, "guidelines": EVALUATION, "results": COMPARISON, "wanted": SWEEP}
+    kind = next((kind for key, kind in kinds.items() if key in document), RESULT)
+    return unsealed(file, kind, f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(file.parent))}")
 
 
 def _of_saved(found: saved.Saved) -> Cited:

@@ -128,6 +128,35 @@ SWEEP = [
     *_SEALED,
 ]
 
+ARCHIVE = [
+    _SCHEMA,
+    *_keys(
+        kind="The kind of results, as text.",
+        title="The title of the scenario or of the paper.",
+        source="The paper or the RFC, if there is one.",
+        command="The command line that wrote the results, if they have it.",
+        head="The file by which the folder is known: `result.json`.",
+        version="The version of aqmlab that made the runs, with a hash of the engine.",
+        build="How the engine was built, if it was not built as usual.",
+        platform="The system, the machine and the version of Python where it was sealed.",
+        date="The time of the results, UTC.",
+        authors="The authors.",
+        license="The licence: an SPDX identifier, or an address.",
+        runs="The number of runs.",
+    ),
+    *_keys(**{"verdicts.VERDICT": "The number of claims, or of tested measures, with each verdict."}),
+    *_SEALED,
+]
+
+ARCHIVED_RUNS = _keys(
+    label="The discipline, the point and the experiment of the run.",
+    scenario="Its scenario file in the archive.",
+    seed="Its seed.",
+    engine="The [engine](../guide/engines.md) that performed it.",
+    key="Its key in the store, in hexadecimal; empty if the results have none.",
+    result="The file or the folder of the archive that has its metrics.",
+)
+
 EVALUATION = [
     _SCHEMA,
     _VERSION,

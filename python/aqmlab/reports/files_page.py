@@ -37,6 +37,8 @@ TABLES: Mapping[str, Sequence[Column]] = {
     "scorecard": documents.SCORECARD,
     "findings": documents.FINDINGS,
     "figure": documents.FIGURE,
+    "archive": documents.ARCHIVE,
+    "archived_runs": documents.ARCHIVED_RUNS,
     "csv": [*columns.COMPARED, *columns.RUN, *_RUN_METRICS],
 }
 """The keys or columns of each file, by its place in the text."""
@@ -54,6 +56,7 @@ VERSIONS: Mapping[str, Kind] = {
     "`evaluation.json`": kinds.EVALUATION,
     "`findings.json`": kinds.FINDINGS,
     "`NAME.parquet` of a reproduction": kinds.FIGURE_DATA,
+    "`seal.json`": kinds.ARCHIVE,
     "what `aqmlab export` writes as NetCDF, HDF5 and Parquet": kinds.EXPORT,
 }
 """The kind of each file that has a version."""
@@ -76,6 +79,8 @@ figures, `index.html`, the store |
 | `aqmlab reproduce --out` | [`findings.json`](#reproduction), [`NAME.parquet`, \
 `NAME.csv`](#data-of-a-figure) of each figure and table, figures, `report.html`, the store |
 | `--csv` of run, compare and sweep | [one table](#csv) |
+| `aqmlab seal` | [`seal.json`](#archive), [`sealed/runs.csv`](#runs-of-an-archive), and more: \
+[archives](../guide/archives.md) |
 | `aqmlab export` | [one table in another format](#export) |
 
 `scenario.toml` is the [scenario](scenario.md) as it was given. A discipline of your own is beside it as
@@ -181,6 +186,18 @@ no row.
 lists.
 
 {figure}
+
+## Archive
+
+`seal.json` of an archive that `aqmlab seal` wrote.
+
+{archive}
+
+## Runs of an archive
+
+`sealed/runs.csv`. A row for each run.
+
+{archived_runs}
 
 ## CSV
 

@@ -102,7 +102,7 @@ def sweep(
         The number of runs at a time; by default the number of cores.
     cluster : str
         The address of a Dask scheduler whose workers do the runs: ``tcp://host:8786``, or the path of the file that it
-        wrote its address to. ``slurm`` or ``slurm:FILE.toml`` starts workers as jobs of SLURM. By default this
+        wrote its address to. ``slurm`` or ``slurm:NAME.toml`` starts workers as jobs of SLURM. By default this
         machine's cores do the runs.
     executor : callable
         An executor that performs the runs, instead of the cores or a cluster.

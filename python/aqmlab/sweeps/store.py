@@ -194,7 +194,7 @@ class Store:
             raise ValueError(f"{self.folder}: {missing} of {len(wanted)} runs are not here")
         for start in range(0, len(frame), PART_RUNS):
             part = frame[start : start + PART_RUNS]
-            data = parquet(part)
+            data = parquet(part, PART)
             yield f"{self._parts.name}/{len(part)}-{checksum(data)}.parquet", data
         for name in sorted(set(series)):
             self.series(name)  # whole, and of this run
