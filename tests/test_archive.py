@@ -142,7 +142,11 @@ file = "{trace.name}"
     for file in (own, trace, rates):
         file.unlink()
     monkeypatch.chdir("/")
-    found = verify(archive)
+    with pytest.raises(
+        ArchiveError, match=r"has 2 programs in Python.*sealed/scenarios/own-\w+\.py: read them.*--trust"
+    ):
+        verify(archive)
+    found = verify(archive, trust=True)
     assert [one.is_same for one in found.repeated] == [True, True], repr(found)
     assert str(tmp_path) not in read(archive)[found.repeated[0].record.scenario].decode()
 

@@ -164,6 +164,7 @@ def verify(
     sample: int | None = SAMPLE,
     seed: int | None = None,
     expect: str | None = None,
+    trust: bool = False,
     jobs: int | None = None,
     watch: Watch | None = None,
 ) -> Verification:
@@ -179,6 +180,9 @@ def verify(
         The seed with which they are drawn; by default a random one.
     expect : str
         The SHA-256 that the archive should have.
+    trust : bool
+        Whether to run the Python that the archive has: queue disciplines of its author. Without it, such an archive is
+        refused.
     jobs : int
         The number of runs at a time; by default, one for each core.
     watch : callable
@@ -192,7 +196,8 @@ def verify(
     Raises
     ------
     ArchiveError
-        If the archive is torn, damaged, doctored or dangerous, or another one than expected.
+        If the archive is torn, damaged, doctored or dangerous, another one than expected, or has Python and is not
+        trusted.
     """
     path = Path(file)
     digest = sha256(path)
@@ -204,6 +209,11 @@ def verify(
         names = unpack(path, folder)
         try:
             head = _whole(folder, names)
+            if (programs := [name for name in names if name.endswith(".py")]) and not trust:
+                raise ValueError(
+                    f"its runs need {len(programs)} programs in Python that it has: {', '.join(programs)}: read them, "
+                    "and repeat the command with --trust if they may run on this machine"
+                )
             listed = records((folder / RUNS).read_bytes())
             if len(listed) != head["runs"]:
                 raise ValueError(f"{RUNS}: {len(listed)} runs, {head['runs']} in {HEAD}")

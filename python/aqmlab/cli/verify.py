@@ -22,6 +22,9 @@ def verify(
     expect: Annotated[
         str | None, typer.Option(metavar="SHA256", help="Refuse an archive with another SHA-256.")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the Python that the archive has: queue disciplines of its author.")
+    ] = False,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
@@ -47,7 +50,8 @@ def verify(
                 show(fraction)
 
         try:
-            found = verify(file, sample=None if all_ else sample, seed=seed, expect=expect, jobs=jobs, watch=watch)
+            number = None if all_ else sample
+            found = verify(file, sample=number, seed=seed, expect=expect, trust=trust, jobs=jobs, watch=watch)
         except ArchiveError as error:
             stop(FAILED, str(error))
     typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
