@@ -95,3 +95,17 @@ def test_without_slurm_or_the_extra_it_is_said(tiny: Scenario, monkeypatch: pyte
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ClusterError, match="slurm: sbatch is missing"):
         aqmlab.sweep(tiny, cluster="slurm")
+
+
+def test_the_script_of_a_job_has_keys_that_nobody_else_can_read() -> None:
+    pytest.importorskip("dask_jobqueue")
+    from aqmlab.execute.slurm import job_class
+
+    prologue = ["export DASK_DISTRIBUTED__COMM__TLS__WORKER__KEY='secret'"]
+    job = job_class()("tcp://127.0.0.1:1", "1", cores=1, memory="1 GB", job_script_prologue=prologue)
+    with job.job_file() as name:
+        file = Path(name)
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.read_text() == job.job_script()
+        assert "secret" in file.read_text()
+    assert not file.exists()

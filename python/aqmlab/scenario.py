@@ -438,14 +438,15 @@ def described(reference: str, source: str | None = None) -> dict[str, Any]:
     return entry
 
 
-def portable(scenario: Scenario) -> tuple[str, dict[str, bytes]]:
+def portable(scenario: Scenario, changes: Settings | None = None) -> tuple[str, dict[str, bytes]]:
     """Write a scenario as TOML that names the user's own disciplines by files beside it; return those files as well.
 
-    Two scenarios with the same text are the same, wherever the files of their disciplines were.
+    The text has `changes`, which may name recordings that are not there yet. Two scenarios with the same text are the
+    same, wherever the files of their disciplines were.
     """
     from aqmlab.own.source import text_of
 
-    text, files = scenario.to_toml(), {}
+    text, files = (scenario.with_(changes) if changes else scenario).to_toml(), {}
     for reference, source in sorted(scenario.core.own_algorithms):
         path, _, name = reference.rpartition(":")
         file = f"{Path(path).stem.removesuffix(f'-{source[:8]}')}-{source[:8]}.py"

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -15,11 +16,12 @@ from aqmlab.files import replacing
 MOST_BYTES = 20 << 30
 """The most bytes that an archive may unpack to."""
 
-MOST_RATIO = 500
-"""The largest factor by which files of more than `LARGE` bytes may unpack; tables of numbers come to 5, texts to 30."""
+MOST_RATIO = 100
+"""The largest factor by which an archive may unpack to more than `LARGE` bytes; tables come to 5, texts to 30."""
 
-LARGE = 1 << 20
+LARGE = 100 << 20
 _BLOCK = 1 << 20
+_NOT_PORTABLE = frozenset('\\:*?"<>|' + "".join(map(chr, range(32))))
 _DATE = (1980, 1, 1, 0, 0, 0)
 """The date of every file: the same results make the same archive."""
 
@@ -29,19 +31,26 @@ class ArchiveError(ValueError):
 
 
 def write(path: Path, files: Mapping[str, bytes | Path]) -> None:
-    """Write an archive in one step; a file is its content, or the path of a file that has it."""
-    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, on every system
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
-            with archive.open(entry, "w", force_zip64=True) as target:
-                if isinstance(content, bytes):
-                    target.write(content)
-                else:
-                    with content.open("rb") as source:
-                        shutil.copyfileobj(source, target, _BLOCK)
+    """Write an archive in one step; a file is its content, or the path of a file that has it.
+
+    Raise ArchiveError if `unpack` would refuse it: for the name of a file, say.
+    """
+    with replacing(path) as temporary:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in sorted(files.items()):
+                entry = zipfile.ZipInfo(name, _DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.create_system = 3  # Unix, on every system
+                entry.external_attr = (stat.S_IFREG | 0o644) << 16
+                with archive.open(entry, "w", force_zip64=True) as target:
+                    if isinstance(content, bytes):
+                        target.write(content)
+                    else:
+                        with content.open("rb") as source:
+                            shutil.copyfileobj(source, target, _BLOCK)
+            entries = archive.infolist()
+        for reason in _faults(entries, temporary.stat().st_size):
+            raise ArchiveError(f"{path}: {reason}: rename it or take it out of the folder")
 
 
 def sha256(content: bytes | Path) -> str:
@@ -58,17 +67,22 @@ def unpack(path: Path, folder: Path) -> list[str]:
     Raise ArchiveError, before anything is written, if it is no zip file, if a name is taken twice or leads out of the
     folder, if an entry is no file, or if there is more to unpack than is plausible; and for a file that is damaged.
     """
+    room = shutil.disk_usage(folder).free
     try:
         with zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            for reason in _faults(entries, shutil.disk_usage(folder).free):
+            for reason in _faults(entries, path.stat().st_size):
                 raise ArchiveError(f"{path}: {reason}")
+            if (total := sum(entry.file_size for entry in entries)) > room:
+                raise ArchiveError(
+                    f"{path}: it unpacks to {total / 1e9:.1f} GB, and {room / 1e9:.1f} GB are free in {folder}"
+                )
             for entry in entries:
                 target = folder / entry.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(entry) as source, target.open("xb") as file:
                     shutil.copyfileobj(source, file, _BLOCK)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise ArchiveError(f"{path}: torn or damaged, or no zip file: {error}") from None
     except OSError as error:
         if error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(folder):
@@ -77,25 +91,23 @@ def unpack(path: Path, folder: Path) -> list[str]:
     return [entry.filename for entry in entries]
 
 
-def _faults(entries: list[zipfile.ZipInfo], room: int) -> Iterator[str]:
-    """Yield the reasons to refuse these entries."""
+def _faults(entries: list[zipfile.ZipInfo], size: int) -> Iterator[str]:
+    """Yield the reasons to refuse an archive with these entries; `size` is the number of its bytes."""
     seen: set[str] = set()
     for entry in entries:
         name, mode = entry.filename, entry.external_attr >> 16
         if name.casefold() in seen:
-            yield f"{name!r} is in it twice"
+            yield f"{name!r} is in it twice, apart from small and capital letters"
         seen.add(name.casefold())
         place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or "\\" in name or ":" in name or not name.isprintable():
-            yield f"{name!r} leads out of the folder, or is no portable name"
+        if place.is_absolute() or ".." in place.parts or any(letter in _NOT_PORTABLE for letter in name):
+            yield f"{name!r} leads out of the folder, or is no name for a file on every system"
         if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             yield f"{name!r} is no file but a link or a device"
         if entry.flag_bits & 1:
             yield f"{name!r} is encrypted"
-        if entry.file_size > LARGE and entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
-            yield f"{name!r} unpacks to {entry.file_size} bytes, {MOST_RATIO} times its size or more: a zip bomb"
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            yield f"{name!r} is compressed in an unusual way"
     total = sum(entry.file_size for entry in entries)
-    if total > MOST_BYTES:
-        yield f"it unpacks to {total / 1e9:.1f} GB, more than {MOST_BYTES / 1e9:.0f} GB: a zip bomb"
-    if total > room:
-        yield f"it unpacks to {total / 1e9:.1f} GB, and {room / 1e9:.1f} GB are free in the temporary folder"
+    if total > MOST_BYTES or (total > LARGE and total > MOST_RATIO * size):
+        yield f"it unpacks from {size / 1e6:.1f} MB to {total / 1e9:.1f} GB: a zip bomb"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ from aqmlab.archive.layout import Record
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
+    from aqmlab.scenario import Scenario
 
 KINDS = {
     "result.json": "results",
@@ -43,6 +44,10 @@ class Contents:
     verdicts: Mapping[str, str] = field(default_factory=dict)
 
 
+Claimed = tuple[int, str, str, str]
+"""A run by its seed, engine, key and file: see `Record`."""
+
+
 class Kind(Protocol):
     """What the module of a kind offers."""
 
@@ -54,6 +59,15 @@ class Kind(Protocol):
 
     def metrics(self, folder: Path, records: Sequence[Record]) -> list[Metrics]:
         """Return the metrics that an unpacked archive has of each run; raise ValueError if it lacks some."""
+
+    def runs(self, folder: Path) -> Iterable[Claimed]:
+        """Return the runs that the results of an unpacked archive claim to have.
+
+        Raise ValueError if a number of the results is not that of their runs.
+        """
+
+    def is_of(self, folder: Path, record: Record, scenario: Scenario) -> bool:
+        """Return whether a scenario is that of a run; true where this version of aqmlab cannot know."""
 
     def verdicts(self, folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
         """Return the verdicts that an unpacked archive states, and those that its runs lead to; None without any.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from aqmlab.archive.layout import HEAD, PREVIEW
 from aqmlab.files import json_text
@@ -84,7 +85,7 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
             "instrument": {"@id": _SOFTWARE},
             "result": {"@id": head["head"]},
             "endTime": head["date"],
-            "description": f"{head['runs']} runs; {head['platform']}.",
+            "description": f"{head['runs']} runs.",
         },
     )
     crate.add(action)
@@ -131,7 +132,7 @@ def _license(crate: ROCrate, text: str) -> Any:
 
 def checksums(document: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 that ``ro-crate-metadata.json`` states of files, by name."""
-    return {one["@id"]: one["sha256"] for one in document["@graph"] if "sha256" in one}
+    return {unquote(one["@id"]): one["sha256"] for one in document["@graph"] if "sha256" in one}
 
 
 def when(seconds: float) -> str:

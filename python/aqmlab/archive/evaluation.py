@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aqmlab.archive import stored
-from aqmlab.archive.contents import Contents
+from aqmlab.archive.contents import Claimed, Contents
 from aqmlab.archive.layout import STORE, Record
 from aqmlab.evaluation.guidelines import GUIDELINES
 from aqmlab.evaluation.run import Effort, run, studies
@@ -16,6 +16,7 @@ from aqmlab.evaluation.show.document import document
 from aqmlab.execute.engine import Engine
 from aqmlab.kinds import EVALUATION
 from aqmlab.results.result import Metrics
+from aqmlab.scenario import Scenario, is_own
 from aqmlab.sealed import unsealed
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan
@@ -30,6 +31,11 @@ def contents(folder: Path, store: Path | None) -> Contents:
     effort = _effort(known)
     if str(effort.engine) != "packet":
         raise ValueError(f"{folder / HEAD}: made with --engine {effort.engine}, whose runs differ: not sealed")
+    if own := [label for label in known["labels"] if is_own(label)]:
+        raise ValueError(
+            f"{folder / HEAD}: {own[0]}: a discipline of your own, whose file an evaluation does not keep: "
+            "seal results of aqmlab compare, which keep it"
+        )
     records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, store))
     title = f"Evaluation by RFC 7928: {', '.join(known['labels'])}"
     return Contents(
@@ -42,9 +48,21 @@ def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
     return stored.metrics(folder, records)
 
 
+def runs(folder: Path) -> Iterable[Claimed]:
+    """See `Kind`."""
+    return stored.runs(folder)
+
+
+def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
+    """See `Kind`."""
+    return stored.is_of(record, scenario, unsealed(folder / HEAD, EVALUATION, _AGAIN)["version"])
+
+
 def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """See `Kind`."""
     known = unsealed(folder / HEAD, EVALUATION, _AGAIN)
+    if any(map(is_own, known["labels"])):
+        raise ValueError(f"{HEAD}: has a discipline of its author's: not judged")
     effort, store = _effort(known), folder / STORE
     keys = {key for _, study in studies(GUIDELINES, effort) for _, _, _, key in Plan.of(study).runs()}
     if missing := keys - Store(store).finished(keys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -12,7 +13,7 @@ HEAD = "seal.json"
 """The head: how the archive was made, and the SHA-256 of every other file."""
 
 CRATE = "ro-crate-metadata.json"
-"""The description by RO-Crate 1.1."""
+"""The description by RO-Crate."""
 
 PREVIEW = "ro-crate-preview.html"
 """The page for people."""
@@ -49,6 +50,11 @@ class Record:
     def name(self) -> str:
         """The run for messages."""
         return f"{self.label}, seed {self.seed}" if self.label else f"seed {self.seed}"
+
+
+def counted(verdicts: Iterable[str]) -> dict[str, int]:
+    """Count verdicts, each without the numbers in brackets after it."""
+    return dict(Counter(text.partition(" (")[0] for text in verdicts))
 
 
 _COLUMNS = [one.name for one in fields(Record)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aqmlab import kinds
 from aqmlab.archive import stored
-from aqmlab.archive.contents import Contents
+from aqmlab.archive.contents import Claimed, Contents
 from aqmlab.archive.layout import STORE, Record
 from aqmlab.papers.describe import library
 from aqmlab.papers.describe.paper import Paper
@@ -17,6 +17,7 @@ from aqmlab.papers.reproduction import known_seeds
 from aqmlab.papers.run.sweep import Effort, run, studies
 from aqmlab.papers.show.texts import FINDINGS
 from aqmlab.results.result import Metrics
+from aqmlab.scenario import Scenario
 from aqmlab.sealed import unsealed
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study
@@ -47,6 +48,16 @@ def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
     return stored.metrics(folder, records)
 
 
+def runs(folder: Path) -> Iterable[Claimed]:
+    """See `Kind`."""
+    return stored.runs(folder)
+
+
+def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
+    """See `Kind`."""
+    return stored.is_of(record, scenario, unsealed(folder / FINDINGS, kinds.FINDINGS, _AGAIN)["engine"])
+
+
 def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """See `Kind`."""
     known = unsealed(folder / FINDINGS, kinds.FINDINGS, _AGAIN)
@@ -69,6 +80,8 @@ def _effort(known: Mapping[str, Any]) -> Effort:
 
 
 def _paper(known: Mapping[str, Any]) -> Paper:
+    if known["paper"] not in library.names():
+        raise ValueError(f"{FINDINGS}: {known['paper']}: not one of the papers of aqmlab, {', '.join(library.names())}")
     paper, effort = library.load(known["paper"]), _effort(known)
     if str(effort.engine) == "packet":
         return paper

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tomllib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
 
 from aqmlab.archive.layout import SCENARIOS, TRACES
+from aqmlab.execute.recordings import files_of, name_of
 from aqmlab.execute.task import digest
 from aqmlab.files import read_whole
 from aqmlab.scenario import Scenario, portable
@@ -29,26 +25,16 @@ class Scenarios:
         """
         name = digest(scenario)
         if name not in self._paths:
-            text, own = portable(scenario)
+            settings = {setting: self._copied(file) for setting, file in files_of(scenario.to_toml()).items()}
+            text, own = portable(scenario, settings)
             path = self._paths[name] = f"{SCENARIOS}{name[:16]}.toml"
             self.files |= {f"{SCENARIOS}{file}": data for file, data in own.items()}
-            self.files[path] = self._with_recordings(text).encode()
+            self.files[path] = text.encode()
         return self._paths[name]
 
-    def _with_recordings(self, text: str) -> str:
-        """Let a scenario's text name copies of its recordings."""
-        for path in set(_recordings(tomllib.loads(text))):
-            data = read_whole(Path(path))
-            name = f"{hashlib.sha256(data).hexdigest()[:8]}-{Path(path).name}"
-            self.files[f"{TRACES}{name}"] = data
-            text = text.replace(json.dumps(path, ensure_ascii=False), json.dumps(f"../traces/{name}"))
-        return text
-
-
-def _recordings(table: Any) -> Iterator[str]:
-    """Yield the paths of the recordings that a scenario reads."""
-    for key, value in table.items() if isinstance(table, dict) else ():
-        if key == "file" and isinstance(value, str) and Path(value).is_file():
-            yield value
-        for inside in value if isinstance(value, list) else [value]:
-            yield from _recordings(inside)
+    def _copied(self, file: str) -> str:
+        """Add a recording; return its path from a scenario in the archive."""
+        data = read_whole(Path(file))
+        name = name_of(file, data)
+        self.files[f"{TRACES}{name}"] = data
+        return f"../{PurePosixPath(TRACES).name}/{name}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _core
 from aqmlab.archive import contents, crate
 from aqmlab.archive.container import sha256, write
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, table
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, counted, table
 from aqmlab.files import UNFINISHED
 from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import sealed
@@ -95,9 +94,11 @@ def seal(
     """
     folder, file = Path(folder), Path(file)
     crate.require(list(authors), license)
+    if folder.resolve() in file.resolve().parents:
+        raise ValueError(f"{file}: is in the folder that is sealed: choose a file outside of {folder}")
     name = contents.head(folder)
     found = contents.kind(name).contents(folder, Path(store) if store else None)
-    files: dict[str, bytes | Path] = dict(_results(folder, file))
+    files: dict[str, bytes | Path] = dict(_results(folder))
     files |= found.files
     files[RUNS] = table(found.records)
     head = _head(name, found, authors, license, (folder / name).stat().st_mtime)
@@ -113,12 +114,12 @@ def seal(
     return Sealed(file, sha256(file), head)
 
 
-def _results(folder: Path, archive: Path) -> Iterator[tuple[str, Path]]:
+def _results(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a folder of results, apart from finished runs and hidden and unfinished files."""
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder)
         hidden = any(part.startswith(".") or part.endswith(UNFINISHED) for part in place.parts)
-        if hidden or place.parts[0] in _LEFT_OUT or path.is_dir() or path.resolve() == archive.resolve():
+        if hidden or place.parts[0] in _LEFT_OUT or path.is_dir():
             continue
         if path.is_symlink() or not path.is_file():
             raise ValueError(f"{path}: a link, not a file: put the file itself there, or remove it")
@@ -145,10 +146,5 @@ def _head(name: str, found: Contents, authors: Sequence[str], license_: str, mad
         "authors": list(authors),
         "license": license_,
         "runs": len(found.records),
-        "verdicts": dict(Counter(_verdict(text) for text in found.verdicts.values())),
+        "verdicts": counted(found.verdicts.values()),
     }
-
-
-def _verdict(text: str) -> str:
-    """Return a verdict without its numbers."""
-    return text.partition(" (")[0]

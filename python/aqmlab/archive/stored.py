@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from aqmlab.archive.contents import Claimed
 from aqmlab.archive.layout import STORE, Record
 from aqmlab.archive.scenarios import Scenarios
-from aqmlab.results.result import Metrics
+from aqmlab.execute.engine import Engine
+from aqmlab.execute.task import digest, key
+from aqmlab.results.result import PACKET, Metrics
+from aqmlab.scenario import Scenario
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study
 
@@ -32,15 +36,15 @@ def packed(studies: Iterable[tuple[str, Study]], store: Path) -> tuple[list[Reco
     for name, study in studies:
         plan = Plan.of(study)
         paths: dict[tuple[int, str], str] = {}
-        for number, label, seed, key in plan.runs():
+        for number, label, seed, run in plan.runs():
             point = study.design.points[number]
             if (number, label) not in paths:
                 paths[number, label] = scenarios.add(study.scenario_at(label, point))
             if study.series:
-                series.add(study.series_name(key))
+                series.add(study.series_name(run))
             where = ", ".join(part for part in (name, label, study.design.label(point)) if part)
             path, engine = paths[number, label], str(study.engine_for(label))
-            records.setdefault(key, Record(where, path, seed, engine, key.hex(), STORE))
+            records.setdefault(run, Record(where, path, seed, engine, run.hex(), STORE))
     try:
         files = {f"{STORE}/{path}": data for path, data in Store(store).extract(records.keys(), series)}
     except (ValueError, FileNotFoundError) as error:
@@ -49,6 +53,21 @@ def packed(studies: Iterable[tuple[str, Study]], store: Path) -> tuple[list[Reco
             "wrote it"
         ) from None
     return list(records.values()), {**scenarios.files, **files}
+
+
+def runs(folder: Path) -> Iterator[Claimed]:
+    """Return the runs in the store of an unpacked archive; only packets can be there."""
+    import polars
+
+    for part in sorted((folder / STORE).glob("parts/*.parquet")):
+        for run, seed in polars.read_parquet(part, columns=["key", "seed"]).iter_rows():
+            yield seed, PACKET, run.hex(), STORE
+
+
+def is_of(record: Record, scenario: Scenario, version: str) -> bool:
+    """Return whether a scenario is that of a run, by its key, if ours is the version of the engine that made it."""
+    engine = Engine.parse(record.engine)
+    return engine.version != version or key(digest(scenario), record.seed, engine).hex() == record.key
 
 
 def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:

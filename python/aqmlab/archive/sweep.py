@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive.contents import Contents
+from aqmlab.archive import stored
+from aqmlab.archive.contents import Claimed, Contents
 from aqmlab.archive.layout import Record
 from aqmlab.archive.scenarios import Scenarios
 from aqmlab.execute.engine import Engine
@@ -40,8 +41,9 @@ def contents(folder: Path, store: Path | None) -> Contents:
             scenario = _scenario(sweep, row, own)
             if scenario is None:
                 raise ValueError(
-                    f"{folder / HEAD}: {label}: the run cannot be described by a scenario of this version of aqmlab; "
-                    f"seal it with the version that made it ({sweep.version}), or repeat the sweep"
+                    f"{folder / HEAD}: {label}: no scenario of this aqmlab, {engine.version}, has the key of this run. "
+                    f"The sweep is of {sweep.version}. Its disciplines must be named as for --aqm, with their files "
+                    "where they were, and its recordings must not have changed"
                 )
             known[place] = digest(scenario), scenarios.add(scenario)
         records.append(Record(label, known[place][1], row["seed"], str(own), row["key"], HEAD))
@@ -83,6 +85,19 @@ def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
     if None in found:
         raise ValueError(f"{HEAD}: no run has the key {records[found.index(None)].key}")
     return [{name: value for name, value in row.items() if name != "key"} for row in found if row]
+
+
+def runs(folder: Path) -> Iterator[Claimed]:
+    """See `Kind`."""
+    sweep = Sweep.load(folder)
+    engine = Engine.parse(sweep.engine_name)
+    for aqm, seed, run in sweep.frame.select("aqm", "seed", "key").iter_rows():
+        yield seed, str(performing(aqm, [engine])[engine]), run, HEAD
+
+
+def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
+    """See `Kind`."""
+    return stored.is_of(record, scenario, Sweep.load(folder).version)
 
 
 def verdicts(folder: Path) -> None:

@@ -7,16 +7,21 @@ import os
 import random
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from aqmlab.archive import contents, crate
 from aqmlab.archive.container import ArchiveError, sha256, unpack
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, records
+from aqmlab.archive.inside import require_inside
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, counted, records
 from aqmlab.execute import threads
-from aqmlab.execute.engine import Engine
+from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.room import chosen_workers, memory
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.kinds import ARCHIVE
 from aqmlab.results.frames import flat
@@ -100,6 +105,12 @@ class Verification:
         judged = self.judged is None or not (self.judged.error or self.judged.changed)
         return judged and all(one.is_same for one in self.repeated)
 
+    def _conclusion(self) -> str:
+        if self.is_sound:
+            return "sound" if self.repeated else "sound, but no run was repeated"
+        judged = self.judged is not None and self.judged.error
+        return "INCOMPLETE: not judged again" if judged and all(one.is_same for one in self.repeated) else "NOT SOUND"
+
     def document(self) -> dict[str, Any]:
         """Return it as a dictionary for JSON."""
         return {
@@ -126,15 +137,15 @@ class Verification:
         lines = [
             f"{self.file}: {head['kind']}, {head['title']!r}",
             f"SHA-256 {self.sha256}",
-            f"{len(head['files'])} files: whole, and those that were sealed",
+            f"{len(head['files'])} files: as their checksums in the archive have it",
         ]
-        if self.version != head["version"]:
+        if not _is_ours(head["version"], self.version):
             lines.append(
                 f"made by aqmlab {head['version']}; this is {self.version}: metrics may differ where the engine changed"
             )
         lines += [str(one) for one in self.repeated]
         same = sum(one.is_same for one in self.repeated)
-        if self.repeated:
+        if head["runs"]:
             drawn = "" if len(self.repeated) + self.left == head["runs"] else f", drawn with --seed {self.seed}"
             lines.append(
                 f"the same, bit for bit: {same} of {len(self.repeated)} repeated runs, of {head['runs']}{drawn}"
@@ -143,7 +154,7 @@ class Verification:
             lines.append(f"{self.left} runs are not repeatable: their engine sends real packets")
         if self.judged:
             lines += _verdicts(self.judged)
-        lines.append("sound" if self.is_sound else "NOT SOUND")
+        lines.append(self._conclusion())
         return "\n".join(lines)
 
 
@@ -209,39 +220,56 @@ def verify(
         names = unpack(path, folder)
         try:
             head = _whole(folder, names)
-            if (programs := [name for name in names if name.endswith(".py")]) and not trust:
-                raise ValueError(
-                    f"its runs need {len(programs)} programs in Python that it has: {', '.join(programs)}: read them, "
-                    "and repeat the command with --trust if they may run on this machine"
-                )
+            require_inside(folder, names, trust)
+            kind = contents.kind(contents.head(folder))
             listed = records((folder / RUNS).read_bytes())
-            if len(listed) != head["runs"]:
-                raise ValueError(f"{RUNS}: {len(listed)} runs, {head['runs']} in {HEAD}")
+            _require_all_runs(kind.runs(folder), listed, head)
             able = [one for one in listed if one.engine.partition(":")[0] in _REPEATABLE]
             places = random.Random(seed).sample(
                 range(len(able)), len(able) if sample is None else min(sample, len(able))
             )
             chosen = [able[place] for place in sorted(places)]
-            kind = contents.kind(head["head"])
             archived = kind.metrics(folder, chosen)
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            reason = f"{error!r} is missing" if isinstance(error, KeyError) else str(error)
+            repeated = _repeat(kind, folder, chosen, archived, chosen_workers(jobs, len(chosen)), watch)
+        except MemoryError:
+            raise
+        except Exception as error:  # a doctored file may raise anything
+            reason = str(error) if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {error}"
             raise ArchiveError(f"{path}: {reason.replace(f'{folder}{os.sep}', '')}") from error
-        repeated = _repeat(folder, chosen, archived, jobs or threads.cores(), watch)
         if watch:
             watch("judging", 0.0)
-        judged = _judged(kind, folder)
-        version = Engine.parse(listed[0].engine).version if listed else head["version"]
+        judged = _judged(kind, folder, head)
+        version = Engine.parse(able[0].engine).version if able else head["version"]
         return Verification(path, digest, head, version, seed, repeated, len(listed) - len(able), judged)
 
 
-def _judged(kind: contents.Kind, folder: Path) -> Judged | None:
+def _judged(kind: contents.Kind, folder: Path, head: Mapping[str, Any]) -> Judged | None:
     """Judge an unpacked archive again; return None if it states no verdicts."""
+    if not head["verdicts"]:
+        return None
+    if not _is_ours(head["version"], PACKETS.version):
+        return Judged(error=f"the keys of runs are those of aqmlab {head['version']}: judge with that version")
     try:
         found = kind.verdicts(folder)
-    except (ValueError, LookupError, OSError) as error:
+    except Exception as error:  # a doctored file may raise anything
         return Judged(error=str(error).replace(f"{folder}{os.sep}", ""))
-    return Judged(*found) if found else None
+    judged = Judged(*found) if found else None
+    counts = counted(judged.stated.values()) if judged else {}
+    if counts != head["verdicts"]:
+        return Judged(error=f"{HEAD} has {head['verdicts']}, the results have {counts}")
+    return judged
+
+
+def _is_ours(made_by: str, ours: str) -> bool:
+    """Return whether two versions are the same; results know that of aqmlab alone, without the hash of the engine."""
+    return made_by in (ours, ours.partition("+")[0])
+
+
+def _require_all_runs(claimed: Iterable[contents.Claimed], listed: Sequence[Record], head: Mapping[str, Any]) -> None:
+    """Refuse a table of runs that has other runs than the results."""
+    stated = Counter((one.seed, one.engine, one.key, one.result) for one in listed)
+    if len(listed) != head["runs"] or Counter(claimed) != stated:
+        raise ValueError(f"{RUNS}: not the runs of the results")
 
 
 def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
@@ -266,20 +294,31 @@ def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _repeat(
-    folder: Path, chosen: Sequence[Record], archived: Sequence[Metrics], jobs: int, watch: Watch | None
+    kind: contents.Kind,
+    folder: Path,
+    chosen: Sequence[Record],
+    archived: Sequence[Metrics],
+    jobs: int,
+    watch: Watch | None,
 ) -> list[Repeated]:
     """Repeat runs, and compare their metrics with those of the archive."""
     found: dict[int, Repeated] = {}
-    costs: dict[int, float] = {}
+    free = psutil.virtual_memory().available
 
     def tasks() -> Iterator[Task]:
         for place, record in enumerate(chosen):
             engine = Engine.parse(record.engine)
             try:
                 scenario = Scenario.load(folder / record.scenario)
+                if not kind.is_of(folder, record, scenario):
+                    raise ValueError(f"{record.scenario}: not the scenario of this run")
                 bare = scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
-                costs[place] = engine.work(bare)
-                yield Task(bare.core, record.seed, b"", str(place), costs[place], engine=engine)
+                if (need := memory(engine, bare) * jobs) > free:
+                    raise ValueError(
+                        f"about {need / 1e9:.1f} GB of memory needed for {jobs} runs at a time, {free / 1e9:.1f} GB "
+                        "are free: give fewer --jobs"
+                    )
+                yield Task(bare.core, record.seed, b"", str(place), engine.work(bare), engine=engine)
             except (ValueError, OSError) as error:
                 found[place] = Repeated(record, error=str(error))
 
@@ -296,7 +335,7 @@ def _repeat(
         if watch:
             watch(f"repeating {len(chosen)} runs", len(found) / max(1, len(chosen)))
 
-    threads.executor(max(1, min(jobs, len(chosen))))(tasks(), on_done, look)
+    threads.executor(max(1, jobs))(tasks(), on_done, look)
     return [found[place] for place in range(len(chosen))]
 
 

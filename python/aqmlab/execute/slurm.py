@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +27,7 @@ from aqmlab.execute.task import Executor
 
 if TYPE_CHECKING:
     from dask_jobqueue import SLURMCluster
+    from dask_jobqueue.slurm import SLURMJob
     from distributed import Client, Security
 
 LOOK = 2.0
@@ -185,12 +187,30 @@ def _configured() -> Options:
     return Options.parse({} if jobs is None else {"jobs": jobs}, "Dask's configuration: aqmlab")
 
 
+def job_class() -> type[SLURMJob]:
+    """Return the class of jobs whose script, which has the keys, only this user can read."""
+    from dask_jobqueue.slurm import SLURMJob
+
+    class Job(SLURMJob):  # type: ignore[misc]
+        @contextmanager
+        def job_file(self) -> Iterator[str]:
+            """Write the script to a file of this user alone, for as long as SLURM reads it."""
+            with tempfile.NamedTemporaryFile("w", prefix="aqmlab-", suffix=".sh") as file:
+                file.write(self.job_script())
+                file.flush()
+                yield file.name
+
+    return Job
+
+
 def _cluster(options: Options, security: Security) -> SLURMCluster:
     """Start the scheduler."""
     import dask
     from dask_jobqueue import SLURMCluster
 
     class Cluster(SLURMCluster):  # type: ignore[misc]
+        job_cls = job_class()
+
         def _get_worker_security(self, security: Security) -> None:
             """Leave out files of keys in a folder that all machines share: the script of a job has the keys."""
 
