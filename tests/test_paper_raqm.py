@@ -21,6 +21,7 @@ from aqmlab.papers.run import sweep as running
 from aqmlab.papers.run.sweep import Effort
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import study
+from aqmlab.sweeps.table import RunTable
 
 RAQM = library.load("raqm")
 NOTHING = Evidence({}, "RAQM", quick=True)
@@ -85,7 +86,7 @@ def runs_of(rows: list[tuple[str, float, int, float, float]]) -> Runs:
         seeds=tuple(asked.seeds),
         method="grid",
         sample_seed=None,
-        frame=frame,
+        table=RunTable((frame,)),
         failures=(),
         wanted=len(frame),
         simulated=0,

@@ -30,6 +30,7 @@ from aqmlab.papers.judge.findings import Assessment, assess, rule
 from aqmlab.papers.run.sweep import Effort, Setting, run
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.table import RunTable
 
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 
@@ -94,7 +95,7 @@ def test_a_claim_is_contradicted_by_the_runs_the_other_way_round() -> None:
     found = evidence("table4")
     runs = found["dynamic-web"]
     swapped = runs.frame.with_columns(aqm=runs.frame["aqm"].replace({HERO: DYNAMIC, DYNAMIC: HERO}))
-    other = Runs(runs.study, replace(runs.sweep, frame=swapped), Store(Path()), runs.hero)
+    other = Runs(runs.study, replace(runs.sweep, table=RunTable((swapped,))), Store(Path()), runs.hero)
     claim = next(claim for claim in PAPER.claims if claim.name == "short-loses-more")
     assert rule(claim, found).verdict == Verdict.REPRODUCED
     assert rule(claim, Evidence({**found, "dynamic-web": other}, HERO, found.quick)).verdict == Verdict.CONTRADICTED

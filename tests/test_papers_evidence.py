@@ -21,6 +21,7 @@ from aqmlab.results.summary import Summary
 from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
+from aqmlab.sweeps.table import RunTable
 
 
 def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:
@@ -35,7 +36,7 @@ def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: S
         seeds=tuple(asked.seeds),
         method="grid",
         sample_seed=None,
-        frame=frame,
+        table=RunTable((frame,)),
         failures=(),
         wanted=len(frame),
         simulated=0,

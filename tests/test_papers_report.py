@@ -39,6 +39,7 @@ from aqmlab.papers.show import folder as writing
 from aqmlab.papers.show import layout, overview, report
 from aqmlab.papers.show.document import document, toml
 from aqmlab.papers.show.texts import number, table
+from aqmlab.sweeps.table import RunTable
 
 SCENARIO = """\
 title = "Tiny"
@@ -323,7 +324,7 @@ def test_the_overview_counts_and_links_each_claim(folder: Path) -> None:
 def test_what_lacks_runs_is_left_out_and_said_to_be(findings: Findings, tmp_path: Path) -> None:
     evidence = dict(findings.evidence)
     runs = evidence["paper"]["tiny"]
-    fewer = Runs(runs.study, replace(runs.sweep, frame=runs.frame.head(5)), runs._store, runs.hero)
+    fewer = Runs(runs.study, replace(runs.sweep, table=RunTable((runs.frame.head(5),))), runs._store, runs.hero)
     evidence["paper"] = Evidence({"tiny": fewer}, "LRED", quick=False)
     writing.write(assess(replace(findings, evidence=evidence, interrupted=True)), tmp_path, "aqmlab")
     assert not list(tmp_path.glob("fig7*"))

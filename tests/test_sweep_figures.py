@@ -11,6 +11,7 @@ import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.figures import matplotlib, sweep
 from aqmlab.reports import sweep_html
+from aqmlab.sweeps.table import RunTable
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_a_line_is_the_means_and_a_band_their_intervals(swept: Sweep) -> None:
 
 
 def test_one_parameter_has_a_panel_for_each_metric(swept: Sweep) -> None:
-    one = replace(swept, frame=swept.frame.filter(polars.col("traffic.1.count") == 2))
+    one = replace(swept, table=RunTable((swept.frame.filter(polars.col("traffic.1.count") == 2),)))
     figure = one.plot(y=["queue_mean", "classes.1.goodput", "jain"], figure=Figure())
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Mean queue (packets)", "Goodput of 1 (Mbit/s)", "Jain index"]

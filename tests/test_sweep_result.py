@@ -15,6 +15,7 @@ from aqmlab import Scenario, Sweep
 from aqmlab.execute import threads as local
 from aqmlab.execute.task import Outcome
 from aqmlab.sealed import sealed
+from aqmlab.sweeps.table import RunTable
 
 
 def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
@@ -47,7 +48,7 @@ def test_a_pair_counts_only_when_both_have_a_value(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 3)
     holed = polars.when(polars.col("seed") == 8, polars.col("aqm") == "pi").then(None)
     frame = swept.frame.with_columns(holed.otherwise(polars.col("queue_mean")).alias("queue_mean"))
-    holed_sweep = replace(swept, frame=frame)
+    holed_sweep = replace(swept, table=RunTable((frame,)))
     (row,) = holed_sweep.differences("queue_mean").to_dicts()
     (whole,) = aqmlab.sweep(tiny, {}, ["lred", "pi"], [7, 9]).differences("queue_mean").to_dicts()
     assert (row["runs"], row["difference"], row["ci95"]) == (2, whole["difference"], whole["ci95"])
@@ -101,7 +102,7 @@ def test_fewer_files_than_before_leave_none_behind(
 ) -> None:
     swept = aqmlab.sweep(tiny, VARY, seeds=2)
     with monkeypatch.context() as patch:
-        patch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
+        patch.setattr("aqmlab.sweeps.table.SLICE", 2)
         swept.save(tmp_path)
     assert len(data_set(tmp_path)) == 3
     assert Sweep.load(tmp_path).frame.equals(swept.frame)
@@ -138,7 +139,7 @@ def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario,
 def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
+    monkeypatch.setattr("aqmlab.sweeps.table.SLICE", 2)
     aqmlab.sweep(tiny, VARY, out=tmp_path / "one")
     aqmlab.sweep(tiny, {"aqm.q0": "11,21..31"}, out=tmp_path / "two")
     first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))

@@ -14,12 +14,12 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from aqmlab.files import UNFINISHED, json_text, read_whole, remove_stale, sync, write_for_good
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import polars
 
     from aqmlab.kinds import Kind
+
+T = TypeVar("T")
 
 _TAIL = re.compile(rb'(?P<text>.*[{,]\n  "sha256": ")(?P<sum>[0-9a-f]{64})"\n}\n', re.DOTALL)
 
@@ -86,16 +88,30 @@ class Stored:
     def frame(self, kind: Kind) -> polars.DataFrame:
         """Read the file as Parquet.
 
+        Raise ValueError as `require` does.
+        """
+        import polars
+
+        return self._checked(kind, polars.read_parquet)
+
+    def require(self, kind: Kind) -> None:
+        """Check a Parquet file without reading its rows.
+
         Raise ValueError if it differs from the one saved or is of a later version than ours of this kind, or if polars
         cannot read it.
         """
+        import polars
+
+        self._checked(kind, polars.read_parquet_schema)
+
+    def _checked(self, kind: Kind, read: Callable[[io.BytesIO], T]) -> T:
         import polars
 
         data = self.read()
         try:
             metadata = polars.read_parquet_metadata(io.BytesIO(data))
             kind.require_readable_table(self.path, metadata, f"to recreate it: {self.remedy}")
-            return polars.read_parquet(io.BytesIO(data))
+            return read(io.BytesIO(data))
         except polars.exceptions.PolarsError as error:
             raise ValueError(
                 f"{self.path}: unreadable by this version of polars: {error}; to recreate it: {self.remedy}"

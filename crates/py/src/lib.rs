@@ -17,7 +17,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Kind, Link, Udp};
+use scenario::model::{Arrival, Kind, Link, Traffic, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -86,8 +86,10 @@ impl Scenario {
     fn read(&self) -> PyResult<&(Checked, String)> {
         let read = Python::attach(|py| {
             self.read.get_or_init(py, || {
-                let (checked, json) = self.document.resolve()?;
-                Ok((checked, json.to_string()))
+                py.detach(|| {
+                    let (checked, json) = self.document.resolve()?;
+                    Ok((checked, json.to_string()))
+                })
             })
         });
         read.as_ref().map_err(|problems| refused(problems.clone()))
@@ -170,6 +172,16 @@ impl Scenario {
             std::iter::once(period).chain(changes).flat_map(u64::to_le_bytes).collect()
         };
         Ok(recorded.map(|link| (&*link.name, PyBytes::new(py, &bytes(link)))).collect())
+    }
+
+    /// Whether other files are part of it: recordings, or the user's own algorithms.
+    #[getter]
+    fn reads_files(&self) -> PyResult<bool> {
+        let checked = self.checked()?;
+        let traced = |traffic: &Traffic| matches!(traffic.kind, Kind::Udp(Udp::Trace(_), _));
+        Ok(checked.traffic.iter().any(traced)
+            || checked.links.iter().any(|link| link.recorded)
+            || !own_algorithms(checked).is_empty())
     }
 
     /// An unread copy, which reads its recordings again.

@@ -143,7 +143,9 @@ class _Bar:
     def text(self) -> str:
         """Return the number of finished runs."""
         if not self._standing:
-            return "reading the store"
+            return "reading the scenario"
+        if self._standing.checked is not None:
+            return f"{self._standing.checked} of {self._standing.wanted} runs checked"
         failed = f", {self._standing.failed} failed" if self._standing.failed else ""
         return f"{self._standing.done} of {self._standing.wanted} runs{failed}"
 

@@ -31,7 +31,7 @@ def sweep(swept: Sweep, x: str | None = None, y: str | Sequence[str] | None = No
     x = abscissa(swept) if x is None else x
     if x not in swept.parameters:
         raise LookupError(f"{x}: must be one of what varies: {', '.join(swept.parameters) or 'nothing'}")
-    columns = facets(swept, x)
+    columns = facets(swept, x, names)
     alone = len(columns) == 1
     panels = [
         _panel(swept, frame, x, name, title, place, alone)
@@ -77,23 +77,24 @@ def abscissa(swept: Sweep) -> str:
     """Choose the first varying parameter that is numeric, or else the first; raise `LookupError` if nothing varies."""
     if not swept.parameters:
         raise LookupError("nothing varies: there is nothing to draw over")
-    varying = [path for path in swept.parameters if swept.frame[path].n_unique() > 1] or list(swept.parameters)
-    return next((path for path in varying if swept.frame[path].dtype.is_numeric()), varying[0])
+    varying = [path for path in swept.parameters if swept.points[path].n_unique() > 1] or list(swept.parameters)
+    return next((path for path in varying if swept.points[path].dtype.is_numeric()), varying[0])
 
 
-def facets(swept: Sweep, x: str) -> list[tuple[str, polars.DataFrame]]:
-    """Split the summary into parts in which only ``x`` varies, each with its title and rows.
+def facets(swept: Sweep, x: str, metrics: Sequence[str] = ()) -> list[tuple[str, polars.DataFrame]]:
+    """Split the means of some metrics into parts in which only ``x`` varies, each with its title and rows.
 
     All rows are one part if there would be too many parts, or if the sweep is not a grid.
     """
-    others = _others(swept, swept.frame, x)
-    values = swept.summary.select(others).unique(maintain_order=True) if others else None
+    means = swept.means(metrics)
+    others = _others(swept, means, x)
+    values = means.select(others).unique(maintain_order=True) if others else None
     if values is None or swept.method != "grid" or not 1 < len(values) <= MOST_FACETS:
-        return [("", swept.summary)]
+        return [("", means)]
     parts = []
     for row in values.iter_rows(named=True):
         title = ", ".join(f"{path} = {_shown(value, swept.parameters[path])}" for path, value in row.items())
-        frame = swept.summary.join(values.filter(**row), on=others, how="semi")
+        frame = means.join(values.filter(**row), on=others, how="semi")
         parts.append((title, frame))
     return parts
 
@@ -124,7 +125,7 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
     metric = described(name)
     numbers = frame[x].dtype.is_numeric()
     line = is_line(swept, frame, x)
-    categories = [] if numbers else list(swept.frame[x].unique(maintain_order=True))
+    categories = [] if numbers else list(swept.points[x].unique(maintain_order=True))
     shapes = []
     for label, colour, mark in zip(swept.aqms, shades(len(swept.aqms)), marks(len(swept.aqms)), strict=True):
         rows = frame.filter(aqm=label).sort(x) if numbers else frame.filter(aqm=label)

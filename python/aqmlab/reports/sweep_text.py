@@ -40,7 +40,7 @@ def origin(sweep: Sweep) -> str:
     """Describe the origin of a sweep: ``(3 points, 2 queue disciplines, seeds 1, 2, 12 runs simulated; aqmlab …)``."""
     if not sweep.done:
         return f"(none of {sweep.wanted} runs finished)"
-    points = sweep.summary.select(*sweep.parameters).n_unique() if sweep.parameters else 1
+    points = sweep.points.select(*sweep.parameters).n_unique() if sweep.parameters else 1
     parts = [
         f"{points} points" if points > 1 else "1 point",
         f"{len(sweep.aqms)} queue discipline{'s' if len(sweep.aqms) > 1 else ''}",
@@ -72,10 +72,10 @@ def means(sweep: Sweep) -> Table:
     """Return the means of the main metrics as a table, with a row for each point and discipline."""
     metrics = [METRICS[name] for name in SHOWN]
     rows = []
-    for row in sweep.summary.head(MOST_ROWS).iter_rows(named=True):
+    for row in sweep.means(SHOWN).head(MOST_ROWS).iter_rows(named=True):
         cells = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
         rows.append([*place(sweep, row), *cells])
-    return _table(sweep, metrics, rows, len(sweep.summary))
+    return _table(sweep, metrics, rows, len(sweep.points))
 
 
 def differences(sweep: Sweep) -> Table:
@@ -93,7 +93,7 @@ def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]
     """Return a table of these rows, of `total` that there are."""
     heads = [*(Column(path, unit) for path, unit in sweep.parameters.items()), *map(Column.of, metrics)]
     more = total - len(rows)
-    remark = f"… {more} more rows: in results/*.parquet, as Sweep.frame" if more else ""
+    remark = f"… {more} more rows: in results/*.parquet, as Sweep.scan()" if more else ""
     return Table(heads, [row[0] for row in rows], [row[1:] for row in rows], remark)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import json_text, parquet
+from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP, SWEEP_TABLE
 from aqmlab.own.source import keep
 from aqmlab.results import frames
@@ -19,8 +19,9 @@ from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
 from aqmlab.scenario import Scenario, portable
-from aqmlab.sealed import Saved, Saving
+from aqmlab.sealed import Saved, Saving, Stored
 from aqmlab.sweeps.points import Design, Scalar, number, unit
+from aqmlab.sweeps.table import RunTable
 
 if TYPE_CHECKING:
     import pandas
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "completed", "sessions"})
 """The metrics for which larger values are better; for all others smaller values are."""
-
-FILE_RUNS = 100_000
-"""The most runs in one file of the data set."""
 
 _FILES = re.compile(r"\d{5,}\.parquet")
 """The names of the files of the data set."""
@@ -74,9 +72,8 @@ class Sweep:
         The method that chose the points.
     sample_seed : int or None
         The seed with which points were drawn.
-    frame : polars.DataFrame
-        A row for each run: ``aqm``, a column for each varying parameter, ``seed``, ``key`` (the run's key in the
-        store), and every metric. Quantities are in s, bit/s, bytes, packets and fractions.
+    table : RunTable
+        The table of runs; see `frame` and `scan`.
     failures : tuple of Failure
         The runs and points that could not be done.
     wanted : int
@@ -99,7 +96,7 @@ class Sweep:
     seeds: tuple[int, ...]
     method: str
     sample_seed: int | None
-    frame: polars.DataFrame
+    table: RunTable
     failures: tuple[Failure, ...]
     wanted: int
     simulated: int
@@ -111,7 +108,27 @@ class Sweep:
     @property
     def done(self) -> int:
         """The number of runs in `frame`."""
-        return len(self.frame)
+        return self.table.length
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A row for each run: ``aqm``, a column for each varying parameter, ``seed``, ``key`` and every metric.
+
+        ``key`` is the run's key in the store. Quantities are in s, bit/s, bytes, packets and fractions. All rows are
+        in memory, about 1 kB each; `scan` reads those and the columns that a query needs.
+        """
+        return self.table.frame
+
+    def scan(self) -> polars.LazyFrame:
+        """Return a query of `frame`.
+
+        Returns
+        -------
+        polars.LazyFrame
+            The query: ``sweep.scan().filter(polars.col("loss_ratio") > 0.1).select("aqm", "loss_ratio").collect()``
+            reads three columns.
+        """
+        return self.table.scan()
 
     @property
     def failed(self) -> int:
@@ -124,7 +141,7 @@ class Sweep:
     @property
     def metrics(self) -> list[str]:
         """The columns of `frame` that are metrics."""
-        return self.frame.columns[len(self.parameters) + 3 :]
+        return list(self.table.schema)[len(self.parameters) + 3 :]
 
     @cached_property
     def summary(self) -> polars.DataFrame:
@@ -132,13 +149,39 @@ class Sweep:
 
         ``runs`` is the number of runs. The intervals are Student's, and null for fewer than two runs with a value.
         """
+        return self.means(self.metrics)
+
+    @cached_property
+    def points(self) -> polars.DataFrame:
+        """A row for each point and discipline that has runs: the parameters, ``aqm``, and the number of ``runs``."""
+        return self.means([])
+
+    def means(self, metrics: Sequence[str]) -> polars.DataFrame:
+        """Return those columns of `summary` that are of these metrics.
+
+        Parameters
+        ----------
+        metrics : sequence of str
+            The metrics.
+
+        Returns
+        -------
+        polars.DataFrame
+            The parameters, ``aqm``, ``runs``, and the mean of each metric with its interval.
+
+        Raises
+        ------
+        LookupError
+            If there is no such metric.
+        """
         import polars
 
         columns: list[polars.Expr] = [polars.len().alias("runs")]
-        for name in self.metrics:
+        for name in metrics:
+            self._require_metric(name)
             metric = polars.col(name)
             columns += [metric.mean(), _half_width(metric, self.seeds).alias(f"{name}_ci95")]
-        return self.frame.group_by(*self.parameters, "aqm", maintain_order=True).agg(columns)
+        return self.scan().group_by(*self.parameters, "aqm", maintain_order=True).agg(columns).collect()
 
     def differences(self, metric: str, to: str | None = None) -> polars.DataFrame:
         """Compare queue disciplines at each point, pairing the runs of the same seed.
@@ -168,7 +211,7 @@ class Sweep:
         if to is not None and to not in self.aqms:
             raise LookupError(f"{to}: not in this sweep; must be one of {', '.join(self.aqms)}")
         paths = list(self.parameters)
-        frame = self.frame.select("aqm", *paths, "seed", value=metric)
+        frame = self.scan().select("aqm", *paths, "seed", value=metric).collect()
         pairs = [(aqm, other) for other in ([to] if to else self.aqms) for aqm in self.aqms if aqm != other]
         if to is None:
             pairs = [(aqm, other) for aqm, other in pairs if self.aqms.index(aqm) > self.aqms.index(other)]
@@ -220,7 +263,7 @@ class Sweep:
             raise LookupError(f"{', '.join(strange)}: must be one of {', '.join(('aqm', *self.parameters))}")
         if largest is None:
             largest = metric.rpartition(".")[2] in MORE_IS_BETTER
-        chosen = self.summary.select(*self.parameters, "aqm", "runs", metric, f"{metric}_ci95")
+        chosen = self.means([metric])
         ranked = chosen.filter(polars.col(metric).is_not_null()).sort(metric, descending=largest, maintain_order=True)
         if not columns:
             return ranked.head(1)
@@ -308,9 +351,8 @@ class Sweep:
             The folder to write to; a sweep saved there before is removed, other files are kept.
         """
         with Saving(Path(folder), {"results": _FILES}) as saving:
-            slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
-            for index, frame in enumerate(slices):
-                saving.add(f"results/{index:05}.parquet", parquet(frame, SWEEP_TABLE))
+            for index, data in enumerate(self.table.files()):
+                saving.add(f"results/{index:05}.parquet", data)
             text, own = portable(self.scenario)
             for name, data in own.items():
                 saving.add(name, data)
@@ -338,7 +380,7 @@ class Sweep:
         heads = [
             {key: value for key, value in head.items() if key not in passing} for head in (self._head(), other._head())
         ]
-        return json_text(heads[0]) == json_text(heads[1]) and self.frame.equals(other.frame)
+        return json_text(heads[0]) == json_text(heads[1]) and self.table.equals(other.table)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -360,8 +402,6 @@ class Sweep:
             If a file is damaged or not of this sweep, or another version of aqmlab wrote files that this version cannot
             read.
         """
-        import polars
-
         folder = Path(folder)
         remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
         saved = Saved.load(folder / "sweep.json", SWEEP, remedy)
@@ -370,9 +410,7 @@ class Sweep:
         try:
             return cls(
                 scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
-                frame=polars.concat(
-                    [file.frame(SWEEP_TABLE) for name, file in saved.files.items() if name.endswith(".parquet")]
-                ),
+                table=_table([file for name, file in saved.files.items() if name.endswith(".parquet")]),
                 failures=tuple(Failure(**failure) for failure in head["failures"]),
                 aqms=tuple(head["aqms"]),
                 parameters=head["parameters"],
@@ -405,6 +443,15 @@ class Sweep:
         return notebook.sweep(self)
 
 
+def _table(files: Sequence[Stored]) -> RunTable:
+    """Return the table in these files: in memory, or many of them where they are."""
+    if len(files) == 1:
+        return RunTable((files[0].frame(SWEEP_TABLE),))
+    for file in files:
+        file.require(SWEEP_TABLE)
+    return RunTable(tuple(file.path for file in files))
+
+
 def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
     """Return half the 95 % confidence interval of a mean, by Student's t."""
     import polars
@@ -415,12 +462,14 @@ def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
     return metric.std() * (polars.lit(None, polars.Float64) if factor is None else factor)
 
 
-def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Lay out the varying parameters as columns, given the point number of each row; return columns and units by path.
+def parameters(design: Design) -> tuple[polars.DataFrame, dict[str, str]]:
+    """Lay out the varying parameters as columns, with a row for each point; return them and their units by path.
 
     A column has numbers in the base unit if all its values have the same unit, otherwise texts.
     """
-    columns: dict[str, list[Any]] = {}
+    import polars
+
+    columns: dict[str, polars.Series] = {}
     units: dict[str, str] = {}
     for index, path in enumerate(design.paths):
         values = [point[index] for point in design.points]
@@ -434,45 +483,5 @@ def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[A
             if not all(isinstance(value, int) for value in column):
                 column = [float(value) for value in column]  # a column has one type
             units[path] = found.pop() or unit(path) if found else ""
-        columns[path] = [column[number] for number in numbers]
-    return columns, units
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The runs of a sweep, column by column, as there may be millions: point number, discipline, seed and key."""
-
-    points: list[int] = field(default_factory=list)
-    aqms: list[str] = field(default_factory=list)
-    seeds: list[int] = field(default_factory=list)
-    keys: list[bytes] = field(default_factory=list)
-
-    def append(self, point: int, aqm: str, seed: int, key: bytes) -> None:
-        """Add a run."""
-        self.points.append(point)
-        self.aqms.append(aqm)
-        self.seeds.append(seed)
-        self.keys.append(key)
-
-
-def framed(columns: Mapping[str, list[Any]], runs: Rows, metrics: polars.DataFrame) -> polars.DataFrame:
-    """Join runs with their metrics by ``key``; return a row for each run that has metrics, in the order of `runs`.
-
-    A metric of a traffic entry, link or lane that no run has is left out.
-    """
-    import polars
-
-    frame = polars.DataFrame(
-        [
-            polars.Series("aqm", runs.aqms, polars.String),
-            *(polars.Series(path, values) for path, values in columns.items()),
-            polars.Series("seed", runs.seeds, polars.Int64),
-            polars.Series("key", runs.keys, polars.Binary),
-        ]
-    )
-    missing = metrics.null_count().row(0)  # all columns at once: a sweep may have a thousand
-    empty = [
-        name for name, count in zip(metrics.columns, missing, strict=True) if "." in name and count == len(metrics)
-    ]
-    joined = frame.join(metrics.drop("seed", *empty), on="key", how="inner", maintain_order="left")
-    return joined.with_columns(polars.col("key").bin.encode("hex"))
+        columns[path] = polars.Series(path, column)
+    return polars.DataFrame(list(columns.values())), units

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
@@ -16,9 +20,11 @@ from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.result import Rows, Sweep, framed, parameters
-from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.keys import Flags, array, distinct, each, places
+from aqmlab.sweeps.result import Failure, Sweep, parameters
+from aqmlab.sweeps.store import Store, together
 from aqmlab.sweeps.study import Plan, Study, study
+from aqmlab.sweeps.table import SLICE, RunTable, joined
 
 if TYPE_CHECKING:
     import polars
@@ -29,13 +35,15 @@ class Standing:
     """The progress of a sweep.
 
     `fraction` is the share of this call's work that is done, measured in packets. `done` is the number of runs that
-    exist, including those of earlier calls, out of `wanted`; `failed` is the number of failed runs.
+    exist, including those of earlier calls, out of `wanted`; `failed` is the number of failed runs. While scenarios are
+    checked, `checked` is the number of runs whose scenario has been; later it is None.
     """
 
     fraction: float
     done: int
     wanted: int
     failed: int
+    checked: int | None = None
 
 
 Progress = Callable[[Standing], None]
@@ -153,18 +161,55 @@ ATTEMPTS = 3
 """The most attempts at a run whose results are not in the store afterwards."""
 
 
+class _Runs:
+    """The runs of several studies, each once, however many of them have it.
+
+    Studies with series come first: their runs also serve the studies without.
+    """
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self.plans = sorted(plans, key=lambda plan: not plan.study.series)
+        every = np.concatenate([plan.keys for plan in self.plans])
+        self.keys, self._first = np.unique(every, return_index=True)
+        costs = [np.repeat(np.asarray(plan.costs), len(plan.study.seeds)) for plan in self.plans]
+        self.costs = np.concatenate(costs)[self._first]
+
+    def missing(self, store: Store) -> Flags:
+        """Return which runs the store lacks, or lacks the series of."""
+        missing = np.ones(len(self.keys), bool)
+        for keys in store.every_key():
+            found = places(self.keys, keys)
+            missing[found[found >= 0]] = False
+        if any(plan.study.series for plan in self.plans):
+            recorded = store.recorded()
+            for plan in self.plans:
+                lacking = [plan.lacks_series(key, recorded) for key in each(plan.keys)]
+                missing[places(self.keys, plan.keys[lacking])] = True
+        return missing
+
+    def tasks(self, missing: Flags, here: bool) -> Iterator[Task]:
+        """Yield a task for each missing run; `here` is that of `Plan.tasks`."""
+        todo = np.zeros(sum(len(plan.keys) for plan in self.plans), bool)
+        todo[self._first[missing]] = True
+        start = 0
+        for plan in self.plans:
+            yield from plan.tasks(todo[start : start + len(plan.keys)], here)
+            start += len(plan.keys)
+
+
 @dataclass
 class _Done:
-    """The outcome of several studies: each run is in `metrics`, `errors` or `lost`, or was interrupted."""
+    """The outcome of several studies: each run is in the store or in `errors`, or was lost or interrupted.
 
-    store: Path
-    wanted: frozenset[bytes]
-    metrics: polars.DataFrame | None = None
-    simulated: set[bytes] = field(default_factory=set)
+    `simulated` has the keys of the runs that were done now, one after the other. If `asked` is false, runs that are not
+    in the store are not lost: they were not asked for.
+    """
+
+    store: Store
+    simulated: bytearray = field(default_factory=bytearray)
     errors: dict[bytes, str] = field(default_factory=dict)
-    lost: frozenset[bytes] = frozenset()
-    damage: dict[str, int] = field(default_factory=dict)
     interrupted: bool = False
+    asked: bool = True
 
 
 def run_all(
@@ -196,68 +241,75 @@ def run_all(
         from aqmlab.execute.cluster import executor as cluster_executor
 
         executor = cluster_executor(cluster)
+    kept = Store(store)
     # Another executor may use the memory of other machines.
     free = None if executor else psutil.virtual_memory().available
-    plans = [Plan.of(study, free) for study in studies]
-    kept = Store(store)
+    plans = _planned(studies, free, progress)
     try:
-        done = _do_missing(plans, store, kept, jobs, executor, free, progress)
-        return [_together(plan, done) for plan in plans]
+        return _done(plans, kept, jobs, executor, free, progress)
     finally:
         kept.close()
 
 
+def _planned(studies: Sequence[Study], free: int | None, progress: Progress | None) -> list[Plan]:
+    """Plan the studies, and report how many runs have been checked about ten times a second."""
+    wanted = sum(study.runs for study in studies)
+    checked, shown = 0, time.monotonic()
+
+    def watch(scenarios: int, seeds: int) -> None:
+        nonlocal shown
+        if progress and time.monotonic() - shown > threads.SLICE:
+            shown = time.monotonic()
+            progress(Standing(0.0, 0, wanted, 0, checked + scenarios * seeds))
+
+    plans = []
+    for one in studies:
+        plans.append(Plan.of(one, free, partial(watch, seeds=len(one.seeds))))
+        checked += one.runs
+    return plans
+
+
 def stored(study: Study, store: Store) -> Sweep:
     """Return the sweep of those runs of a study that a store has; nothing is run."""
-    plan = Plan.of(study)
-    done = _Done(store.folder, frozenset(key for _, _, _, key in plan.runs()))
-    done.metrics = store.frame(done.wanted)
-    return _together(plan, done)
+    return _sweeps([Plan.of(study)], _Done(store, asked=False))[0]
 
 
-def _do_missing(
+def _done(
     plans: Sequence[Plan],
-    folder: Path,
     store: Store,
     jobs: int | None,
     executor: Executor | None,
     free: int | None,
     progress: Progress | None,
-) -> _Done:
-    """Do the missing runs, then check that the store has them: other processes may remove or damage its files."""
-    done = _Done(folder, frozenset(key for plan in plans for _, _, _, key in plan.runs()))
+) -> list[Sweep]:
+    """Do the missing runs, and read them from the store; do those again that other processes removed or damaged."""
+    done = _Done(store)
+    runs = _Runs(plans)
     _tidy(store)
-    missing = _missing(plans, store, store.finished(set(done.wanted)))
-    if missing:
+    missing = runs.missing(store)
+    if missing.any():
         store.prove(any(plan.study.series for plan in plans))
-    for _ in range(ATTEMPTS):
-        if missing:
+    attempts = ATTEMPTS
+    while True:
+        if missing.any():
             performing = executor
             if performing is None:
-                workers = chosen_workers(jobs, len(missing))
+                workers = chosen_workers(jobs, int(missing.sum()))
                 limits = [at_a_time(plan.study.engine, workers, plan.memory) for plan in plans]
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
                 performing = threads.executor(min(fit, *limits))
+            attempts -= 1
             try:
-                _do(plans, missing, done, store, performing, progress)
+                _do(runs, missing, done, performing, executor is None, progress)
             except KeyboardInterrupt:
                 done.interrupted = True
             store.close()
             _tidy(store)
-        done.metrics = store.frame(done.wanted)
-        there = set(done.metrics["key"])
-        missing = {key: cost for key, cost in _missing(plans, store, there).items() if key not in done.errors}
-        if not missing or done.interrupted:
-            break
-    done.lost = frozenset() if done.interrupted else frozenset(missing)
-    done.damage = dict(store.damage)
-    return done
-
-
-def _missing(plans: Sequence[Plan], store: Store, there: Set[bytes]) -> dict[bytes, float]:
-    """Return the work of each run that is missing or lacks its series, by key."""
-    recorded = store.recorded() if any(plan.study.series for plan in plans) else set()
-    return {key: cost for plan in plans for key, cost in plan.missing(there, recorded).items()}
+        sweeps = _sweeps(plans, done)
+        if not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
+            return sweeps
+        missing = runs.missing(store)
+        missing[places(runs.keys, array(b"".join(done.errors)))] = False
 
 
 def _tidy(store: Store) -> None:
@@ -267,25 +319,19 @@ def _tidy(store: Store) -> None:
 
 
 def _do(
-    plans: Sequence[Plan],
-    missing: Mapping[bytes, float],
+    runs: _Runs,
+    missing: Flags,
     done: _Done,
-    store: Store,
     executor: Executor,
+    here: bool,
     progress: Progress | None,
 ) -> None:
-    """Do the missing runs, and store each when it finishes."""
-    total = sum(missing.values())
-    there = len(done.wanted) - len(missing) - len(done.errors)
+    """Do the missing runs, and store each when it finishes; `here` is that of `Plan.tasks`."""
+    total = float(runs.costs[missing].sum())
+    wanted = len(runs.keys)
+    there = wanted - int(missing.sum()) - len(done.errors)
     finished, count = 0.0, 0
-    # Studies with series first: their runs also serve the studies without.
-    ordered = sorted(plans, key=lambda plan: not plan.study.series)
-    named = {key: plan.study for plan in ordered if plan.study.series for _, _, _, key in plan.runs()}
-
-    def tasks() -> Iterator[Task]:
-        todo = set(missing)
-        for plan in ordered:
-            yield from plan.tasks(todo)
+    named = {key: plan.study for plan in runs.plans if plan.study.series for key in each(plan.keys)}
 
     def on_done(task: Task, outcome: Outcome) -> None:
         nonlocal finished, count
@@ -293,37 +339,58 @@ def _do(
             done.errors[task.key] = outcome.error
         else:
             if outcome.series:
-                store.add_series(named[task.key].series_name(task.key), outcome.series)
-            store.add(outcome.payload)
-            done.simulated.add(task.key)
+                done.store.add_series(named[task.key].series_name(task.key), outcome.series)
+            done.store.add(outcome.payload)
+            done.simulated.extend(task.key)
             count += 1
         finished += task.cost
 
     def watch(under_way: float) -> None:
         if progress:
             fraction = min((finished + under_way) / total, 1.0)
-            progress(Standing(fraction, there + count, len(done.wanted), len(done.errors)))
+            progress(Standing(fraction, there + count, wanted, len(done.errors)))
 
-    executor(tasks(), on_done, watch)
+    executor(runs.tasks(missing, here), on_done, watch)
     watch(0.0)
 
 
-def _together(plan: Plan, done: _Done) -> Sweep:
-    """Assemble a plan's sweep, in the order of points, disciplines and seeds."""
-    assert done.metrics is not None
+def _sweeps(plans: Sequence[Plan], done: _Done) -> list[Sweep]:
+    """Assemble the sweep of each plan; if the runs are many, each reads the store for itself."""
+    wanted = distinct(np.concatenate([plan.keys for plan in plans]))
+    if len(wanted) > SLICE:
+        found = [_sweep(plan, done, done.store.metrics(distinct(plan.keys))) for plan in plans]
+    else:
+        metrics = together(done.store.metrics(wanted))
+        found = [_sweep(plan, done, [metrics]) for plan in plans]
+    for sweep in found:
+        sweep.damage.update(done.store.damage)
+    return found
+
+
+def _sweep(plan: Plan, done: _Done, metrics: Iterable[polars.DataFrame]) -> Sweep:
+    """Assemble the sweep of a plan, its runs in the order of points, disciplines and seeds."""
+    import polars
+
     study = plan.study
-    there = set(done.metrics["key"])
-    rows = Rows()
-    failures = list(plan.failures)
-    for number, label, seed, key in plan.runs():
-        if key in done.errors:
-            failures.append(plan.failure(number, label, seed, done.errors[key]))
-        elif key in done.lost:
-            error = f"done and not in {done.store} afterwards: another program changes its files; choose another store"
-            failures.append(replace(plan.failure(number, label, seed, error), lost=True))
-        elif key in there:
-            rows.append(number, label, seed, key)
-    columns, units = parameters(study.design, rows.points)
+    seeds = len(study.seeds)
+    values, units = parameters(study.design)
+    labels = polars.Series("aqm", list(study.variants), polars.String)
+
+    def heads(start: int, end: int) -> polars.DataFrame:
+        rows = np.arange(start, min(end, len(plan.keys)))
+        scenarios = rows // seeds
+        points = np.asarray(plan.numbers)[scenarios]
+        return polars.DataFrame(
+            [
+                labels.gather(np.asarray(plan.labels)[scenarios]),
+                *(values[path].gather(points) for path in values.columns),
+                polars.Series("seed", np.asarray(study.seeds)[rows % seeds], polars.Int64),
+                polars.Series("key", list(each(plan.keys[start:end])), polars.Binary),
+            ]
+        )
+
+    table = joined(heads, plan.keys, metrics)
+    simulated = places(distinct(array(done.simulated)), plan.keys) >= 0
     return Sweep(
         scenario=study.scenario,
         aqms=tuple(study.variants),
@@ -331,12 +398,24 @@ def _together(plan: Plan, done: _Done) -> Sweep:
         seeds=tuple(study.seeds),
         method=study.design.method,
         sample_seed=study.design.sample_seed,
-        frame=framed(columns, rows, done.metrics),
-        failures=tuple(failures),
+        table=table,
+        failures=(*plan.failures, *_failures(plan, done, table)),
         wanted=study.runs,
-        simulated=len(done.simulated.intersection(rows.keys)),
-        damage=done.damage,
+        simulated=int(simulated.sum()),
         interrupted=done.interrupted,
         version=study.engine.version,
         engine_name=str(study.engine),
     )
+
+
+def _failures(plan: Plan, done: _Done, table: RunTable) -> Iterator[Failure]:
+    """Yield the runs that failed, and those that are not in the store although they were done."""
+    if table.length == len(plan.keys):
+        return
+    there = set(table.scan().select("key").collect()["key"])
+    lost = f"done and not in {done.store.folder} afterwards: another program changes its files; choose another store"
+    for number, label, seed, key in plan.runs():
+        if key in done.errors:
+            yield plan.failure(number, label, seed, done.errors[key])
+        elif done.asked and not done.interrupted and key.hex() not in there:
+            yield replace(plan.failure(number, label, seed, lost), lost=True)

@@ -28,6 +28,7 @@ from aqmlab.results.frames import flat
 from aqmlab.results.metrics import METRICS
 from aqmlab.sealed import checksum
 from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
+from aqmlab.sweeps.keys import SIZE, Keys, array, distinct, each, keys_of, places
 
 if TYPE_CHECKING:
     import polars
@@ -149,31 +150,28 @@ class Store:
         """Close this process's journal."""
         self._journal.close()
 
+    def every_key(self) -> Iterator[Keys]:
+        """Yield the keys of the stored runs, file by file."""
+        for payloads in self._journalled():
+            yield array(b"".join(map(key_of, payloads)))
+        for part in self._read_parts(["key"]):
+            yield keys_of(part["key"])
+
     def finished(self, wanted: set[bytes]) -> set[bytes]:
         """Return the keys of `wanted` whose runs are stored."""
-        found: set[bytes] = set()
+        return {key for keys in self.every_key() for key in wanted.intersection(each(keys))}
+
+    def metrics(self, wanted: Keys) -> Iterator[polars.DataFrame]:
+        """Yield ``key``, ``seed`` and the metrics of the stored runs, file by file; `wanted` is sorted and distinct."""
         for payloads in self._journalled():
-            found.update(wanted.intersection(key_of(payload) for payload in payloads))
-        for part in self._read_parts(["key"]):
-            found.update(wanted.intersection(part["key"]))
-        return found
+            chosen = places(wanted, array(b"".join(map(key_of, payloads)))) >= 0
+            yield rows(list(itertools.compress(payloads, chosen))).drop("distributions")
+        for part in self._read_parts(None):
+            yield part.filter(places(wanted, keys_of(part["key"])) >= 0)
 
     def frame(self, wanted: Iterable[bytes]) -> polars.DataFrame:
-        """Return a row for each stored run of `wanted`: ``key``, ``seed`` and the metrics, sorted by `place`."""
-        import polars
-
-        wanted = set(wanted)
-        keys = polars.DataFrame({"key": list(wanted)}, schema={"key": polars.Binary})
-        frames = []
-        for payloads in itertools.chain([[]], self._journalled()):
-            frames.append(rows([payload for payload in payloads if key_of(payload) in wanted]).drop("distributions"))
-        for part in self._read_parts(None):
-            frames.append(part.join(keys, on="key", how="semi"))
-        frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
-        if frame["key"].n_unique() < len(frame):
-            # Two copies of a run differ only in the time that it took.
-            frame = frame.unique("key", keep="first", maintain_order=True)
-        return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
+        """Return a row for each stored run of `wanted`, as `together` does."""
+        return together(self.metrics(distinct(array(b"".join(wanted)))))
 
     def extract(self, wanted: Set[bytes], series: Iterable[str]) -> Iterator[tuple[str, bytes | Path]]:
         """Yield the files of a store with these runs and series alone, by their paths below its folder.
@@ -317,7 +315,7 @@ def series_name(key: bytes, record: Mapping[str, Any]) -> str:
 
 def key_of(payload: bytes) -> bytes:
     """Return the key of a payload without reading the rest."""
-    return payload[: hashlib.sha256().digest_size]
+    return payload[:SIZE]
 
 
 def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
@@ -354,6 +352,18 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
             polars.Series("distributions", distributions, polars.String),
         ]
     )
+
+
+def together(metrics: Iterable[polars.DataFrame]) -> polars.DataFrame:
+    """Join frames of `Store.metrics` into one, with a row for each run; the columns are sorted by `place`."""
+    import polars
+
+    frame = polars.concat([rows([]).drop("distributions"), *metrics], how="diagonal")
+    frame = frame.drop("engine.cpu_seconds", strict=False)
+    if frame["key"].n_unique() < len(frame):
+        # Two copies of a run differ only in the time that it took.
+        frame = frame.unique("key", keep="first", maintain_order=True)
+    return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
 
 
 _GROUPS = ("", "classes", "links", "lanes", "engine")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,9 +16,11 @@ from aqmlab.execute.cases import seeds_on
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import require_scenario, spelled_out
 from aqmlab.execute.room import memory
-from aqmlab.execute.task import Task, digest, key, sources
+from aqmlab.execute.task import Task, digest, key_for, sources
 from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.scenario import Scenario, Settings, parameter_names
+from aqmlab.sweeps import keys
+from aqmlab.sweeps.keys import Flags, Keys, each
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
 from aqmlab.sweeps.result import Failure
 from aqmlab.sweeps.store import series_name
@@ -197,43 +200,53 @@ def _is_for(path: str, variant: Scenario) -> bool:
 class Plan:
     """The runs of a study that can be done, and the failures.
 
-    `digests` has the digest of each scenario by point number and label, `costs` the work of a run
-    (see `Engine.work`) by the same, and `memory` the bytes that the largest run needs.
+    There may be a million scenarios: one for each point and discipline. `numbers` has the point number of each scenario
+    that can be done, `labels` the place of its discipline in `Study.variants`, `digests` its digest as bytes, and
+    `costs` the work of a run (see `Engine.work`). `memory` is the bytes that the largest run needs. `reads_files` is
+    whether a scenario consists of other files, too: recordings, or the user's own disciplines.
     """
 
     study: Study
-    digests: dict[tuple[int, str], str] = field(default_factory=dict)
-    costs: dict[tuple[int, str], float] = field(default_factory=dict)
+    numbers: array[int] = field(default_factory=lambda: array("l"))
+    labels: array[int] = field(default_factory=lambda: array("l"))
+    digests: bytearray = field(default_factory=bytearray)
+    costs: array[float] = field(default_factory=lambda: array("d"))
     memory: int = 0
+    reads_files: bool = False
     failures: list[Failure] = field(default_factory=list)
 
     @classmethod
-    def of(cls, study: Study, free: int | None = None) -> Plan:
+    def of(cls, study: Study, free: int | None = None, watch: Callable[[int], None] = lambda _: None) -> Plan:
         """Check every point with every discipline; those that are not valid, or need too much memory, are failures.
 
-        `free` is the free memory in bytes, or None if unknown. If no point can be done,
-        raise the first error.
+        `free` is the free memory in bytes, or None if unknown. `watch` is called with the number of scenarios that have
+        been checked. If no point can be done, raise the first error.
         """
         plan = cls(study)
         simulates = study.engine == PACKETS
         first: Exception | None = None
+        engines = [study.engine_for(label) for label in study.variants]
         for number, point in enumerate(study.design.points):
-            for label in study.variants:
+            for place, (label, engine) in enumerate(zip(study.variants, engines, strict=True)):
                 try:
                     scenario = study.scenario_at(label, point).with_(_BARE)
-                    name = digest(scenario)
+                    name = bytes.fromhex(digest(scenario))
                     if not simulates:
-                        study.engine_for(label).check(scenario)
+                        engine.check(scenario)
                     need = memory(study.engine, scenario)
                     if free is not None and need > free:
                         needed = f"about {need / 1e9:.1f} GB of memory needed"
                         raise MemoryError(f"{needed}, {free / 1e9:.1f} GB free; simulate fewer flows")
-                    plan.costs[number, label] = study.engine_for(label).work(scenario)
+                    plan.reads_files |= scenario.core.reads_files
+                    plan.costs.append(engine.work(scenario))
                     plan.memory = max(plan.memory, need)
-                    plan.digests[number, label] = name
+                    plan.digests += name
+                    plan.numbers.append(number)
+                    plan.labels.append(place)
                 except (_core.ScenarioError, OSError, MemoryError) as error:
                     first = first or error
                     plan.failures.append(plan.failure(number, label, None, str(error)))
+            watch((number + 1) * len(engines))
         if first and not plan.digests:
             raise first
         return plan
@@ -243,44 +256,64 @@ class Plan:
         point = self.study.design.points[number]
         return Failure(label, dict(zip(self.study.design.paths, point, strict=True)), seed, error)
 
+    @property
+    def scenarios(self) -> Iterator[tuple[int, str, str]]:
+        """The point number, label and digest of every scenario that can be done."""
+        labels = list(self.study.variants)
+        digests = (name.hex() for name in each(keys.array(self.digests)))
+        return zip(self.numbers, (labels[place] for place in self.labels), digests, strict=True)
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The keys of all runs that can be done: the scenarios in their order, each with all seeds."""
+        named = {label: key_for(self.study.engine_for(label)) for label in self.study.variants}
+        runs = ((label, name, seed) for _, label, name in self.scenarios for seed in self.study.seeds)
+        return keys.array(b"".join(named[label](name, seed) for label, name, seed in runs))
+
     def runs(self) -> Iterator[tuple[int, str, int, bytes]]:
         """Yield the point number, label, seed and key of every run that can be done."""
-        for (number, label), name in self.digests.items():
-            engine = self.study.engine_for(label)
-            for seed in self.study.seeds:
-                yield number, label, seed, key(name, seed, engine)
+        places = ((number, label, seed) for number, label, _ in self.scenarios for seed in self.study.seeds)
+        return ((*place, run) for place, run in zip(places, each(self.keys), strict=True))
 
     def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[bytes, float]:
         """Return the work of each missing run, by key.
 
         A run is missing if it is not in `finished` or if its series are wanted and not in `recorded`.
         """
-        missing = {}
-        for number, label, _, run in self.runs():
-            if run not in finished or (self.study.series and self.study.series_name(run) not in recorded):
-                missing[run] = self.costs[number, label]
-        return missing
+        costs = (cost for cost in self.costs for _ in self.study.seeds)
+        return {
+            run: cost
+            for run, cost in zip(each(self.keys), costs, strict=True)
+            if run not in finished or self.lacks_series(run, recorded)
+        }
 
-    def tasks(self, todo: set[bytes]) -> Iterator[Task]:
-        """Yield a task for each run in `todo`, and remove its key.
+    def lacks_series(self, run: bytes, recorded: Set[str]) -> bool:
+        """Return whether the series of a run are wanted and not in `recorded`."""
+        return self.study.series and self.study.series_name(run) not in recorded
 
-        Scenarios are taken in blocks, and the runs of a block seed after seed.
+    def tasks(self, todo: Flags, here: bool = False) -> Iterator[Task]:
+        """Yield a task for each run that is true in `todo`, which is in the order of `keys`.
+
+        Scenarios are taken in blocks, and the runs of a block seed after seed. If `here` is true, the tasks stay in
+        this process, and their scenarios are parsed once, unless their files may change before they run.
         """
+        parsed = here and not self.reads_files
         recorded: Settings = {"record.series": True} if self.study.series else _BARE
-        pairs = iter(self.digests)
-        while block := list(itertools.islice(pairs, _BLOCK)):
-            texts: dict[tuple[int, str], tuple[str, tuple[str, ...]]] = {}
-            for seed, (number, label) in itertools.product(self.study.seeds, block):
-                engine = self.study.engine_for(label)
-                run = key(self.digests[number, label], seed, engine)
-                if run not in todo:
+        seeds, labels = self.study.seeds, list(self.study.variants)
+        runs = self.keys.reshape(-1, len(seeds))
+        for start in range(0, len(runs), _BLOCK):
+            block = range(start, min(start + _BLOCK, len(runs)))
+            texts: dict[int, tuple[str | _core.Scenario, tuple[str, ...]]] = {}
+            for column, place in itertools.product(range(len(seeds)), block):
+                if not todo[place * len(seeds) + column]:
                     continue
-                todo.remove(run)  # another discipline or point may mean the same run
-                point = self.study.design.points[number]
-                if (number, label) not in texts:
+                label, point = labels[self.labels[place]], self.study.design.points[self.numbers[place]]
+                if place not in texts:
                     scenario = self.study.scenario_at(label, point).with_(recorded)
-                    texts[number, label] = scenario.to_toml(), sources(scenario)
+                    texts[place] = (scenario.core, ()) if parsed else (scenario.to_toml(), sources(scenario))
+                text, own = texts[place]
+                seed = seeds[column]
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
-                cost = self.costs[number, label]
-                text, own = texts[number, label]
+                run = runs[place, column : column + 1].tobytes()
+                engine, cost = self.study.engine_for(label), self.costs[place]
                 yield Task(text, seed, run, name, cost, self.study.series, engine=engine, sources=own)

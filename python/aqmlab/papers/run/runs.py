@@ -16,6 +16,7 @@ from aqmlab.results.summary import Summary
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study
+from aqmlab.sweeps.table import RunTable
 
 if TYPE_CHECKING:
     import polars
@@ -88,7 +89,7 @@ class Runs:
             one,
             aqms=(*one.aqms, *two.aqms),
             parameters={**two.parameters, **one.parameters},
-            frame=polars.concat([one.frame, two.frame], how="diagonal_relaxed"),
+            table=RunTable((polars.concat([one.frame, two.frame], how="diagonal_relaxed"),)),
             wanted=one.wanted + two.wanted,
         )
         return Runs(self.study, sweep, self._store, self.hero)

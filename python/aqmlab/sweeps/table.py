@@ -1,0 +1,178 @@
+"""The table of a sweep's runs: in memory or, if they are many, in files that are read piece by piece."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.files import parquet, read_whole
+from aqmlab.kinds import SWEEP_TABLE
+from aqmlab.sweeps.keys import Keys, keys_of
+from aqmlab.sweeps.store import place, together
+
+if TYPE_CHECKING:
+    import polars
+
+SLICE = 100_000
+"""The most rows of a file, and of what is in memory at a time."""
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """Rows in slices, each a frame or a Parquet file; all have the same columns.
+
+    `folder` is kept as long as the table exists; it has the files of a table that has not been saved.
+    """
+
+    slices: tuple[polars.DataFrame | Path, ...]
+    folder: _Folder | None = None
+
+    @cached_property
+    def schema(self) -> polars.Schema:
+        """The types of the columns, by name."""
+        return self.scan().collect_schema()
+
+    @cached_property
+    def length(self) -> int:
+        """The number of rows."""
+        import polars
+
+        return int(self.scan().select(polars.len()).collect().item())
+
+    @cached_property
+    def frame(self) -> polars.DataFrame:
+        """All rows in memory."""
+        return self.scan().collect()
+
+    def scan(self) -> polars.LazyFrame:
+        """Return a query of all rows, for which polars reads only the columns that it needs."""
+        import polars
+
+        lazy = [polars.scan_parquet(one, glob=False) if isinstance(one, Path) else one.lazy() for one in self.slices]
+        return polars.concat(lazy)
+
+    def files(self) -> Iterator[bytes]:
+        """Yield each slice as the content of a Parquet file."""
+        for one in self.slices:
+            if isinstance(one, Path):
+                yield read_whole(one)
+            else:
+                yield from (parquet(rows, SWEEP_TABLE) for rows in one.iter_slices(SLICE) if len(one))
+                if not len(one):
+                    yield parquet(one, SWEEP_TABLE)
+
+    def frames(self) -> Iterator[polars.DataFrame]:
+        """Yield the rows of each slice."""
+        import polars
+
+        for one in self.slices:
+            yield polars.read_parquet(io.BytesIO(read_whole(one))) if isinstance(one, Path) else one
+
+    def equals(self, other: RunTable) -> bool:
+        """Return whether another table has the same rows, however it is sliced."""
+        if self.schema != other.schema or self.length != other.length:
+            return False
+        ours, theirs = _pieces(self), _pieces(other)
+        return all(one.equals(two) for one, two in zip(ours, theirs, strict=False))
+
+
+def _pieces(table: RunTable) -> Iterator[polars.DataFrame]:
+    for frame in table.frames():
+        yield from frame.iter_slices(SLICE)
+
+
+class _Folder:
+    """A temporary folder that goes with this object, or at the end of the process."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="aqmlab-sweep-"))
+        self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+Heads = Callable[[int, int], "polars.DataFrame"]
+"""A function that returns the first columns of the rows from one place up to another."""
+
+
+def joined(heads: Heads, keys: Keys, metrics: Iterable[polars.DataFrame]) -> RunTable:
+    """Join rows with their metrics; rows without metrics are left out, the others keep their order.
+
+    `keys` has the key of each row, as has the column ``key`` of `heads`. `metrics` yields frames with ``key``, ``seed``
+    and metrics; a run may be there more than once. A metric of a traffic entry, link or lane that no run has is left
+    out.
+    """
+    if len(keys) <= SLICE:
+        found = together(metrics)
+        return RunTable((_joined(heads(0, len(keys)), found, [name for name, has in _valued(found) if has]),))
+    folder = _Folder()
+    valued = _sorted_into_slices(keys, metrics, folder.path)
+    names = sorted((name for name, has in valued.items() if has), key=place)
+    files: list[Path] = []
+    for start in range(0, len(keys), SLICE):
+        rows = _joined(heads(start, start + SLICE), _piece(folder.path, start), names)
+        if len(rows):
+            files.append(folder.path / f"{len(files):05}.parquet")
+            files[-1].write_bytes(parquet(rows, SWEEP_TABLE))
+    return RunTable(tuple(files), folder) if files else RunTable((_joined(heads(0, 0), together([]), names),))
+
+
+def _valued(frame: polars.DataFrame) -> Iterator[tuple[str, bool]]:
+    """Yield the metrics of a frame, and whether a run has a value; of those of all traffic, always."""
+    if frame.is_empty():
+        yield from ((name, "." not in name) for name in frame.columns[2:])
+        return
+    missing = frame.null_count().row(0)  # all columns at once: a sweep may have a thousand
+    for name, count in zip(frame.columns, missing, strict=True):
+        if name not in ("key", "seed"):
+            yield name, "." not in name or count < len(frame)
+
+
+def _joined(heads: polars.DataFrame, metrics: polars.DataFrame, names: Sequence[str]) -> polars.DataFrame:
+    """Join rows with these metrics, which are null where none of the runs has them."""
+    import polars
+
+    absent = [polars.lit(None, polars.Float64).alias(name) for name in names if name not in metrics.columns]
+    chosen = metrics.with_columns(absent).select("key", *names)
+    rows = heads.join(chosen, on="key", how="inner", maintain_order="left")
+    return rows.with_columns(polars.col("key").bin.encode("hex"))
+
+
+def _sorted_into_slices(keys: Keys, metrics: Iterable[polars.DataFrame], folder: Path) -> dict[str, bool]:
+    """Write metrics to files, by the slices in which their rows are; return whether a run has a value of each metric.
+
+    Runs are finished about in the order of their rows, so most frames are of one slice or two.
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    valued: dict[str, bool] = {}
+    for number, frame in enumerate(metrics):
+        found = keys_of(frame["key"])
+        first, last = (np.searchsorted(ordered, found, side) for side in ("left", "right"))
+        for name, has in _valued(frame.filter(first < last)):
+            valued[name] = valued.get(name, False) or has
+        for repeat in range(int((last - first).max(initial=0))):  # points may mean the same run
+            here = first + repeat < last
+            slices = np.where(here, order[np.minimum(first + repeat, len(order) - 1)] // SLICE, -1)
+            for one in np.unique(slices[here]):
+                file = folder / f"{one * SLICE}-{number}-{repeat}.piece"
+                frame.filter(slices == one).write_ipc(file, compression="zstd")
+    return valued
+
+
+def _piece(folder: Path, start: int) -> polars.DataFrame:
+    """Read and remove the metrics of the slice that begins at a row."""
+    import polars
+
+    files = sorted(folder.glob(f"{start}-*.piece"))
+    found = together(polars.read_ipc(file) for file in files)
+    for file in files:
+        file.unlink()
+    return found
