@@ -20,7 +20,7 @@ from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.keys import Flags, array, distinct, each, places
+from aqmlab.sweeps.keys import Flags, Keys, array, distinct, each, places
 from aqmlab.sweeps.result import Failure, Sweep, parameters
 from aqmlab.sweeps.store import Store, together
 from aqmlab.sweeps.study import Plan, Study, study
@@ -174,8 +174,8 @@ class _Runs:
         costs = [np.repeat(np.asarray(plan.costs), len(plan.study.seeds)) for plan in self.plans]
         self.costs = np.concatenate(costs)[self._first]
 
-    def missing(self, store: Store) -> Flags:
-        """Return which runs the store lacks, or lacks the series of."""
+    def missing(self, store: Store, errors: Iterable[bytes] = ()) -> Flags:
+        """Return which runs the store lacks, or lacks the series of; not those that failed with `errors`."""
         missing = np.ones(len(self.keys), bool)
         for keys in store.every_key():
             found = places(self.keys, keys)
@@ -185,6 +185,7 @@ class _Runs:
             for plan in self.plans:
                 lacking = [plan.lacks_series(key, recorded) for key in each(plan.keys)]
                 missing[places(self.keys, plan.keys[lacking])] = True
+        missing[places(self.keys, array(b"".join(errors)))] = False
         return missing
 
     def tasks(self, missing: Flags, here: bool) -> Iterator[Task]:
@@ -271,7 +272,8 @@ def _planned(studies: Sequence[Study], free: int | None, progress: Progress | No
 
 def stored(study: Study, store: Store) -> Sweep:
     """Return the sweep of those runs of a study that a store has; nothing is run."""
-    return _sweeps([Plan.of(study)], _Done(store, asked=False))[0]
+    plan = Plan.of(study)
+    return _sweeps([plan], _Done(store, asked=False), distinct(plan.keys))[0]
 
 
 def _done(
@@ -305,11 +307,14 @@ def _done(
                 done.interrupted = True
             store.close()
             _tidy(store)
-        sweeps = _sweeps(plans, done)
-        if not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
+            missing = runs.missing(store, done.errors)
+            if missing.any() and attempts and not done.interrupted:
+                continue
+        sweeps = _sweeps(plans, done, runs.keys[~missing])
+        if done.interrupted or not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
             return sweeps
-        missing = runs.missing(store)
-        missing[places(runs.keys, array(b"".join(done.errors)))] = False
+        attempts -= 1
+        missing = runs.missing(store, done.errors)
 
 
 def _tidy(store: Store) -> None:
@@ -354,13 +359,13 @@ def _do(
     watch(0.0)
 
 
-def _sweeps(plans: Sequence[Plan], done: _Done) -> list[Sweep]:
-    """Assemble the sweep of each plan; if the runs are many, each reads the store for itself."""
-    wanted = distinct(np.concatenate([plan.keys for plan in plans]))
-    if len(wanted) > SLICE:
-        found = [_sweep(plan, done, done.store.metrics(distinct(plan.keys))) for plan in plans]
+def _sweeps(plans: Sequence[Plan], done: _Done, there: Keys) -> list[Sweep]:
+    """Assemble the sweep of each plan from the runs that are there; if they are many, each plan reads the store."""
+    if len(there) > SLICE:
+        own = (distinct(plan.keys[places(there, plan.keys) >= 0]) for plan in plans)
+        found = [_sweep(plan, done, done.store.metrics(keys)) for plan, keys in zip(plans, own, strict=True)]
     else:
-        metrics = together(done.store.metrics(wanted))
+        metrics = together(done.store.metrics(there))
         found = [_sweep(plan, done, [metrics]) for plan in plans]
     for sweep in found:
         sweep.damage.update(done.store.damage)
