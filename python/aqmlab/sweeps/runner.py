@@ -21,6 +21,7 @@ from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.keys import Flags, Keys, array, distinct, each, places
+from aqmlab.sweeps.plans import keep, kept
 from aqmlab.sweeps.result import Failure, Sweep, parameters
 from aqmlab.sweeps.store import Store, together
 from aqmlab.sweeps.study import Plan, Study, study
@@ -242,17 +243,17 @@ def run_all(
         from aqmlab.execute.cluster import executor as cluster_executor
 
         executor = cluster_executor(cluster)
-    kept = Store(store)
+    shared = Store(store)
     # Another executor may use the memory of other machines.
     free = None if executor else psutil.virtual_memory().available
-    plans = _planned(studies, free, progress)
+    plans = [plan.within(free) for plan in _planned(studies, store, progress)]
     try:
-        return _done(plans, kept, jobs, executor, free, progress)
+        return _done(plans, shared, jobs, executor, free, progress)
     finally:
-        kept.close()
+        shared.close()
 
 
-def _planned(studies: Sequence[Study], free: int | None, progress: Progress | None) -> list[Plan]:
+def _planned(studies: Sequence[Study], store: Path, progress: Progress | None) -> list[Plan]:
     """Plan the studies, and report how many runs have been checked about ten times a second."""
     wanted = sum(study.runs for study in studies)
     checked, shown = 0, time.monotonic()
@@ -263,11 +264,15 @@ def _planned(studies: Sequence[Study], free: int | None, progress: Progress | No
             shown = time.monotonic()
             progress(Standing(0.0, 0, wanted, 0, checked + scenarios * seeds))
 
-    plans = []
+    found = []
     for one in studies:
-        plans.append(Plan.of(one, free, partial(watch, seeds=len(one.seeds))))
+        plan = kept(one, store)
+        if plan is None:
+            plan = Plan.of(one, partial(watch, seeds=len(one.seeds)))
+            keep(plan, store)
+        found.append(plan)
         checked += one.runs
-    return plans
+    return found
 
 
 def stored(study: Study, store: Store) -> Sweep:

@@ -198,29 +198,30 @@ def _is_for(path: str, variant: Scenario) -> bool:
 
 @dataclass
 class Plan:
-    """The runs of a study that can be done, and the failures.
+    """The runs of a study that can be done, and the scenarios that cannot.
 
     There may be a million scenarios: one for each point and discipline. `numbers` has the point number of each scenario
-    that can be done, `labels` the place of its discipline in `Study.variants`, `digests` its digest as bytes, and
-    `costs` the work of a run (see `Engine.work`). `memory` is the bytes that the largest run needs. `reads_files` is
-    whether a scenario consists of other files, too: recordings, or the user's own disciplines.
+    that can be done, `labels` the place of its discipline in `Study.variants`, `digests` its digest as bytes, `costs`
+    the work of a run (see `Engine.work`), and `memories` the bytes that a run needs. `refused` has the point number,
+    the place of the discipline, and the error of each of the others. `reads_files` is whether a scenario consists of
+    other files, too: recordings, or the user's own disciplines.
     """
 
     study: Study
-    numbers: array[int] = field(default_factory=lambda: array("l"))
-    labels: array[int] = field(default_factory=lambda: array("l"))
+    numbers: array[int] = field(default_factory=lambda: array("q"))
+    labels: array[int] = field(default_factory=lambda: array("q"))
     digests: bytearray = field(default_factory=bytearray)
     costs: array[float] = field(default_factory=lambda: array("d"))
-    memory: int = 0
+    memories: array[int] = field(default_factory=lambda: array("q"))
+    refused: list[tuple[int, int, str]] = field(default_factory=list)
     reads_files: bool = False
-    failures: list[Failure] = field(default_factory=list)
 
     @classmethod
-    def of(cls, study: Study, free: int | None = None, watch: Callable[[int], None] = lambda _: None) -> Plan:
-        """Check every point with every discipline; those that are not valid, or need too much memory, are failures.
+    def of(cls, study: Study, watch: Callable[[int], None] = lambda _: None) -> Plan:
+        """Check every point with every discipline; those that are not valid are refused.
 
-        `free` is the free memory in bytes, or None if unknown. `watch` is called with the number of scenarios that have
-        been checked. If no point can be done, raise the first error.
+        `watch` is called with the number of scenarios that have been checked. If no point can be done, raise the first
+        error.
         """
         plan = cls(study)
         simulates = study.engine == PACKETS
@@ -233,23 +234,54 @@ class Plan:
                     name = bytes.fromhex(digest(scenario))
                     if not simulates:
                         engine.check(scenario)
-                    need = memory(study.engine, scenario)
-                    if free is not None and need > free:
-                        needed = f"about {need / 1e9:.1f} GB of memory needed"
-                        raise MemoryError(f"{needed}, {free / 1e9:.1f} GB free; simulate fewer flows")
+                    plan.memories.append(memory(study.engine, scenario))
                     plan.reads_files |= scenario.core.reads_files
                     plan.costs.append(engine.work(scenario))
-                    plan.memory = max(plan.memory, need)
                     plan.digests += name
                     plan.numbers.append(number)
                     plan.labels.append(place)
-                except (_core.ScenarioError, OSError, MemoryError) as error:
+                except (_core.ScenarioError, OSError) as error:
                     first = first or error
-                    plan.failures.append(plan.failure(number, label, None, str(error)))
+                    plan.refused.append((number, place, str(error)))
             watch((number + 1) * len(engines))
         if first and not plan.digests:
             raise first
         return plan
+
+    def within(self, free: int | None) -> Plan:
+        """Return the plan with those scenarios refused that need more memory than is free, in bytes; None: unknown.
+
+        Raise MemoryError if all of them do.
+        """
+        if free is None or self.memory <= free:
+            return self
+        plan = Plan(self.study, refused=list(self.refused), reads_files=self.reads_files)
+        for place, need in enumerate(self.memories):
+            if need > free:
+                needed = f"about {need / 1e9:.1f} GB of memory needed"
+                error = f"{needed}, {free / 1e9:.1f} GB free; simulate fewer flows"
+                plan.refused.append((self.numbers[place], self.labels[place], error))
+                continue
+            plan.numbers.append(self.numbers[place])
+            plan.labels.append(self.labels[place])
+            plan.digests += self.digests[place * keys.SIZE : (place + 1) * keys.SIZE]
+            plan.costs.append(self.costs[place])
+            plan.memories.append(need)
+        if not plan.digests:
+            raise MemoryError(plan.refused[-1][2])
+        plan.refused.sort()
+        return plan
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the largest run needs."""
+        return max(self.memories, default=0)
+
+    @property
+    def failures(self) -> Iterator[Failure]:
+        """A failure for each scenario that is refused."""
+        labels = list(self.study.variants)
+        return (self.failure(number, labels[place], None, error) for number, place, error in self.refused)
 
     def failure(self, number: int, label: str, seed: int | None, error: str) -> Failure:
         """Return the failure of a point; `seed` is None if the point itself is not valid."""
@@ -303,6 +335,8 @@ class Plan:
         runs = self.keys.reshape(-1, len(seeds))
         for start in range(0, len(runs), _BLOCK):
             block = range(start, min(start + _BLOCK, len(runs)))
+            if not todo[start * len(seeds) : block.stop * len(seeds)].any():
+                continue
             texts: dict[int, tuple[str | _core.Scenario, tuple[str, ...]]] = {}
             for column, place in itertools.product(range(len(seeds)), block):
                 if not todo[place * len(seeds) + column]:
