@@ -95,8 +95,8 @@ _STALE = 3600.0
 """Seconds after which an unfinished file counts as left by a killed process."""
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file in one step and force it to the disk, making its folder if needed.
+def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a file in one step and force it to the disk, making its folder if needed; `data` may come in pieces.
 
     Until the file is whole, its name matches no pattern for `path`.
     """
@@ -113,11 +113,11 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def write_for_good(path: Path, data: bytes) -> None:
-    """Write a new file and force it to the disk, making its folder if needed."""
+def write_for_good(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a new file and force it to the disk, making its folder if needed; `data` may come in pieces."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
-        file.write(data)
+        file.writelines([data] if isinstance(data, bytes) else data)
         file.flush()
         os.fsync(file.fileno())
 

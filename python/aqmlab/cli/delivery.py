@@ -13,10 +13,9 @@ import typer
 from aqmlab.cli.terminal import command_line
 
 if TYPE_CHECKING:
-    import polars
-
     from aqmlab.figures.model import Figure
     from aqmlab.results.comparison import Comparison
+    from aqmlab.results.result import Result
     from aqmlab.sweeps.result import Sweep
 
 REPORT = "report.html"
@@ -37,17 +36,21 @@ class Export:
     option: str
     file: Path
     what: str
-    content: Callable[[Any], bytes]
-    """Returns the content of the file for a result."""
+    content: Callable[[Any], bytes | Iterable[bytes]]
+    """Returns the content of the file for a result, in one piece or several."""
 
 
 def of_runs(csv: Path | None) -> list[Export]:
     """Return what ``--csv`` asks for."""
-    return [Export("--csv", csv, "the metrics of every run", lambda result: _csv(result.frame))] if csv else []
+    return [Export("--csv", csv, "the metrics of every run", _csv)] if csv else []
 
 
-def _csv(frame: polars.DataFrame) -> bytes:
-    return frame.write_csv().encode()
+def _csv(result: Result | Comparison | Sweep) -> Iterator[bytes]:
+    from aqmlab.sweeps.result import Sweep
+
+    frames = result.table.frames() if isinstance(result, Sweep) else iter([result.frame])
+    for place, frame in enumerate(frames):
+        yield frame.write_csv(include_header=not place).encode()
 
 
 def require_writable_file(file: Path, option: str) -> None:

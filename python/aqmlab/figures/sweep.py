@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from aqmlab.sweeps.result import Sweep
 
+MOST_DRAWN = 4000
+"""The largest number of points of a discipline that are drawn one by one; of more, groups are."""
+
+GROUPS = 400
+"""The number of groups, by equal parts of the abscissa."""
+
 MOST_FACETS = 5
 """The largest number of values of a second parameter that have a column of panels each."""
 
@@ -58,8 +64,27 @@ def explained(swept: Sweep, x: str) -> str:
     bands = "bands" if all(is_line(swept, frame, x) for frame in parts) else "bars"
     means = f"means of {runs} runs; {bands}: 95 % confidence intervals (Student)" if runs > 1 else "one run each"
     text = f"seed{'s' if runs > 1 else ''} {span(swept.seeds)}; {means}"
+    if any(_is_grouped(swept, frame, x) for frame in parts):
+        text += f"; points in {GROUPS} groups by {x}: mean and range of each"
     others = ", ".join(_others(swept, parts[0], x))
     return f"{text}; dots differ in {others} too" if others else text
+
+
+def _is_grouped(swept: Sweep, frame: polars.DataFrame, x: str) -> bool:
+    """Decide whether points are too many to be drawn one by one."""
+    return frame[x].dtype.is_numeric() and len(frame) > MOST_DRAWN * len(swept.aqms)
+
+
+def _grouped(rows: polars.DataFrame, x: str, name: str, log: bool) -> polars.DataFrame:
+    """Return the mean of each group of points, with its middle, its least and its greatest value."""
+    import polars
+
+    place = polars.col(x).log() if log else polars.col(x).cast(polars.Float64)
+    whole = place.max() - place.min()
+    group = ((place - place.min()) / polars.when(whole > 0).then(whole).otherwise(1.0) * GROUPS).floor()
+    value = polars.col(name)
+    means = [polars.col(x).mean(), value.mean(), value.min().alias("least"), value.max().alias("greatest")]
+    return rows.group_by(group.clip(0, GROUPS - 1).alias("group")).agg(means).sort("group")
 
 
 def is_line(swept: Sweep, frame: polars.DataFrame, x: str) -> bool:
@@ -126,23 +151,33 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
     numbers = frame[x].dtype.is_numeric()
     line = is_line(swept, frame, x)
     categories = [] if numbers else list(swept.points[x].unique(maintain_order=True))
+    log = numbers and _is_spread(frame[x].to_numpy())
+    grouped = _is_grouped(swept, frame, x)
     shapes = []
     for label, colour, mark in zip(swept.aqms, shades(len(swept.aqms)), marks(len(swept.aqms)), strict=True):
-        rows = frame.filter(aqm=label).sort(x) if numbers else frame.filter(aqm=label)
+        rows = frame.filter(aqm=label)
+        if grouped:
+            rows = _grouped(rows, x, name, log)
+        elif numbers:
+            rows = rows.sort(x)
         at = rows[x].to_numpy() if numbers else np.array([categories.index(value) for value in rows[x]])
         mean = rows[name].cast(float).to_numpy() * metric.scale
-        half = rows[f"{name}_ci95"].cast(float).to_numpy() * metric.scale
-        interval = None if np.isnan(half).all() else (mean - half, mean + half)
-        width = 1.4 if line else 0.0
+        if grouped:
+            ends = (rows[end].cast(float).to_numpy() * metric.scale for end in ("least", "greatest"))
+            interval: tuple[Any, Any] | None = (next(ends), next(ends))
+        else:
+            half = rows[f"{name}_ci95"].cast(float).to_numpy() * metric.scale
+            interval = None if np.isnan(half).all() else (mean - half, mean + half)
+        width = 1.4 if line or grouped else 0.0
         shapes.append(
             Curve(
                 x=at.astype(float),
                 y=mean,
                 name=label,
                 colour=colour,
-                mark=mark,
+                mark="" if grouped else mark,
                 width=width,
-                band=line,
+                band=line or grouped,
                 interval=interval,
             )
         )
@@ -150,7 +185,7 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
         title=metric.axis if alone else facet,
         x=Axis(
             axis(swept, x),
-            log=numbers and _is_spread(frame[x].to_numpy()),
+            log=log,
             categories=tuple(printable(str(value)) for value in categories),
         ),
         y=Axis(metric.axis if not alone and place == 0 else ""),

@@ -165,9 +165,9 @@ class Store:
         """Yield ``key``, ``seed`` and the metrics of the stored runs, file by file; `wanted` is sorted and distinct."""
         for payloads in self._journalled():
             chosen = places(wanted, array(b"".join(map(key_of, payloads)))) >= 0
-            yield rows(list(itertools.compress(payloads, chosen))).drop("distributions")
+            yield _without_time(rows(list(itertools.compress(payloads, chosen))).drop("distributions"))
         for part in self._read_parts(None):
-            yield part.filter(places(wanted, keys_of(part["key"])) >= 0)
+            yield _without_time(part.filter(places(wanted, keys_of(part["key"])) >= 0))
 
     def frame(self, wanted: Iterable[bytes]) -> polars.DataFrame:
         """Return a row for each stored run of `wanted`, as `together` does."""
@@ -359,11 +359,14 @@ def together(metrics: Iterable[polars.DataFrame]) -> polars.DataFrame:
     import polars
 
     frame = polars.concat([rows([]).drop("distributions"), *metrics], how="diagonal")
-    frame = frame.drop("engine.cpu_seconds", strict=False)
     if frame["key"].n_unique() < len(frame):
-        # Two copies of a run differ only in the time that it took.
         frame = frame.unique("key", keep="first", maintain_order=True)
     return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
+
+
+def _without_time(metrics: polars.DataFrame) -> polars.DataFrame:
+    """Leave out the time that each run took: two copies of a run differ in nothing else."""
+    return metrics.drop("engine.cpu_seconds", strict=False)
 
 
 _GROUPS = ("", "classes", "links", "lanes", "engine")

@@ -22,7 +22,7 @@ from aqmlab.sweeps.store import place, together
 if TYPE_CHECKING:
     import polars
 
-SLICE = 100_000
+SLICE = 50_000
 """The most rows of a file, and of what is in memory at a time."""
 
 
