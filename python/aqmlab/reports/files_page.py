@@ -122,7 +122,7 @@ without `files` and `sha256`. `baseline` and `differences` are absent if there i
 
 ## Table of a sweep
 
-`results/*.parquet`. A row for each run; `Sweep.frame` is the whole table. A column of an entry, link or queue that no
+`results/*.parquet`. A row for each run; `Sweep.frame` is the whole table, and `Sweep.scan` a query of it. A column of an entry, link or queue that no
 run has is absent.
 
 {sweep_table}
@@ -157,6 +157,8 @@ no row.
   these two; the payload. The payload is the run's key, of 32 bytes, and its entry of `runs` in
   [result.json](#result) as JSON, compressed by zlib.
 * `parts/RUNS-SHA256.parquet` has runs of closed journals: the columns below.
+* `plans/STUDY-SHA256.arrow` has what came of checking the scenarios of a large sweep. Only the version of aqmlab that
+  wrote it reads it, and it can be removed at any time.
 * `series/KEY-RECORD-SHA256.parquet` has the series of a run, with the columns of
   [`series-SEED.parquet`](#series). RECORD is a hash of the scenario's `[record]`.
 

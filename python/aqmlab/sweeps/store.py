@@ -324,31 +324,32 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
     The columns are ``key``, ``seed``, the metrics in the order of `place`, ``engine.cpu_seconds``, and
     ``distributions`` as JSON.
     """
+    import numpy as np
     import polars
 
     keys: list[bytes] = []
     seeds: list[int] = []
     distributions: list[str] = []
-    table: dict[str, list[float | None]] = {}
-    for count, payload in enumerate(payloads):
+    # Most runs have the same metrics: their values are rows of one array.
+    arrays: dict[tuple[str, ...], tuple[list[int], list[tuple[float | None, ...]]]] = {}
+    for number, payload in enumerate(payloads):
         key, document = opened(payload)
         keys.append(key)
         seeds.append(document["seed"])
         distributions.append(json.dumps(document["distributions"], separators=(",", ":")))
-        for name, value in flat(document):
-            column = table.get(name)
-            if column is None:
-                column = table[name] = []
-            if len(column) < count:
-                column += [None] * (count - len(column))
-            column.append(value)
-    for column in table.values():
-        column += [None] * (len(keys) - len(column))
+        names, values = zip(*flat(document), strict=True)
+        numbers, lines = arrays.setdefault(names, ([], []))
+        numbers.append(number)
+        lines.append(values)
+    table: dict[str, np.ndarray[Any, np.dtype[np.float64]]] = {}
+    for names, (numbers, lines) in arrays.items():
+        for name, column in zip(names, np.array(lines, float).T, strict=True):
+            table.setdefault(name, np.full(len(keys), np.nan))[numbers] = column
     return polars.DataFrame(
         [
             polars.Series("key", keys, polars.Binary),
             polars.Series("seed", seeds, polars.Int64),
-            *(polars.Series(name, table[name], polars.Float64, strict=False) for name in sorted(table, key=place)),
+            *(polars.Series(name, table[name], nan_to_null=True) for name in sorted(table, key=place)),
             polars.Series("distributions", distributions, polars.String),
         ]
     )
