@@ -122,8 +122,8 @@ without `files` and `sha256`. `baseline` and `differences` are absent if there i
 
 ## Table of a sweep
 
-`results/*.parquet`. A row for each run; `Sweep.frame` is the whole table, and `Sweep.scan` a query of it. A column of an entry, link or queue that no
-run has is absent.
+`results/*.parquet`. A row for each run; `Sweep.frame` is the whole table, and `Sweep.scan` a query of it. A column of
+an entry, link or queue that no run has is absent.
 
 {sweep_table}
 

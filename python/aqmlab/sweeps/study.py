@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,11 +74,37 @@ class Study:
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
         """Return the scenario of a point with a queue discipline, not yet checked."""
-        core = self.variants[label].core
-        for path, value in zip(self.design.paths, point, strict=True):
-            if _is_for(path, self.variants[label]):
-                core = core.with_value(path, value)
+        return self._at(self.variants, label, point)
+
+    def bare_at(self, label: str, point: Point) -> Scenario:
+        """Return the scenario of a point as it runs without series."""
+        return self._at(self._bare, label, point)
+
+    def recorded_at(self, label: str, point: Point) -> Scenario:
+        """Return the scenario of a point as it runs with series."""
+        return self._at(self._recorded, label, point)
+
+    def _at(self, variants: Mapping[str, Scenario], label: str, point: Point) -> Scenario:
+        core = variants[label].core
+        for place in self._places[label]:
+            core = core.with_value(self.design.paths[place], point[place])
         return Scenario(core)
+
+    @cached_property
+    def _bare(self) -> Mapping[str, Scenario]:
+        return {label: variant.with_(_BARE) for label, variant in self.variants.items()}
+
+    @cached_property
+    def _recorded(self) -> Mapping[str, Scenario]:
+        return {label: variant.with_({"record.series": True}) for label, variant in self.variants.items()}
+
+    @cached_property
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        """The places in a point of the values that each discipline has."""
+        return {
+            label: [place for place, path in enumerate(self.design.paths) if _is_for(path, variant)]
+            for label, variant in self.variants.items()
+        }
 
 
 def study(
@@ -230,7 +256,7 @@ class Plan:
         for number, point in enumerate(study.design.points):
             for place, (label, engine) in enumerate(zip(study.variants, engines, strict=True)):
                 try:
-                    scenario = study.scenario_at(label, point).with_(_BARE)
+                    scenario = study.bare_at(label, point)
                     name = bytes.fromhex(digest(scenario))
                     if not simulates:
                         engine.check(scenario)
@@ -330,8 +356,9 @@ class Plan:
         this process, and their scenarios are parsed once, unless their files may change before they run.
         """
         parsed = here and not self.reads_files
-        recorded: Settings = {"record.series": True} if self.study.series else _BARE
+        at = self.study.recorded_at if self.study.series else self.study.bare_at
         seeds, labels = self.study.seeds, list(self.study.variants)
+        engines = [self.study.engine_for(label) for label in labels]
         runs = self.keys.reshape(-1, len(seeds))
         for start in range(0, len(runs), _BLOCK):
             block = range(start, min(start + _BLOCK, len(runs)))
@@ -343,11 +370,11 @@ class Plan:
                     continue
                 label, point = labels[self.labels[place]], self.study.design.points[self.numbers[place]]
                 if place not in texts:
-                    scenario = self.study.scenario_at(label, point).with_(recorded)
+                    scenario = at(label, point)
                     texts[place] = (scenario.core, ()) if parsed else (scenario.to_toml(), sources(scenario))
                 text, own = texts[place]
                 seed = seeds[column]
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
                 run = runs[place, column : column + 1].tobytes()
-                engine, cost = self.study.engine_for(label), self.costs[place]
+                engine, cost = engines[self.labels[place]], self.costs[place]
                 yield Task(text, seed, run, name, cost, self.study.series, engine=engine, sources=own)
