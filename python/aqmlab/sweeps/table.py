@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 SLICE = 50_000
-"""The most rows of a file, and of what is in memory at a time."""
+"""The most rows of a file, and the most in memory at a time."""
 
 
 @dataclass(frozen=True)
