@@ -58,6 +58,10 @@ class Program(TyperGroup):
             completion.shells()
         super()._main_shell_completion(*arguments, **settings)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, of which none is imported."""
+        return list(self.commands)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands with their summaries."""
         headings(COMMANDS).format_commands(ctx, formatter)
