@@ -4,7 +4,18 @@ from types import ModuleType
 
 
 def python_control() -> ModuleType:
-    """Import the library; raise ImportError, with the command that installs it, if it is not there."""
+    """Import the library.
+
+    Returns
+    -------
+    module
+        The module ``control``.
+
+    Raises
+    ------
+    ImportError
+        If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
+    """
     try:
         import control
     except ImportError as error:
