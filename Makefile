@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,6 +109,10 @@ release: setup ## build a wheel in dist, profile-guided where llvm-profdata is i
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python -m benches.release
 
+licences: setup ## collect the licences of all packages that are built in, in THIRD-PARTY.txt
+	cd playground && npm ci --silent
+	$(BIN)/python -m release.licences
+
 # Some tables only: TABLES='flows rivals'; a wrong name lists them.
 bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (QUICK=1: under a minute)
 	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
@@ -142,6 +146,8 @@ site: setup ## build the documentation as a site, in out/site
 # One page alone: PAGES=docs/tutorial/2-disciplines.md
 docs: setup ## write the pages that are generated, and the outputs and figures that the others show
 	$(BIN)/python -m aqmlab.reports.pages docs/reference
+	$(BIN)/python -m release.manual
+	$(BIN)/python -m release.dependencies
 	PYTHONPATH=tests $(BIN)/python -m blocks $(PAGES)
 
 # What is done is kept in out/reproduce/store: interrupted, it goes on.

@@ -3,11 +3,12 @@
 import json
 import re
 import subprocess
-from functools import cache
 from typing import Any
 
 import pytest
 from conftest import ROOT
+
+from release.parts import linked
 
 ALLOWED = {
     "Apache-2.0",
@@ -22,10 +23,9 @@ ALLOWED = {
 """Licences that require no more than their notice."""
 
 
-@cache
-def metadata(*options: str) -> dict[str, Any]:
-    """Return cargo's metadata of all packages, those of tests included, and without a filter those of other systems."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", *options]
+def metadata() -> dict[str, Any]:
+    """Return cargo's metadata of all packages, those of tests and of other systems included."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     found: dict[str, Any] = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     return found
 
@@ -65,20 +65,7 @@ def test_every_crate_has_a_licence_that_allows_its_use() -> None:
 
 
 def test_no_crate_is_built_in_twice() -> None:
-    known = metadata("--filter-platform", "x86_64-unknown-linux-gnu")
-    packages = {package["id"]: package for package in known["packages"]}
-    nodes = {node["id"]: node for node in known["resolve"]["nodes"]}
-    new = [id for id, package in packages.items() if package["name"] == "py"]
-    linked = set(new)
-    while new:
-        for dependency in nodes[new.pop()]["deps"]:
-            id = dependency["pkg"]
-            # A macro and its dependencies belong to the compiler, not to the compiled code.
-            macro = "proc-macro" in packages[id]["targets"][0]["kind"]
-            if id not in linked and not macro and any(kind["kind"] is None for kind in dependency["dep_kinds"]):
-                linked.add(id)
-                new.append(id)
-    names = [packages[id]["name"] for id in linked]
+    names = [package["name"] for package, _ in linked(["py"], "x86_64-unknown-linux-gnu")]
     assert len(names) > 20
     assert sorted({name for name in names if names.count(name) > 1}) == []
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import aqmlab
 import aqmlab.gym
@@ -133,13 +134,13 @@ def test_no_function_swallows_an_unknown_keyword() -> None:
 
 def test_every_option_of_the_command_line_has_a_text() -> None:
     from aqmlab.cli.app import app
-    from aqmlab.cli.design import design
 
-    for command in [*app.registered_commands, *design.registered_commands]:
-        assert command.callback is not None
-        assert command.callback.__doc__
-        for name, parameter in inspect.signature(command.callback, eval_str=True).parameters.items():
-            assert parameter.annotation.__metadata__[0].help, f"{command.callback.__name__}: {name}"
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert len(commands) > 20
+    for command in [*commands.values(), *commands["design"].commands.values()]:
+        assert command.help
+        for parameter in command.params:
+            assert parameter.help, f"{command.name}: {parameter.name}"
 
 
 PAGES = pages()

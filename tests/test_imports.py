@@ -83,6 +83,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.cite",
         "aqmlab.cli.command",
         "aqmlab.cli.compare",
+        "aqmlab.cli.completion",
         "aqmlab.cli.delivery",
         "aqmlab.cli.design",
         "aqmlab.cli.diff",
@@ -109,6 +110,20 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.validate",
         "aqmlab.cli.verify",
         "aqmlab.files",
+    }
+
+
+def test_the_version_needs_the_module_of_no_command() -> None:
+    modules = modules_after("--version")
+    assert {name for name in modules if name.startswith("aqmlab")} == {
+        "aqmlab",
+        "aqmlab._core",
+        "aqmlab.cli",
+        "aqmlab.cli.app",
+        "aqmlab.cli.command",
+        "aqmlab.cli.terminal",
+        "aqmlab.execute",
+        "aqmlab.execute.caution",
     }
 
 

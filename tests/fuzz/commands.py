@@ -136,6 +136,9 @@ def _commands() -> dict[tuple[str, ...], Any]:
 SERVING = (("playground",),)
 """The commands that go on until they are stopped."""
 
+OF_SHELLS = {"--install-completion", "--show-completion"}
+"""Options about the user's shell: one writes to the home directory. They are typer's."""
+
 
 @cache
 def _statuses() -> frozenset[int]:
@@ -160,6 +163,8 @@ def _words(words: tuple[str, ...], chance: random.Random) -> Iterator[str]:
     """Yield the words of a command line: the command's parameters, each with valid or invalid values."""
     yield from words
     for one in _commands()[words].params:
+        if OF_SHELLS.intersection(one.opts):
+            continue
         if not isinstance(one, TyperOption):
             # A shipped scenario or paper takes too long to run.
             longest = 1 if words == ("run",) or chance.random() < 0.9 else 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options, racing
+from aqmlab.cli import completion, options, racing
 from aqmlab.cli.delivery import deliver, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, stop
@@ -26,6 +26,7 @@ def advise(
         str | None,
         typer.Argument(
             metavar="[LINK]",
+            autocompletion=completion.scenario,
             help="A scenario's file or name: its [dumbbell] is the link, its [aqm] and [reverse_aqm] are your default. "
             "Or describe the link by --down, --up and --rtt.",
         ),

@@ -1,45 +1,70 @@
 """The program: its commands, and the exit statuses of errors.
 
-Only typer is imported at the start, to let ``aqmlab --help`` answer at once.
+Only typer is imported at the start, and then the module of the command, to let the program answer at once.
 """
 
 from __future__ import annotations
 
 import errno
+import os
+import platform
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from aqmlab.cli.advise import advise
-from aqmlab.cli.analyse import analyse
-from aqmlab.cli.check import check
-from aqmlab.cli.cite import cite
-from aqmlab.cli.command import Commands
-from aqmlab.cli.compare import compare
-from aqmlab.cli.design import design
-from aqmlab.cli.diff import diff
-from aqmlab.cli.doctor import doctor
-from aqmlab.cli.evaluate import evaluate
-from aqmlab.cli.export import export
-from aqmlab.cli.fluid import fluid
-from aqmlab.cli.list import list_
-from aqmlab.cli.playground import playground
-from aqmlab.cli.port import port
-from aqmlab.cli.reproduce import reproduce
-from aqmlab.cli.run import run
-from aqmlab.cli.schema import schema
-from aqmlab.cli.seal import seal
-from aqmlab.cli.show import show
-from aqmlab.cli.sweep import sweep
+from aqmlab.cli.command import Commands, Modules, headings
 from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
-from aqmlab.cli.tune import tune
-from aqmlab.cli.validate import validate
-from aqmlab.cli.verify import verify
+
+COMMANDS = (
+    "run",
+    "compare",
+    "playground",
+    "fluid",
+    "sweep",
+    "diff",
+    "export",
+    "reproduce",
+    "evaluate",
+    "seal",
+    "verify",
+    "advise",
+    "tune",
+    "analyse",
+    "design",
+    "list",
+    "show",
+    "validate",
+    "check",
+    "port",
+    "cite",
+    "schema",
+    "doctor",
+)
+"""The commands in the order of the help: modules beside this one."""
 
 
 class Program(TyperGroup):
     """The group of commands; the single place that turns errors into messages and exit statuses."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Modules(COMMANDS)  # type: ignore[assignment]
+
+    def _main_shell_completion(self, *arguments: Any, **settings: Any) -> None:
+        if "_AQMLAB_COMPLETE" in os.environ:  # by which the scripts of typer ask
+            from aqmlab.cli import completion
+
+            completion.shells()
+        super()._main_shell_completion(*arguments, **settings)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, of which none is imported."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands with their summaries."""
+        headings(COMMANDS).format_commands(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Call the requested command."""
@@ -67,7 +92,6 @@ class Program(TyperGroup):
 
 app = Commands(
     cls=Program,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -80,39 +104,30 @@ app = Commands(
 
 @app.callback(invoke_without_command=True)
 def program(
-    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the versions that a report of a problem needs, and exit.")
+    ] = False,
 ) -> None:
     """Simulate queues packet by packet: a laboratory for Active Queue Management."""
     if version:
-        from aqmlab import _core
-
-        typer.echo(f"{_core.__version__} ({_core.build})" if _core.build else _core.__version__)
+        typer.echo(versions())
         raise typer.Exit
 
 
-app.command()(run)
-app.command()(compare)
-app.command()(playground)
-app.command()(fluid)
-app.command()(sweep)
-app.command()(diff)
-app.command()(export)
-app.command()(reproduce)
-app.command()(evaluate)
-app.command()(seal)
-app.command()(verify)
-app.command()(advise)
-app.command()(tune)
-app.command()(analyse)
-app.add_typer(design)
-app.command("list")(list_)
-app.command()(show)
-app.command()(validate)
-app.command()(check)
-app.command()(port)
-app.command()(cite)
-app.command()(schema)
-app.command()(doctor)
+def versions() -> str:
+    """Return the version of aqmlab with its build, and in a line each, the engines, Python and the system."""
+    from aqmlab import _core
+
+    version = f"{_core.__version__} ({_core.build})" if _core.build else _core.__version__
+    python = f"{platform.python_version()} ({platform.python_implementation()})"
+    facts = {
+        "packet engine": _core.engine_version,
+        "fluid engine": _core.fluid_version,
+        "Python": python,
+        "system": platform.platform(),
+    }
+    return "\n".join([version, *(f"{name}: {fact}" for name, fact in facts.items())])
 
 
 def main() -> None:

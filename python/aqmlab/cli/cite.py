@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options, scenarios
+from aqmlab.cli import completion, options, scenarios
 from aqmlab.cli.terminal import BAD_USAGE, stop
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def cite(
         str,
         typer.Argument(
             metavar="SCENARIO|RESULT",
+            autocompletion=completion.scenario,
             help="A scenario as for `aqmlab run`, or a folder that --out of run, compare, sweep, reproduce or evaluate "
             "wrote, or a .json file that --json printed.",
         ),
@@ -37,6 +38,7 @@ def cite(
         typer.Option(
             "--aqm",
             metavar="SPEC",
+            autocompletion=completion.aqm,
             help="Replace the queue discipline of the scenario: NAME, NAME:KEY=VALUE,… or all. Repeatable.",
         ),
     ] = None,

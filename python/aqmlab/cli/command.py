@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.models import TyperPath
 
 
@@ -15,6 +18,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; refuse values that would be ignored, and text that no document can hold."""
+        if ctx.resilient_parsing:  # a line that a shell completes: its last option may lack a value
+            return super().parse_args(ctx, args[:-1] if args and args[-1].startswith("-") else args)
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [option for option in self.get_params(ctx) if isinstance(option, TyperOption)]
         for option in options:
@@ -37,6 +42,54 @@ class Commands(typer.Typer):
     def command(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
         """Add a command, as typer does."""
         return super().command(*args, cls=Command, **kwargs)
+
+
+class Modules(Mapping[str, Any]):
+    """The commands of these names. The module of each is imported, and its options are made, when it is looked up."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the command, or group of commands, that the module of this name declares."""
+        if name not in self._names:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """List the names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Count the names."""
+        return len(self._names)
+
+
+def headings(names: Iterable[str]) -> TyperGroup:
+    """Return the commands of these names with their summaries and without their options, which take time to make."""
+    group = TyperGroup()
+    for name in names:
+        declared = _declared(name)
+        told = declared.info if isinstance(declared, typer.Typer) else None
+        text = told.help if told else inspect.getdoc(declared)
+        group.add_command(TyperCommand(name, help=text, short_help=told.short_help if told else None))
+    return group
+
+
+def _declared(name: str) -> Any:
+    """Return the function, or the group of functions, that is a command, from the module with the command's name."""
+    module = import_module(f"aqmlab.cli.{name}")
+    return getattr(module, name, None) or getattr(module, f"{name}_")  # list_: list is Python's own
+
+
+@cache
+def _command(name: str) -> Any:
+    declared = _declared(name)
+    if isinstance(declared, typer.Typer):
+        return typer.main.get_command(declared)
+    alone = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name)(declared)
+    return typer.main.get_command(alone)
 
 
 def _is_unicode(text: str) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 design = Commands(
     name="design",
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     short_help="Compute gains, bounds and margins from theory.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options
+from aqmlab.cli import completion, options
 from aqmlab.cli.delivery import require_writable_folder
 from aqmlab.cli.terminal import (
     FAILED,
@@ -46,7 +46,12 @@ def evaluate(
     ] = None,
     against: Annotated[
         str,
-        typer.Option("--against", metavar="SPEC", help="The discipline that the others are compared with."),
+        typer.Option(
+            "--against",
+            metavar="SPEC",
+            autocompletion=completion.aqm,
+            help="The discipline that the others are compared with.",
+        ),
     ] = _REFERENCE,
     seeds: Annotated[
         int | None,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aqmlab.cli import completion
 from aqmlab.files import DEFAULT_FORMATS, FIGURE_FORMATS
 
 PACKET = "packet"
@@ -22,6 +23,7 @@ def aqms(help: str) -> Any:
     return typer.Option(
         "--aqm",
         metavar="SPEC",
+        autocompletion=completion.aqm,
         help=f"{help}: NAME, NAME:KEY=VALUE,… or all; on the linux engine also kernel:WORDS, one of Linux. Repeatable.",
     )
 
@@ -113,13 +115,18 @@ def _folder(path: Path | None) -> Path | None:
 
 Scenario = Annotated[
     str,
-    typer.Argument(metavar="SCENARIO", help="A TOML file, the name of a shipped scenario, or - for standard input."),
+    typer.Argument(
+        metavar="SCENARIO",
+        autocompletion=completion.scenario,
+        help="A TOML file, the name of a shipped scenario, or - for standard input.",
+    ),
 ]
 Aqm = Annotated[
     str | None,
     typer.Option(
         "--aqm",
         metavar="SPEC",
+        autocompletion=completion.aqm,
         help="Replace the queue discipline of the file: NAME or NAME:KEY=VALUE,…. A target queue set in the file is "
         "kept unless SPEC sets another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
     ),
@@ -127,7 +134,10 @@ Aqm = Annotated[
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PATH=VALUE", help="Change a value of the scenario: traffic.long.count=100. Repeatable."
+        "--set",
+        metavar="PATH=VALUE",
+        autocompletion=completion.setting,
+        help="Change a value of the scenario: traffic.long.count=100. Repeatable.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Run once, with this seed.")]
@@ -142,6 +152,7 @@ Engine = Annotated[
         "--engine",
         metavar="ENGINE",
         callback=_engine,
+        autocompletion=completion.engine,
         help="The engine: packet, fluid or linux, with options as in linux:clock=real; see `aqmlab list engines`.",
     ),
 ]
@@ -151,6 +162,7 @@ Engines = Annotated[
         "--engines",
         metavar="ENGINES",
         callback=_engines,
+        autocompletion=completion.engine,
         help="The engines, as in packet,fluid,linux:clock=real. The others are compared with packet.",
     ),
 ]
@@ -215,21 +227,35 @@ FigureFormat = Annotated[
         "--figure-format",
         metavar="FORMATS",
         callback=_formats,
+        autocompletion=completion.formats,
         help="The formats of the figures in --out: some of png, svg, pdf, pgf, as in pdf,svg; default: png,svg.",
     ),
 ]
 Links = Annotated[
     list[str] | None,
-    typer.Option("--link", metavar="NAME", help="Show this link's metrics only. Repeatable."),
+    typer.Option(
+        "--link",
+        metavar="NAME",
+        autocompletion=completion.link,
+        help="Show this link's metrics only. Repeatable.",
+    ),
 ]
 Classes = Annotated[
     list[str] | None,
-    typer.Option("--class", metavar="NAME", help="Show this traffic entry's metrics only. Repeatable."),
+    typer.Option(
+        "--class",
+        metavar="NAME",
+        autocompletion=completion.traffic,
+        help="Show this traffic entry's metrics only. Repeatable.",
+    ),
 ]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help="Show this metric only: rtt_p95, path_loss_ratio and so on. Repeatable."
+        "--metric",
+        metavar="NAME",
+        autocompletion=completion.metric,
+        help="Show this metric only: rtt_p95, path_loss_ratio and so on. Repeatable.",
     ),
 ]
 Flows = Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options, scenarios
+from aqmlab.cli import completion, options, scenarios
 from aqmlab.cli.terminal import interrupted_status
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def playground(
         str | None,
         typer.Argument(
             metavar="SCENARIO",
+            autocompletion=completion.scenario,
             help="A TOML file, the name of a shipped scenario, or - for standard input; default: the page's first.",
         ),
     ] = None,
@@ -38,6 +39,7 @@ def playground(
         typer.Option(
             "--aqm",
             metavar="SPEC",
+            autocompletion=completion.aqm,
             help="A queue discipline to show, at most three beside each other: NAME or NAME:KEY=VALUE,…; default: that "
             "of the file. Repeatable.",
         ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from aqmlab.cli import options
+from aqmlab.cli import completion, options
 from aqmlab.cli.delivery import REPORT, require_writable_folder
 from aqmlab.cli.terminal import (
     FAILED,
@@ -38,7 +38,9 @@ def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="PAPER", help="The name of a paper, all, or a folder with a paper.py; default: list the papers."
+            metavar="PAPER",
+            autocompletion=completion.paper,
+            help="The name of a paper, all, or a folder with a paper.py; default: list the papers.",
         ),
     ] = None,
     only: Annotated[

@@ -6,12 +6,16 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.cli import completion
+
 
 def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A queue discipline, FILE.py:CLASS, tcp:PRESET, a kind of traffic, or a scenario."
+            metavar="NAME",
+            autocompletion=completion.named,
+            help="A queue discipline, FILE.py:CLASS, tcp:PRESET, a kind of traffic, or a scenario.",
         ),
     ],
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options
+from aqmlab.cli import completion, options
 from aqmlab.cli.delivery import REPORT, deliver, draw, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
@@ -37,6 +37,7 @@ def sweep(
         typer.Option(
             "--vary",
             metavar="PATH=VALUES",
+            autocompletion=completion.setting,
             help="Vary a parameter: aqm.q0=20,40..160 or traffic.long.tcp=rfc,linux. Repeatable. "
             "With --method random or latin also uniform(20, 160) or log(1 ms, 1 s).",
         ),

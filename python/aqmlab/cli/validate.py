@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli import completion
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, complain
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 def validate(
     files: Annotated[
-        list[str], typer.Argument(metavar="SCENARIO...", help="TOML files, names of shipped scenarios, or -.")
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO...",
+            autocompletion=completion.scenario,
+            help="TOML files, names of shipped scenarios, or -.",
+        ),
     ],
 ) -> None:
     """Check scenarios without running them."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from aqmlab.theory.domain import caution, not_negative, positive
 from aqmlab.theory.lred.response import lag
+from aqmlab.theory.python_control import python_control
 
 if TYPE_CHECKING:
     from control import TransferFunction
@@ -75,13 +76,13 @@ class ControlLaw:
         ------
         ValueError
             If the law is not a rational function.
+        ImportError
+            If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
         """
-        import control
-
         if self.rational is None:
             raise ValueError(f"{self.formula} is not a rational function")
         above, below = self.rational
-        return control.tf(list(above), list(below))
+        return python_control().tf(list(above), list(below))
 
 
 def lred(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from aqmlab.theory.domain import caution, not_negative, positive, probability
+from aqmlab.theory.python_control import python_control
 
 if TYPE_CHECKING:
     from control import TransferFunction
@@ -312,9 +313,10 @@ class Plant:
         ------
         ValueError
             If the order is not positive, or if delays are omitted for a plant that has several or is not merged.
+        ImportError
+            If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
         """
-        import control
-
+        control = python_control()
         if pade is None and (len(self.R) > 1 or not self.merged):
             raise ValueError("this plant is not a rational function times one delay: give the order of pade")
         if pade is not None and pade < 1:

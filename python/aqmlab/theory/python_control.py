@@ -1,0 +1,24 @@
+"""The library python-control, which no model here needs: laws and plants can be handed to it."""
+
+from types import ModuleType
+
+
+def python_control() -> ModuleType:
+    """Import the library.
+
+    Returns
+    -------
+    module
+        The module ``control``.
+
+    Raises
+    ------
+    ImportError
+        If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
+    """
+    try:
+        import control
+    except ImportError as error:
+        raise ImportError("transfer_function needs control: pip install 'aqmlab[theory]'", name="control") from error
+    module: ModuleType = control
+    return module
