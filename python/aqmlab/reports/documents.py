@@ -63,8 +63,13 @@ _SEALED = [
 
 RESULT = [
     _SCHEMA,
-    _VERSION,
+    Column("version", "", "The version of aqmlab that made it."),
     _ENGINE,
+    Column(
+        "engine_version",
+        "",
+        "The version of the engine, which identifies all that determines the runs except scenario and seeds.",
+    ),
     _SCENARIO,
     *_keys(seeds="The seeds of the runs, in their order."),
     *_metrics("", ", of one run its value, of several the mean"),

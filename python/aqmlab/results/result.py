@@ -114,6 +114,9 @@ class Result:
     batches : mapping
         Of one long run, the statistics of the metrics that have an interval by batch means: `Summary.n` is the number
         of batches.
+    engine_version : str or None
+        The version of that engine, which identifies all that determines the runs except scenario and seeds; None of a
+        result that was saved without it.
     """
 
     scenario: Scenario
@@ -123,6 +126,7 @@ class Result:
     not_modelled: Sequence[str] | None = None
     engine_name: str = PACKET
     batches: Mapping[str, Summary] = field(default_factory=dict)
+    engine_version: str | None = field(default=None, kw_only=True)
 
     @property
     def discipline(self) -> str:
@@ -333,9 +337,9 @@ class Result:
         Returns
         -------
         dict
-            ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``,
-            ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also
-            ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
+            ``schema``, ``version``, ``engine_name``, ``engine_version``, ``scenario`` (every default filled in),
+            ``seeds``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and
+            ``runs``; also ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
         """
         more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         if self.batches:
@@ -344,6 +348,7 @@ class Result:
             "schema": RESULT.version,
             "version": self.version,
             "engine_name": self.engine_name,
+            "engine_version": self.engine_version,
             "scenario": self.scenario.resolved,
             "seeds": self.seeds,
             "metrics": self.metrics,
@@ -518,6 +523,7 @@ class Result:
             not_modelled=None if not_modelled is None else tuple(not_modelled),
             engine_name=saved.document.get("engine_name", PACKET if not_modelled is None else "fluid"),
             batches=batches,
+            engine_version=saved.document.get("engine_version"),
         )
 
     def __repr__(self) -> str:
