@@ -337,9 +337,10 @@ class Result:
         Returns
         -------
         dict
-            ``schema``, ``version``, ``engine_name``, ``engine_version``, ``scenario`` (every default filled in),
-            ``seeds``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and
-            ``runs``; also ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
+            ``schema``, ``version``, ``engine_name``, ``engine_version``, ``based_on`` (a shipped scenario),
+            ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``, ``lanes``,
+            ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is from the fluid
+            model, and ``batches`` of one long run.
         """
         more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         if self.batches:
@@ -349,6 +350,7 @@ class Result:
             "version": self.version,
             "engine_name": self.engine_name,
             "engine_version": self.engine_version,
+            "based_on": self.scenario.based_on,
             "scenario": self.scenario.resolved,
             "seeds": self.seeds,
             "metrics": self.metrics,
@@ -481,7 +483,7 @@ class Result:
         for name, data in own.items():
             saving.add(f"{below}{name}", data)
         saving.add(f"{below}scenario.toml", text.encode())
-        saving.seal(f"{below}result.json", self.document())
+        saving.seal(f"{below}{RESULT.head}", self.document())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -505,7 +507,7 @@ class Result:
         """
         folder = Path(folder)
         remedy = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
-        saved = Saved.load(folder / "result.json", RESULT, remedy)
+        saved = Saved.load(folder / RESULT.head, RESULT, remedy)
         saved.check()
         try:
             runs = [Run(**run) for run in saved.document["runs"]]
@@ -516,7 +518,10 @@ class Result:
         keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         not_modelled = saved.document.get("not_modelled")
         return cls(
-            scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
+            scenario=Scenario(
+                Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")).core,
+                saved.document.get("based_on", ""),
+            ),
             runs=runs,
             recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
             version=version,

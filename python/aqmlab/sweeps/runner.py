@@ -15,7 +15,7 @@ from aqmlab.execute.engine import Engine
 from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Rows, Sweep, framed, parameters
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
@@ -58,7 +58,7 @@ class SweepInterrupted(KeyboardInterrupt):
 def sweep(
     scenario: Scenario,
     vary: Mapping[str, object] | None = None,
-    aqms: Iterable[str] | None = None,
+    aqms: Iterable[str] | Mapping[str, str | Settings] | None = None,
     seeds: int | Iterable[int] | None = None,
     *,
     method: str | None = None,
@@ -84,8 +84,9 @@ def sweep(
     vary : mapping
         The values of each parameter by dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
         see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
-    aqms : iterable of str
-        The queue disciplines, as for `compare`; by default that of the scenario.
+    aqms : iterable of str, or mapping
+        The queue disciplines, as for `compare`; by default that of the scenario. Or labels of your own, each with a
+        discipline or with settings of any kind, as for `Scenario.with_`.
     seeds : int or iterable of int
         As for `run`.
     method : str
@@ -339,4 +340,5 @@ def _together(plan: Plan, done: _Done) -> Sweep:
         interrupted=done.interrupted,
         version=study.engine.version,
         engine_name=str(study.engine),
+        variants={label: study.variants[label] for label in study.named},
     )

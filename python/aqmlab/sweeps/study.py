@@ -41,7 +41,7 @@ class Study:
 
     `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
     `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs, for a
-    discipline of Linux as `engine_for` has it.
+    discipline of Linux as `engine_for` has it. `named` has the labels that the caller chose, which name no discipline.
     """
 
     scenario: Scenario
@@ -50,6 +50,7 @@ class Study:
     seeds: list[int]
     series: bool = False
     engine: Engine = PACKETS
+    named: tuple[str, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -75,7 +76,7 @@ class Study:
         for path, value in zip(self.design.paths, point, strict=True):
             if _is_for(path, self.variants[label]):
                 core = core.with_value(path, value)
-        return Scenario(core)
+        return Scenario(core, self.variants[label].based_on)
 
 
 def study(
@@ -126,7 +127,8 @@ def study(
     for variant in variants.values():
         _require_different(points, variant)
     chosen_seeds = seeds_on(engine, base, table["seeds"] if seeds is None else seeds)
-    return Study(base, variants, points, chosen_seeds, series, engine)
+    named = tuple(labels) if isinstance(labels, Mapping) else ()
+    return Study(base, variants, points, chosen_seeds, series, engine, named)
 
 
 def _require_known(
