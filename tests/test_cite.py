@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, SMALL, Cli
 
 import aqmlab
-from aqmlab import Scenario
+from aqmlab import Result, Scenario
 from aqmlab.references.bibliography import bibliography
 from aqmlab.references.used import Run, uses
 from aqmlab.scenario import shipped
@@ -145,6 +145,24 @@ def test_traffic_and_engines_are_cited(small: Scenario) -> None:
 def test_a_scenario_that_extends_a_papers_scenario_cites_the_paper(quick_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('extends = "raqm/case1"\ntitle = "Mine"\n', encoding="utf-8")
     assert keys(quick_cli("cite", "mine.toml", "--aqm", "pie").stdout)[:2] == ["aqmlab", "wang2004raqm"]
+
+
+def test_a_result_cites_the_paper_of_the_scenario_on_which_it_is_based(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('extends = "raqm/case1"\ntitle = "Mine"\n', encoding="utf-8")
+    short = {"duration": "1 s", "warmup": "0.5 s"}
+    for number, name in enumerate((tmp_path / "mine.toml", "raqm/case1")):
+        scenario = Scenario.load(name).with_(short, title="Mine", aqm="pie")
+        assert scenario.based_on == "raqm/case1"
+        aqmlab.run(scenario).save(tmp_path / f"run{number}")
+        assert Result.load(tmp_path / f"run{number}").scenario.based_on == "raqm/case1"
+        swept = aqmlab.sweep(scenario, {"aqm.target": ["15 ms"]}, store=tmp_path / "store")
+        swept.save(tmp_path / f"sweep{number}")
+        for found in (tmp_path / f"run{number}", swept, tmp_path / f"sweep{number}"):
+            assert list(cited(found))[:2] == ["aqmlab", "wang2004raqm"]
+    copied = Scenario.parse(Scenario.load("raqm/case1").to_toml())
+    assert copied.based_on == ""
+    assert list(cited(copied))[:2] == ["aqmlab", "wang2004raqm"]
+    assert "wang2004raqm" not in cited(Scenario.load("quickstart").with_(title=copied.title))
 
 
 def test_a_result_cites_as_its_scenario(quick_cli: Cli, tmp_path: Path, small_file: Path) -> None:

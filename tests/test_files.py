@@ -87,6 +87,7 @@ def test_the_oldest_files_have_no_version() -> None:
 def test_a_result_of_every_version_opens(version: int) -> None:
     result = Result.load(FILES / f"{version}/run")
     assert result.seeds == [7, 8]
+    assert result.engine_version is None  # not saved when these files were made
     assert result.scenario.title == "Small"
     assert len(result.frame) == 2
     assert result.metrics["goodput"] == pytest.approx(result.frame["goodput"].mean())

@@ -164,11 +164,11 @@ def test_a_comparison_has_the_keys_of_the_page(tmp_path: Path) -> None:
 
 def test_a_sweep_and_its_store_have_the_keys_and_columns_of_the_page(tmp_path: Path) -> None:
     vary = {"aqm.target": "5,-5 ms"}
-    aqmlab.sweep(lanes(), vary, ["dualpi2"], 2, out=tmp_path)
+    aqmlab.sweep(lanes(), vary, {"two lanes": "dualpi2"}, 2, out=tmp_path)
     (part,) = (tmp_path / "store/parts").iterdir()
     hold_columns("The store", [polars.read_parquet(part)], LINUX_ONLY)
     part.write_bytes(part.read_bytes()[:-1])
-    swept = aqmlab.sweep(lanes(), vary, ["dualpi2"], 2, out=tmp_path)
+    swept = aqmlab.sweep(lanes(), vary, {"two lanes": "dualpi2"}, 2, out=tmp_path)
     assert swept.damage
     assert swept.failures
     hold(keys("Sweep"), [read_json(tmp_path / "sweep.json")])

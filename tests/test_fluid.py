@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import aqmlab
-from aqmlab import Comparison, Result, Scenario, ScenarioError
+from aqmlab import Comparison, Result, Scenario, ScenarioError, _core
 from aqmlab.figures import matplotlib, runs
 from aqmlab.theory.loop import dde
 
@@ -127,6 +127,8 @@ def test_a_result_has_the_form_of_a_run_and_says_what_is_not_modelled(small: Sce
     assert set(document) - set(simulated.document()) == {"not_modelled"}
     assert "Not modelled: packets" in repr(result)
     assert "fluid model" in repr(result).splitlines()[0]
+    assert result.engine_version == _core.fluid_version
+    assert aqmlab.fluid(small, step=0.01).engine_version == f"{_core.fluid_version},step=0.01"
     result.save(tmp_path)
     assert Result.load(tmp_path) == result
     assert result.plot(Figure()).get_axes()

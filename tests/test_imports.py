@@ -75,6 +75,7 @@ def test_help_needs_no_more_than_typer() -> None:
     assert not {name.split(".")[0] for name in modules} & (HEAVY | {"psutil"})
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
+        "aqmlab.archive",
         "aqmlab.cli",
         "aqmlab.cli.advise",
         "aqmlab.cli.analyse",

@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 
 import aqmlab
 from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Result, Scenario, Summary, files
+from aqmlab.execute.engine import PACKETS
 from aqmlab.sealed import sealed
 
 
@@ -145,6 +146,7 @@ def test_a_saved_result_is_loaded_as_it_was(result: Result, tmp_path: Path) -> N
     assert loaded == result
     assert loaded.document() == result.document()
     assert loaded.version == aqmlab.__version__
+    assert loaded.engine_version == PACKETS.version
     for seed in result.seeds:
         assert_frame_equal(loaded.series_of(seed), result.series_of(seed))
 

@@ -88,6 +88,9 @@ def figure_files(names: Iterable[str] = FIGURES, formats: Iterable[str] = FIGURE
     return [f"{name}.{form}" for name in names for form in chosen]
 
 
+REPORT = "report.html"
+"""The report in the folder of a command."""
+
 UNFINISHED = ".unfinished"
 """The suffix of files and folders that are not finished."""
 

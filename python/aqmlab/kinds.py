@@ -23,10 +23,14 @@ class LaterSchema(ValueError, OSError):  # noqa: N818  the file is all right
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its name, for people, and the version of the schema in which it is written."""
+    """A kind of file: its name, for people, and the version of the schema in which it is written.
+
+    ``head`` is the file by which a folder that ``--out`` wrote is known to have results of this kind.
+    """
 
     name: str
     version: int
+    head: str = ""
 
     @property
     def called(self) -> str:
@@ -58,20 +62,23 @@ class Kind:
             )
 
 
-RESULT = Kind("result", 1)
-COMPARISON = Kind("comparison", 1)
-SWEEP = Kind("sweep", 1)
+RESULT = Kind("result", 1, "result.json")
+COMPARISON = Kind("comparison", 1, "comparison.json")
+SWEEP = Kind("sweep", 1, "sweep.json")
 SWEEP_TABLE = Kind("table of a sweep", 1)
 SERIES = Kind("series", 1)
 CWND = Kind("table of congestion windows", 1)
 FLOWS = Kind("table of flows", 1)
 PART = Kind("part of a store", 1)
 JOURNAL = Kind("journal of a store", 1)
-EVALUATION = Kind("evaluation", 1)
-FINDINGS = Kind("reproduction", 1)
+EVALUATION = Kind("evaluation", 1, "evaluation.json")
+FINDINGS = Kind("reproduction", 1, "findings.json")
 FIGURE_DATA = Kind("table of a figure", 1)
 EXPORT = Kind("exported table", 1)
 ARCHIVE = Kind("archive", 1)
+
+HEADS = tuple(kind.head for kind in (RESULT, COMPARISON, SWEEP, FINDINGS, EVALUATION))
+"""The files by which a folder is known to hold the results of a command."""
 
 
 def _ours() -> str:

@@ -37,12 +37,15 @@ class Scenario:
     ----------
     core : aqmlab._core.Scenario
         The engine's scenario object.
+    based_on : str
+        The name of the shipped scenario that it was, before any changes; by default the first that its file extends.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_based_on", "_core")
 
-    def __init__(self, core: _core.Scenario) -> None:
+    def __init__(self, core: _core.Scenario, based_on: str = "") -> None:
         self._core = core
+        self._based_on = based_on
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Scenario:
@@ -68,7 +71,7 @@ class Scenario:
         found = Path(path)
         if not os.path.isfile(found):
             found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
-        return cls(_core.Scenario.load(found, shipped()))
+        return cls(_core.Scenario.load(found, shipped()), _names().get(found, ""))
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
@@ -125,7 +128,7 @@ class Scenario:
             del changes["aqm"]
         for path, value in _paths(changes):
             core = core.with_value(path, value)
-        return Scenario(core)
+        return Scenario(core, self._based_on)
 
     def with_aqm(self, spec: str | type[AQM]) -> Scenario:
         """Return a copy with another queue discipline.
@@ -141,7 +144,7 @@ class Scenario:
         Scenario
             The changed scenario, not yet checked.
         """
-        return Scenario(self._core.with_aqm(_named(spec)))
+        return Scenario(self._core.with_aqm(_named(spec)), self._based_on)
 
     def with_text(self, path: str, text: str) -> Scenario:
         """Return a copy with one value changed, as ``--set PATH=VALUE`` does.
@@ -158,7 +161,7 @@ class Scenario:
         Scenario
             The changed scenario, not yet checked.
         """
-        return Scenario(self._core.with_text(path, text))
+        return Scenario(self._core.with_text(path, text), self._based_on)
 
     def play(self, aqms: Iterable[str] = (), height: int = 640) -> AnyWidget:
         """Show the scenario in the playground, in a cell of a notebook: a queue that reacts while you move sliders.
@@ -239,7 +242,15 @@ class Scenario:
         Scenario
             The same scenario, with its recordings not yet read.
         """
-        return Scenario(self._core.anew())
+        return Scenario(self._core.anew(), self._based_on)
+
+    @property
+    def based_on(self) -> str:
+        """The name of the shipped scenario that it is, or on which it is based; empty without."""
+        if self._based_on:
+            return self._based_on
+        files = (self.extension or {"files": []})["files"]
+        return next((name for file in files if (name := _names().get(Path(file)))), "")
 
     def rate_key(self, link: str) -> str:
         """Return the dotted path of the rate of a link in results: ``dumbbell.access_rate`` for ``sender1``.
@@ -263,7 +274,7 @@ class Scenario:
     @property
     def base(self) -> Scenario:
         """The scenario without its `[sweep]`."""
-        return Scenario(self._core.base())
+        return Scenario(self._core.base(), self._based_on)
 
     @property
     def title(self) -> str:
@@ -371,6 +382,11 @@ def shipped() -> dict[str, Path]:
 def _shipped() -> Mapping[str, Path]:
     files = sorted(_SHIPPED.rglob("[!_]*.toml"))  # the others are no scenarios, but what some of them extend
     return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
+
+
+@functools.cache
+def _names() -> Mapping[Path, str]:
+    return {file: name for name, file in _shipped().items()}
 
 
 def catalogue() -> dict[str, Any]:

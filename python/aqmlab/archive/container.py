@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -85,8 +86,9 @@ def unpack(path: Path, folder: Path) -> list[str]:
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise ArchiveError(f"{path}: torn or damaged, or no zip file: {error}") from None
     except OSError as error:
-        if error.filename is not None and Path(os.fsdecode(error.filename)).is_relative_to(folder):
-            raise ArchiveError(f"{path}: {error.strerror}: {error.filename}") from None
+        target = Path(os.fsdecode(error.filename or "/"))
+        if target.is_relative_to(folder):
+            raise ArchiveError(f"{path}: {error.strerror}: {target.relative_to(folder)!s:.200}") from None
         raise
     return [entry.filename for entry in entries]
 
@@ -96,9 +98,10 @@ def _faults(entries: list[zipfile.ZipInfo], size: int) -> Iterator[str]:
     seen: set[str] = set()
     for entry in entries:
         name, mode = entry.filename, entry.external_attr >> 16
-        if name.casefold() in seen:
-            yield f"{name!r} is in it twice, apart from small and capital letters"
-        seen.add(name.casefold())
+        folded = unicodedata.normalize("NFC", name).casefold()
+        if folded in seen:
+            yield f"{name!r} is in it twice, apart from small and capital letters and the code of its accents"
+        seen.add(folded)
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or any(letter in _NOT_PORTABLE for letter in name):
             yield f"{name!r} leads out of the folder, or is no name for a file on every system"

@@ -3,62 +3,110 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from aqmlab.archive.layout import Record
+from aqmlab.archive.layout import Record, counted
+from aqmlab.kinds import COMPARISON, EVALUATION, FINDINGS, HEADS, RESULT, SWEEP
 
 if TYPE_CHECKING:
-    from aqmlab.results.result import Metrics
+    from aqmlab.execute.engine import Engine
+    from aqmlab.execute.task import Outcome, Task
     from aqmlab.scenario import Scenario
 
-KINDS = {
-    "result.json": "results",
-    "comparison.json": "results",
-    "sweep.json": "sweep",
-    "findings.json": "reproduction",
-    "evaluation.json": "evaluation",
+_ROOMS = {
+    RESULT.head: "results",
+    COMPARISON.head: "results",
+    SWEEP.head: "sweep",
+    FINDINGS.head: "reproduction",
+    EVALUATION.head: "evaluation",
 }
 """The module of this room for each head of a folder of results."""
 
 
 @dataclass(frozen=True)
-class Contents:
-    """The part of an archive besides the files of the folder.
+class Given:
+    """Where the runs of a reproduction or an evaluation are, if not where the command keeps them, and a paper's folder.
+
+    The latter is that of a paper of the user's own.
+    """
+
+    store: Path | None = None
+    paper: Path | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts that the results of a folder state.
 
     ``kind`` and ``title`` are for people, ``command`` is the command line that wrote the folder if it is known, and
-    ``version`` that of the engine. ``files`` are added, by their paths in the archive. ``verdicts`` has the verdict on
-    each claim, by its name.
+    ``version`` that of aqmlab. ``engines`` has the version of each engine that performed runs, by its name, as far as
+    the results know it. ``verdicts`` has the verdict on each claim, by its name.
     """
 
     kind: str
     title: str
     version: str
-    records: Sequence[Record]
-    files: Mapping[str, bytes | Path]
+    engines: Mapping[str, str]
     command: str = ""
     source: str = ""
     verdicts: Mapping[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return the part of the head of an archive that follows from its results."""
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "source": self.source,
+            "command": self.command,
+            "version": self.version,
+            "engines": dict(self.engines),
+            "verdicts": counted(self.verdicts.values()),
+        }
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The part of an archive besides the files of the folder; ``files`` are added, by their paths in the archive."""
+
+    facts: Facts
+    records: Sequence[Record]
+    files: Mapping[str, bytes | Path]
+
+
+@dataclass(frozen=True)
+class Remade:
+    """What the runs lead to: the verdicts, None if there are none to give, and the files by name."""
+
+    verdicts: Mapping[str, str] | None
+    files: Iterable[tuple[str, bytes]]
 
 
 Claimed = tuple[int, str, str, str]
 """A run by its seed, engine, key and file: see `Record`."""
 
+Measured = Mapping[str, Any]
+"""All that was measured in a run, by name: numbers, None, texts, and lists and tables of these."""
+
+Watch = Callable[[str, float], None]
+"""Called with the name of the current step and the fraction of it that is done."""
+
+
+class OtherVersion(ValueError):  # noqa: N818  the archive is all right
+    """Raised for runs of another version of aqmlab, which this one cannot judge."""
+
 
 class Kind(Protocol):
-    """What the module of a kind offers."""
+    """What the module of a kind offers; a folder is that of results, or of an unpacked archive."""
 
-    def contents(self, folder: Path, store: Path | None) -> Contents:
-        """Read a folder of results; ``store`` is where its runs are, if they are not where the command keeps them.
+    def facts(self, folder: Path) -> Facts:
+        """Return the facts that the results state; raise ValueError if a file is damaged."""
 
-        Raise ValueError if a file is damaged or runs are missing.
-        """
-
-    def metrics(self, folder: Path, records: Sequence[Record]) -> list[Metrics]:
-        """Return the metrics that an unpacked archive has of each run; raise ValueError if it lacks some."""
+    def contents(self, folder: Path, given: Given) -> Contents:
+        """Read a folder of results; raise ValueError if a file is damaged or runs are missing."""
 
     def runs(self, folder: Path) -> Iterable[Claimed]:
         """Return the runs that the results of an unpacked archive claim to have.
@@ -67,10 +115,19 @@ class Kind(Protocol):
         """
 
     def is_of(self, folder: Path, record: Record, scenario: Scenario) -> bool:
-        """Return whether a scenario is that of a run; true where this version of aqmlab cannot know."""
+        """Return whether a scenario is that of a run."""
 
-    def verdicts(self, folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
-        """Return the verdicts that an unpacked archive states, and those that its runs lead to; None without any.
+    def measured(self, folder: Path, records: Sequence[Record]) -> list[Measured]:
+        """Return what an unpacked archive has of each run; raise ValueError if it lacks some."""
+
+    def task(self, folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
+        """Return the task that measures a run again."""
+
+    def again(self, task: Task, scenario: Scenario, outcome: Outcome) -> Measured:
+        """Return all that a task measured."""
+
+    def remade(self, folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
+        """Judge and draw again what the runs of an unpacked archive, with files of these names, lead to.
 
         Raise ValueError if its runs are not those of its verdicts.
         """
@@ -78,13 +135,13 @@ class Kind(Protocol):
 
 def head(folder: Path) -> str:
     """Return the name of the head of a folder of results; raise ValueError if it has none, or several."""
-    found = [name for name in KINDS if (folder / name).is_file()]
+    found = [name for name in HEADS if (folder / name).is_file()]
     if len(found) == 1:
         return found[0]
-    has = f"has {' and '.join(found)}: seal one of them alone" if found else f"has none of {', '.join(KINDS)}"
+    has = f"has {' and '.join(found)}: seal one of them alone" if found else f"has none of {', '.join(HEADS)}"
     raise ValueError(f"{os.fspath(folder)}: {has}; give a folder that --out wrote")
 
 
 def kind(name: str) -> Kind:
     """Return the module for a head."""
-    return cast("Kind", import_module(f"aqmlab.archive.{KINDS[name]}"))
+    return cast("Kind", import_module(f"aqmlab.archive.{_ROOMS[name]}"))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from aqmlab.archive.layout import HEAD, PREVIEW
+from aqmlab.archive import LICENSE
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW
+from aqmlab.archive.people import Party
 from aqmlab.files import json_text
 
 if TYPE_CHECKING:
@@ -32,7 +34,6 @@ _TYPES = {
 """The type of each kind of file, and a sentence on it."""
 
 _OTHER = "Part of the results."
-_AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])\s*(?:<(?P<at>[^<>\s]+)>)?")
 _SOFTWARE = "#aqmlab"
 
 
@@ -53,8 +54,10 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
     root["description"] = describing(head)
     root["datePublished"] = head["date"]
     root["license"] = _license(crate, head["license"])
-    if authors := [_author(crate, text) for text in head["authors"]]:
+    if authors := [_person(crate, Party.parse(text)) for text in head["authors"]]:
         root["author"] = authors if len(authors) > 1 else authors[0]
+    if head["publisher"]:
+        root["publisher"] = _organisation(crate, Party.parse(head["publisher"]))
     for name, size in sorted(sizes.items()):
         if name == PREVIEW:  # part of the description, not of what is described
             continue
@@ -72,7 +75,7 @@ def metadata(head: Mapping[str, Any], sizes: Mapping[str, int]) -> bytes:
             "name": "aqmlab",
             "version": head["version"],
             "description": "A laboratory for Active Queue Management.",
-            "license": {"@id": "https://spdx.org/licenses/Apache-2.0"},
+            "license": {"@id": _address(LICENSE)},
         },
     )
     crate.add(software)
@@ -104,30 +107,71 @@ def describing(head: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def require(authors: list[str], license_: str) -> None:
-    """Raise ValueError for an author or a licence that is not as it should be."""
-    for text in authors:
-        if not _AUTHOR.fullmatch(text):
-            raise ValueError(f"{text!r}: an author is a name, or a name and an address: 'Ada <https://orcid.org/…>'")
+def require(parties: Iterable[str], license_: str) -> None:
+    """Raise ValueError for an author, a publisher or a licence that is not as it should be."""
+    for text in parties:
+        Party.parse(text)
     if not re.fullmatch(r"[A-Za-z0-9.+-]+|https?://\S+", license_):
         raise ValueError(f"{license_!r}: a licence is an SPDX identifier, as CC-BY-4.0, or the address of its text")
 
 
-def _author(crate: ROCrate, text: str) -> Any:
+def _person(crate: ROCrate, party: Party) -> Any:
     from rocrate.model.person import Person
 
-    found = _AUTHOR.fullmatch(text)
-    assert found  # as `require` has checked
-    place = f"#{'-'.join(found['name'].split())}"
-    return crate.add(Person(crate, found["at"] or place, properties={"name": found["name"]}))
+    person = crate.add(Person(crate, party.id, properties={"name": party.name}))
+    if party.mail:
+        person["email"] = party.mail
+        person["contactPoint"] = _contact(crate, party)
+    if party.affiliation:
+        person["affiliation"] = _organisation(crate, Party(party.affiliation))
+    return person
+
+
+def _organisation(crate: ROCrate, party: Party) -> Any:
+    from rocrate.model.contextentity import ContextEntity
+
+    properties = {"@type": "Organization", "name": party.name}
+    organisation = crate.add(ContextEntity(crate, party.id, properties=properties))
+    if party.mail:
+        organisation["contactPoint"] = _contact(crate, party)
+    return organisation
+
+
+def _contact(crate: ROCrate, party: Party) -> Any:
+    from rocrate.model.contextentity import ContextEntity
+
+    properties = {"@type": "ContactPoint", "contactType": "author", "email": party.mail}
+    return crate.add(ContextEntity(crate, f"mailto:{party.mail}", properties=properties))
 
 
 def _license(crate: ROCrate, text: str) -> Any:
     from rocrate.model.contextentity import ContextEntity
 
-    address = text if "://" in text else f"https://spdx.org/licenses/{text}"
     properties = {"@type": "CreativeWork", "name": text, "description": f"The licence {text}."}
-    return crate.add(ContextEntity(crate, address, properties=properties))
+    return crate.add(ContextEntity(crate, _address(text), properties=properties))
+
+
+def _address(text: str) -> str:
+    """Return the address of a licence, given that or its SPDX identifier."""
+    return text if "://" in text else f"https://spdx.org/licenses/{text}"
+
+
+def require_same(document: Mapping[str, Any], head: Mapping[str, Any]) -> None:
+    """Refuse a description whose title, date, licence or authors are not those of the head."""
+    entities = {one["@id"]: one for one in document["@graph"]}
+    root = entities["./"]
+    authors = root.get("author", [])
+    names = [entities[one["@id"]]["name"] for one in (authors if isinstance(authors, list) else [authors])]
+    found = {
+        "title": root["name"],
+        "date": root["datePublished"],
+        "license": entities[root["license"]["@id"]]["name"],
+        "authors": names,
+    }
+    wanted = {name: head[name] for name in found} | {"authors": [Party.parse(text).name for text in head["authors"]]}
+    for name, value in found.items():
+        if value != wanted[name]:
+            raise ValueError(f"{CRATE}: {name} = {value!r}: {HEAD} has {wanted[name]!r}")
 
 
 def checksums(document: Mapping[str, Any]) -> dict[str, str]:

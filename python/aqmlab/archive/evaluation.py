@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import stored
-from aqmlab.archive.contents import Claimed, Contents
-from aqmlab.archive.layout import STORE, Record
+from aqmlab.archive import own, stored
+from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
+from aqmlab.archive.layout import OWN, STORE, Record
 from aqmlab.evaluation.guidelines import GUIDELINES
 from aqmlab.evaluation.run import Effort, run, studies
 from aqmlab.evaluation.scorecard import scorecard
+from aqmlab.evaluation.show import folder as shown
 from aqmlab.evaluation.show.document import document
 from aqmlab.execute.engine import Engine
 from aqmlab.kinds import EVALUATION
-from aqmlab.results.result import Metrics
+from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, is_own
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan
 
-HEAD = "evaluation.json"
 _AGAIN = "repeat aqmlab evaluate"
 
+measured, task, again = stored.measured, stored.task, stored.again
 
-def contents(folder: Path, store: Path | None) -> Contents:
+
+def _known(folder: Path) -> dict[str, Any]:
+    return unsealed(folder / EVALUATION.head, EVALUATION, _AGAIN)
+
+
+def facts(folder: Path) -> Facts:
     """See `Kind`."""
-    known = unsealed(folder / HEAD, EVALUATION, _AGAIN)
-    effort = _effort(known)
-    if str(effort.engine) != "packet":
-        raise ValueError(f"{folder / HEAD}: made with --engine {effort.engine}, whose runs differ: not sealed")
-    if own := [label for label in known["labels"] if is_own(label)]:
-        raise ValueError(
-            f"{folder / HEAD}: {own[0]}: a discipline of your own, whose file an evaluation does not keep: "
-            "seal results of aqmlab compare, which keep it"
-        )
-    records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, store))
+    known = _known(folder)
     title = f"Evaluation by RFC 7928: {', '.join(known['labels'])}"
-    return Contents(
-        "an evaluation", title, known["version"], records, files, known["command"], "RFC 7928", _verdicts(known)
-    )
+    engines = {known["engine_name"]: known["version"]}
+    return Facts("an evaluation", title, known["version"], engines, known["command"], "RFC 7928", _verdicts(known))
 
 
-def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
-    """See `Kind`."""
-    return stored.metrics(folder, records)
+def contents(folder: Path, given: Given) -> Contents:
+    """See `Kind`; the files of disciplines of the user's own must be where they were."""
+    known = _known(folder)
+    effort = _effort(known)
+    if str(effort.engine) != PACKET:
+        raise ValueError(
+            f"{folder / EVALUATION.head}: made with --engine {effort.engine}, whose runs differ: not sealed"
+        )
+    records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, given.store))
+    programs = {place: Path(own.file_of(label)) for label, place in _programs(known).items()}
+    return Contents(facts(folder), records, {**files, **programs})
+
+
+def _programs(known: Mapping[str, Any]) -> dict[str, str]:
+    """Return the place in an archive of the file of each discipline of the user's own, by label."""
+    programs = ((number, label) for number, label in enumerate(known["labels"]) if is_own(label))
+    return {label: f"{OWN}{number}-{Path(own.file_of(label)).name}" for number, label in programs}
 
 
 def runs(folder: Path) -> Iterable[Claimed]:
@@ -55,36 +64,40 @@ def runs(folder: Path) -> Iterable[Claimed]:
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     """See `Kind`."""
-    return stored.is_of(record, scenario, unsealed(folder / HEAD, EVALUATION, _AGAIN)["version"])
+    return stored.is_of(record, scenario, _known(folder)["version"])
 
 
-def verdicts(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """See `Kind`."""
-    known = unsealed(folder / HEAD, EVALUATION, _AGAIN)
-    if any(map(is_own, known["labels"])):
-        raise ValueError(f"{HEAD}: has a discipline of its author's: not judged")
-    effort, store = _effort(known), folder / STORE
-    keys = {key for _, study in studies(GUIDELINES, effort) for _, _, _, key in Plan.of(study).runs()}
-    if missing := keys - Store(store).finished(keys):
-        raise ValueError(f"{STORE}: {len(missing)} of {len(keys)} runs of the scorecard are missing")
+def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
+    """See `Kind`. With a discipline of its author's no file is made again: its path is in all of them."""
+    known = _known(folder)
+    if known["engine_name"] != PACKET or known["reference"] not in known["labels"]:
+        raise ValueError(f"{EVALUATION.head}: no evaluation that can be sealed")
+    moved = {label: own.moved(label, os.fspath(folder / place)) for label, place in _programs(known).items()}
+    effort, store = _effort(known, moved), folder / STORE
+    stored.require_runs(folder, [study for _, study in studies(GUIDELINES, effort)], "the scorecard", known["version"])
     evidence = run(GUIDELINES, effort, store)
-    judged = document(evidence, scorecard(evidence, known["correction"]), {}, known["command"], known["seconds"])
-    return _verdicts(known), _verdicts(judged)
+    card = scorecard(evidence, known["correction"])
+    judged = document(evidence, card, {}, known["command"], known["seconds"])
+    now = _verdicts(judged, {there: label for label, there in moved.items()})
+    files = shown.contents(evidence, card, known["command"], known["seconds"], watch, known["simulated"])
+    return Remade(now, () if moved else files)
 
 
-def _effort(known: Mapping[str, Any]) -> Effort:
-    labels, engine = known["labels"], Engine.parse(known["engine_name"])
-    return Effort(labels, known["reference"], known["seeds"], known["sections"], engine)
+def _effort(known: Mapping[str, Any], moved: Mapping[str, str] | None = None) -> Effort:
+    """Return the effort, with disciplines of the user's own in other places."""
+    reference, *labels = ((moved or {}).get(label, label) for label in [known["reference"], *known["labels"]])
+    return Effort(labels, reference, known["seeds"], known["sections"], Engine.parse(known["engine_name"]))
 
 
-def _verdicts(known: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each tested cell of the scorecard, with its verdict."""
+def _verdicts(known: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the text of each tested cell of the scorecard, with its verdict; ``names`` has labels to be replaced."""
     found = {}
     for guideline in known["guidelines"]:
         for case in guideline["cases"]:
             for row in case["rows"]:
+                label = (names or {}).get(row["label"], row["label"])
                 for measure, cell in zip(case["measures"], row["cells"], strict=True):
-                    place = f"{case['anchor']}, {row['label']}, {measure['name']}"
+                    place = f"{case['anchor']}, {label}, {measure['name']}"
                     if cell["verdict"]:
                         found[place] = f"{cell['verdict']} ({cell['text']})"
     return found

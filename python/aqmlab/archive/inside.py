@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aqmlab.archive.layout import SCENARIOS
+import psutil
+
+from aqmlab.archive.layout import PAPER, SCENARIOS
 from aqmlab.scenario import is_own
+from aqmlab.sweeps.result import VARIANTS
 
 
 def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
@@ -19,7 +22,8 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
     programs = [name for name in names if name.casefold().endswith((".py", ".pyc", ".so"))]
     for name in names:
         sealed = name.startswith(SCENARIOS)
-        if not name.endswith(".toml") or not (sealed or PurePosixPath(name).name == "scenario.toml"):
+        read = sealed or name.startswith(f"{VARIANTS}/") or PurePosixPath(name).name == "scenario.toml"
+        if not (read and name.endswith(".toml")) or name.startswith(PAPER):
             continue
         path = folder / name
         for key, text in _texts(tomllib.loads(path.read_text(encoding="utf-8"))):
@@ -33,6 +37,19 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
             f"its runs need {len(programs)} programs in Python that it has: {', '.join(programs)}: read them, "
             "and repeat the command with --trust if they may run on this machine"
         )
+
+
+def require_room(folder: Path, names: Sequence[str]) -> None:
+    """Refuse an archive with a table that would fill the memory: a few bytes of Parquet may stand for many rows."""
+    import polars
+
+    free = psutil.virtual_memory().available
+    for name in names:
+        if name.endswith(".parquet"):
+            table = polars.scan_parquet(folder / name)
+            rows = table.select(polars.len()).collect().item()
+            if (need := 8 * rows * len(table.collect_schema())) > free:
+                raise ValueError(f"{name}: a table of {need / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free")
 
 
 def _has(folder: Path, path: Path) -> bool:

@@ -27,6 +27,12 @@ RUNS = f"{SEALED}runs.csv"
 SCENARIOS = f"{SEALED}scenarios/"
 TRACES = f"{SEALED}traces/"
 
+OWN = f"{SEALED}own/"
+"""The files of the disciplines of its author's that an evaluation has."""
+
+PAPER = f"{SEALED}paper/"
+"""The folder of a paper of its author's."""
+
 STORE = f"{SEALED}store"
 """The folder with the runs of a reproduction or an evaluation, as a store has them."""
 

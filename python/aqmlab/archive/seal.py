@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.archive import contents, crate
+from aqmlab.archive import LICENSE, contents, crate
 from aqmlab.archive.container import sha256, write
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, counted, table
+from aqmlab.archive.contents import Given
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, table
+from aqmlab.archive.page import page
+from aqmlab.archive.remade import code
+from aqmlab.figures import matplotlib
 from aqmlab.files import UNFINISHED
 from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import sealed
 
 if TYPE_CHECKING:
     from aqmlab.archive.contents import Contents
-
-LICENSE = "Apache-2.0"
-"""The licence of an archive if no other is given: that of aqmlab."""
 
 _LEFT_OUT = ("store",)
 """Folders of finished runs beside the results: the archive has those of its runs."""
@@ -59,7 +60,9 @@ def seal(
     file: str | os.PathLike[str],
     *,
     store: str | os.PathLike[str] | None = None,
+    paper: str | os.PathLike[str] | None = None,
     authors: Sequence[str] = (),
+    publisher: str = "",
     license: str = LICENSE,
 ) -> Sealed:
     """Pack a folder of results into one file, which `verify` checks.
@@ -75,8 +78,12 @@ def seal(
         The file to write.
     store : str or PathLike
         The folder of the runs of a reproduction or an evaluation, if it is neither in `folder` nor beside it.
+    paper : str or PathLike
+        The folder of the paper of a reproduction, if it is one of your own.
     authors : sequence of str
-        The authors: names, each with an address in angle brackets if it has one.
+        The authors: ``Ada Lovelace <ada@example.org> <https://orcid.org/…> (University of London)``, or less.
+    publisher : str
+        The organisation that publishes the archive, likewise.
     license : str
         The SPDX identifier of the archive's licence, or the address of its text.
 
@@ -93,17 +100,17 @@ def seal(
         If rocrate is not installed; ``pip install 'aqmlab[archive]'`` installs it.
     """
     folder, file = Path(folder), Path(file)
-    crate.require(list(authors), license)
+    crate.require([*authors, *filter(None, [publisher])], license)
     if folder.resolve() in file.resolve().parents:
         raise ValueError(f"{file}: is in the folder that is sealed: choose a file outside of {folder}")
     name = contents.head(folder)
-    found = contents.kind(name).contents(folder, Path(store) if store else None)
+    given = Given(Path(store) if store else None, Path(paper) if paper else None)
+    found = contents.kind(name).contents(folder, given)
     files: dict[str, bytes | Path] = dict(_results(folder))
     files |= found.files
     files[RUNS] = table(found.records)
-    head = _head(name, found, authors, license, (folder / name).stat().st_mtime)
-    from aqmlab.archive.page import page  # imports the templates
-
+    about = {"authors": list(authors), "publisher": publisher, "license": license}
+    head = _head(name, found, about, (folder / name).stat().st_mtime)
     files[PREVIEW] = page(head, files).encode()
     head["files"] = {path: sha256(content) for path, content in sorted(files.items())}
     sizes = {path: len(one) if isinstance(one, bytes) else one.stat().st_size for path, one in files.items()}
@@ -129,22 +136,18 @@ def _results(folder: Path) -> Iterator[tuple[str, Path]]:
         yield name, path
 
 
-def _head(name: str, found: Contents, authors: Sequence[str], license_: str, made: float) -> dict[str, Any]:
+def _head(name: str, found: Contents, about: Mapping[str, Any], made: float) -> dict[str, Any]:
     """Return the head without the files."""
     system = f"{platform.system()} on {platform.machine()}, Python {platform.python_version()}"
     return {
         "schema": ARCHIVE.version,
-        "kind": found.kind,
-        "title": found.title,
-        "source": found.source,
-        "command": found.command,
+        **found.facts.document(),
         "head": name,
-        "version": found.version,
         "build": _core.build,
+        "code": code(),
+        "drawing": matplotlib.maker(),
         "platform": system,
         "date": crate.when(made),
-        "authors": list(authors),
-        "license": license_,
+        **about,
         "runs": len(found.records),
-        "verdicts": counted(found.verdicts.values()),
     }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 
-from aqmlab.archive.contents import Claimed
+from aqmlab.archive import recorded
+from aqmlab.archive.contents import Claimed, Measured, OtherVersion
 from aqmlab.archive.layout import STORE, Record
 from aqmlab.archive.scenarios import Scenarios
-from aqmlab.execute.engine import Engine
-from aqmlab.execute.task import digest, key
-from aqmlab.results.result import PACKET, Metrics
+from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.task import Outcome, Task, digest, key, opened
+from aqmlab.results.frames import flat
+from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.store import Store, series_name
 from aqmlab.sweeps.study import Plan, Study
 
 
@@ -33,7 +37,8 @@ def packed(studies: Iterable[tuple[str, Study]], store: Path) -> tuple[list[Reco
     scenarios = Scenarios()
     records: dict[bytes, Record] = {}
     series = set()
-    for name, study in studies:
+    # Studies with series first: the scenario of a run that several share then has the [record] of its series.
+    for name, study in sorted(studies, key=lambda one: not one[1].series):
         plan = Plan.of(study)
         paths: dict[tuple[int, str], str] = {}
         for number, label, seed, run in plan.runs():
@@ -64,17 +69,74 @@ def runs(folder: Path) -> Iterator[Claimed]:
             yield seed, PACKET, run.hex(), STORE
 
 
+def require_runs(folder: Path, studies: Iterable[Study], what: str, version: str) -> None:
+    """Raise ValueError if the store of an unpacked archive lacks a run of these studies, which are those of ``what``.
+
+    Nothing is simulated for a run that is missing. Raise `OtherVersion` if ``version``, that of the engine that made
+    them, is not ours.
+    """
+    if version != PACKETS.version:
+        raise OtherVersion(f"the keys of runs are those of aqmlab {version}: judge with that version")
+    plans = [Plan.of(study) for study in studies]
+    keys = {key for plan in plans for _, _, _, key in plan.runs()}
+    store = Store(folder / STORE)
+    if missing := keys - store.finished(keys):
+        raise ValueError(f"{STORE}: {len(missing)} of {len(keys)} runs of {what} are missing")
+    there = store.recorded()
+    names = {plan.study.series_name(key) for plan in plans if plan.study.series for _, _, _, key in plan.runs()}
+    if lost := names - there:
+        raise ValueError(f"{STORE}: {len(lost)} of {len(names)} series of {what} are missing")
+
+
 def is_of(record: Record, scenario: Scenario, version: str) -> bool:
     """Return whether a scenario is that of a run, by its key, if ours is the version of the engine that made it."""
     engine = Engine.parse(record.engine)
     return engine.version != version or key(digest(scenario), record.seed, engine).hex() == record.key
 
 
-def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
-    """Return the metrics of runs in the store of an unpacked archive; raise ValueError if it lacks some."""
+def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
+    """Return what the store of an unpacked archive has of each run; raise ValueError if it lacks some."""
+    import polars
+
+    store = Store(folder / STORE)
     keys = [bytes.fromhex(one.key) for one in records]
-    frame = Store(folder / STORE).frame(keys)
-    rows = {row["key"]: row for row in frame.iter_rows(named=True)}
+    rows = {row["key"]: row for row in store.frame(keys).iter_rows(named=True)}
     if missing := [one.name for one, key in zip(records, keys, strict=True) if key not in rows]:
         raise ValueError(f"{STORE}: {len(missing)} runs are missing: {missing[0]}")
-    return [{name: value for name, value in rows[key].items() if name not in ("key", "seed")} for key in keys]
+    distributions = store.distributions(keys)
+    there = store.recorded()
+    found: list[Measured] = []
+    for record, run in zip(records, keys, strict=True):
+        row = {name: value for name, value in rows[run].items() if name not in ("key", "seed")}
+        name = _series(folder, record, Scenario.load(folder / record.scenario))
+        series = {"series": recorded.digest(polars.DataFrame(store.series(name)))} if name in there else {}
+        found.append({**row, "distributions": distributions[run], **series})
+    return found
+
+
+def _series(folder: Path, record: Record, scenario: Scenario) -> str:
+    """Return the name in the store of the series of a run."""
+    return series_name(bytes.fromhex(record.key), scenario.resolved["record"])
+
+
+def bare(scenario: Scenario) -> Scenario:
+    """Return a scenario that records nothing over time."""
+    return scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
+
+
+def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
+    """Return the task that measures a run again, with its series if the archive has them."""
+    series = _series(folder, record, scenario) in Store(folder / STORE).recorded()
+    wanted = bare(scenario).with_({"record.series": True}) if series else bare(scenario)
+    return Task(wanted.core, record.seed, b"", "", engine.work(wanted), series=series, engine=engine)
+
+
+def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:
+    """See `Kind`."""
+    import polars
+
+    document = opened(outcome.payload, 0)[1]
+    found = {**dict(flat(document)), "distributions": json.loads(json.dumps(document["distributions"]))}
+    if task.series:
+        found["series"] = recorded.digest(polars.read_parquet(BytesIO(outcome.series)))
+    return found

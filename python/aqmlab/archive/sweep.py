@@ -3,72 +3,95 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import stored
-from aqmlab.archive.contents import Claimed, Contents
-from aqmlab.archive.layout import Record
+from aqmlab.archive import own, shown, stored
+from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
+from aqmlab.archive.documents import require_same
+from aqmlab.archive.layout import RUNS, Record
+from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.task import digest, key
+from aqmlab.execute.recordings import files_of
+from aqmlab.execute.task import Outcome, Task, digest, key, opened
 from aqmlab.execute.variants import performing, with_discipline
-from aqmlab.results.result import Metrics
-from aqmlab.scenario import Scenario
+from aqmlab.files import json_text
+from aqmlab.kinds import SWEEP
+from aqmlab.results.frames import flat
+from aqmlab.scenario import Scenario, is_own
 from aqmlab.sweeps.points import Design, Scalar
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.study import Study
 
-HEAD = "sweep.json"
+
+def facts(folder: Path) -> Facts:
+    """See `Kind`."""
+    sweep = Sweep.load(folder)
+    title = json.loads((folder / SWEEP.head).read_bytes())["scenario"]["title"]  # the scenario would read recordings
+    engines = {sweep.engine_name: sweep.version}
+    return Facts("a sweep", title, sweep.version, engines, shown.command(folder))
 
 
-def contents(folder: Path, store: Path | None) -> Contents:
-    """See `Kind`; the folder has everything, a store is not needed."""
+def contents(folder: Path, given: Given) -> Contents:
+    """See `Kind`; the folder has everything."""
     sweep = Sweep.load(folder)
     if not sweep.done:
-        raise ValueError(f"{folder / HEAD}: the sweep has no finished run")
+        raise ValueError(f"{folder / SWEEP.head}: the sweep has no finished run")
     engine = Engine.parse(sweep.engine_name)
     scenarios = Scenarios()
-    known: dict[tuple[Any, ...], tuple[str, str]] = {}
+    known: dict[tuple[Any, ...], str] = {}
     records = []
     for row in sweep.frame.iter_rows(named=True):
         label = ", ".join([row["aqm"], *(f"{path} = {row[path]}" for path in sweep.parameters)])
         place = (row["aqm"], *(row[path] for path in sweep.parameters))
-        own = performing(row["aqm"], [engine])[engine]
+        able = performing(row["aqm"], [engine])[engine]
         if place not in known:
-            scenario = _scenario(sweep, row, own)
+            variants = _variants(sweep, row["aqm"], sweep.scenario.base)
+            found = (
+                one
+                for one in _scenarios(sweep, row, variants)
+                if key(digest(one), row["seed"], able).hex() == row["key"]
+            )
+            scenario = next(found, None)
             if scenario is None:
                 raise ValueError(
-                    f"{folder / HEAD}: {label}: no scenario of this aqmlab, {engine.version}, has the key of this run. "
-                    f"The sweep is of {sweep.version}. Its disciplines must be named as for --aqm, with their files "
-                    "where they were, and its recordings must not have changed"
+                    f"{folder / SWEEP.head}: {label}: no scenario of this aqmlab, {engine.version}, has the key of "
+                    f"this run. The sweep is of {sweep.version}. Its recordings, and the files of disciplines of your "
+                    "own, must be where they were and must not have changed"
                 )
-            known[place] = digest(scenario), scenarios.add(scenario)
-        records.append(Record(label, known[place][1], row["seed"], str(own), row["key"], HEAD))
-    return Contents("a sweep", str(sweep.scenario.title), sweep.version, records, scenarios.files)
+            known[place] = scenarios.add(scenario)
+        records.append(Record(label, known[place], row["seed"], str(able), row["key"], SWEEP.head))
+    return Contents(facts(folder), records, scenarios.files)
 
 
-def _scenario(sweep: Sweep, row: Mapping[str, Any], engine: Engine) -> Scenario | None:
-    """Return the scenario of a row: that which has the row's key."""
-    base, label = sweep.scenario.base, row["aqm"]
-    paths = tuple(sweep.parameters)
-    for variant in _variants(base, label):
+def _scenarios(sweep: Sweep, row: Mapping[str, Any], variants: Sequence[Scenario]) -> Iterator[Scenario]:
+    """Yield the valid scenarios that a row may stand for, given those that its discipline may."""
+    label, paths = row["aqm"], tuple(sweep.parameters)
+    for variant in variants:
         for point in itertools.product(*(_written(row[path], sweep.parameters[path]) for path in paths)):
             with suppress(ValueError):  # a quantity that this parameter does not take
-                scenario = Study(base, {label: variant}, Design(paths, [point]), []).scenario_at(label, point)
-                if key(digest(scenario), row["seed"], engine).hex() == row["key"]:
-                    return scenario
-    return None
+                scenario = Study(variant, {label: variant}, Design(paths, [point]), []).scenario_at(label, point)
+                scenario.check()
+                yield scenario
 
 
-def _variants(base: Scenario, label: str) -> Iterator[Scenario]:
-    """Yield the scenarios that a discipline's label may stand for: with its own parameters, or as it is named."""
-    if label == base.aqm:
-        yield base
+def _variants(sweep: Sweep, label: str, base: Scenario, spec: str = "") -> list[Scenario]:
+    """List the scenarios that the label of a discipline may stand for, without the varying parameters.
+
+    They are that which the sweep has kept for it; otherwise that with the discipline as it is named, and the sweep's
+    own if it has it. ``spec`` takes the place of the label, if the discipline's file is elsewhere now.
+    """
+    if label in sweep.variants:
+        return [sweep.variants[label]]
+    found = [base] if label == base.aqm else []
     with suppress(ValueError):
-        yield with_discipline(base, label)
+        found.append(with_discipline(base, spec or label))
+    return found
 
 
 def _written(value: Scalar, unit: str) -> list[Scalar]:
@@ -77,28 +100,71 @@ def _written(value: Scalar, unit: str) -> list[Scalar]:
     return [f"{value!r} {unit}", value, *whole] if unit else [value, *whole]
 
 
-def metrics(folder: Path, records: Sequence[Record]) -> list[Metrics]:
-    """See `Kind`."""
-    sweep = Sweep.load(folder)
-    rows = {row["key"]: row for row in sweep.frame.select("key", *sweep.metrics).iter_rows(named=True)}
-    found = [rows.get(one.key) for one in records]
-    if None in found:
-        raise ValueError(f"{HEAD}: no run has the key {records[found.index(None)].key}")
-    return [{name: value for name, value in row.items() if name != "key"} for row in found if row]
-
-
 def runs(folder: Path) -> Iterator[Claimed]:
     """See `Kind`."""
-    sweep = Sweep.load(folder)
+    sweep = _unpacked(folder)
+    saved = json.loads((folder / SWEEP.head).read_bytes())
+    require_same(SWEEP.head, saved, json.loads(json_text(sweep.document())))
+    if not sweep.interrupted and sweep.wanted != sweep.done + sweep.failed:
+        raise ValueError(
+            f"{SWEEP.head}: wanted = {sweep.wanted}: it has {sweep.done} runs, and {sweep.failed} that failed"
+        )
     engine = Engine.parse(sweep.engine_name)
     for aqm, seed, run in sweep.frame.select("aqm", "seed", "key").iter_rows():
-        yield seed, str(performing(aqm, [engine])[engine]), run, HEAD
+        yield seed, str(performing(aqm, [engine])[engine]), run, SWEEP.head
+
+
+def _unpacked(folder: Path) -> Sweep:
+    """Return the sweep of an unpacked archive, with the recordings that the archive has."""
+    sweep = Sweep.load(folder)
+    first = Scenario.load(folder / listed((folder / RUNS).read_bytes())[0].scenario)
+    here = files_of(first.to_toml())
+    variants = {label: one.with_(here) for label, one in sweep.variants.items()}
+    return replace(sweep, scenario=sweep.scenario.with_(here), variants=variants)
 
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
+    """See `Kind`: by the key of the run, and by its row, which has the discipline and the point."""
+    import polars
+
+    sweep = Sweep.load(folder)
+    (row,) = sweep.frame.filter(polars.col("key") == record.key, polars.col("seed") == record.seed).to_dicts()[:1]
+    # Recordings and programs are those of the archive, never those at the paths that the sweep has.
+    here = files_of(scenario.to_toml())
+    base = sweep.scenario.base.with_(here)
+    spec = row["aqm"]
+    if is_own(spec) and spec not in sweep.variants:
+        programs = [name for name, _ in scenario.core.own_algorithms]
+        if not programs:
+            return False
+        spec = own.moved(spec, own.file_of(programs[0]))
+    variants = [one.with_(here) for one in _variants(sweep, row["aqm"], base, spec)]
+    wanted = digest(scenario)
+    is_row = any(digest(one) == wanted for one in _scenarios(sweep, row, variants))
+    return is_row and stored.is_of(record, scenario, sweep.version)
+
+
+def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
     """See `Kind`."""
-    return stored.is_of(record, scenario, Sweep.load(folder).version)
+    sweep = Sweep.load(folder)
+    rows = {row["key"]: row for row in sweep.frame.select("key", *sweep.metrics).iter_rows(named=True)}
+    if missing := [one.key for one in records if one.key not in rows]:
+        raise ValueError(f"{SWEEP.head}: no run has the key {missing[0]}")
+    return [{name: value for name, value in rows[one.key].items() if name != "key"} for one in records]
 
 
-def verdicts(folder: Path) -> None:
-    """See `Kind`: there are none."""
+def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
+    """See `Kind`; a sweep records no series."""
+    bare = stored.bare(scenario)
+    return Task(bare.core, record.seed, b"", "", engine.work(bare), engine=engine)
+
+
+def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:
+    """See `Kind`."""
+    return dict(flat(opened(outcome.payload, 0)[1]))
+
+
+def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
+    """See `Kind`: there are no verdicts."""
+    sweep = _unpacked(folder)
+    return Remade(None, shown.files(folder, sweep, names, [sweep.scenario, *sweep.variants.values()]))

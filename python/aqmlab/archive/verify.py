@@ -2,114 +2,82 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import secrets
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from aqmlab.archive import contents, crate
+from aqmlab import _core
+from aqmlab.archive import SAMPLE, contents, crate
 from aqmlab.archive.container import ArchiveError, sha256, unpack
-from aqmlab.archive.inside import require_inside
-from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, counted, records
-from aqmlab.execute import threads
-from aqmlab.execute.engine import PACKETS, Engine
-from aqmlab.execute.room import chosen_workers, memory
-from aqmlab.execute.task import Outcome, Task, opened
+from aqmlab.archive.contents import Claimed, Facts, Watch
+from aqmlab.archive.inside import require_inside, require_room
+from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, records
+from aqmlab.archive.remade import Files, Judged, placeless, remake
+from aqmlab.archive.repeated import Repeated, is_repeatable, repeat, version_of
+from aqmlab.execute.room import chosen_workers
+from aqmlab.files import read_json
 from aqmlab.kinds import ARCHIVE
-from aqmlab.results.frames import flat
-from aqmlab.results.result import Metrics
-from aqmlab.scenario import Scenario
 from aqmlab.sealed import unsealed
-
-SAMPLE = 20
-"""The number of runs that are repeated if no other is given."""
-
-_REPEATABLE = ("packet", "fluid")
-"""The engines whose runs are the same on every machine."""
-
-_COST = ("engine.cpu_seconds",)
-"""The metrics of a run that differ each time."""
-
-Watch = Callable[[str, float], None]
-"""Called with the name of the current step and the fraction of it that is done."""
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """A run that was repeated: the metrics that differ, with the archive's value and that of now; and its error."""
-
-    record: Record
-    differences: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
-    error: str = ""
-
-    @property
-    def is_same(self) -> bool:
-        """Whether the run is the same, bit for bit."""
-        return not self.differences and not self.error
-
-    def __str__(self) -> str:
-        if self.error:
-            return f"{self.record.name}: failed: {self.error}"
-        if not self.differences:
-            return f"{self.record.name}: bit-identical"
-        shown = [f"{name} {_shown(was)} was sealed, {_shown(now)} now" for name, (was, now) in self.differences.items()]
-        more = f"; {len(shown) - 3} more" if len(shown) > 3 else ""
-        return f"{self.record.name}: {len(shown)} metrics differ: {'; '.join(shown[:3])}{more}"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """The verdicts that the archive states, those that its runs lead to, and why there are none of the latter."""
-
-    stated: Mapping[str, str] = field(default_factory=dict)
-    now: Mapping[str, str] = field(default_factory=dict)
-    error: str = ""
-
-    @property
-    def changed(self) -> dict[str, tuple[str, str]]:
-        """The verdicts that do not stand, by claim: as stated, and as the runs lead to them."""
-        names = dict.fromkeys([*self.stated, *self.now])
-        both = {name: (self.stated.get(name, "none"), self.now.get(name, "none")) for name in names}
-        return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
 
 
 @dataclass(frozen=True)
 class Verification:
     """What came of verifying an archive whose files are whole.
 
-    ``head`` is the archive's, ``version`` the engine's here, ``seed`` that of the sample. ``left`` is the number of
-    runs whose engine sends real packets, which no other run repeats. ``judged`` is None if the archive states no
-    verdicts.
+    ``head`` is the archive's, and ``engines`` has the version here of each engine that performed its runs, None if this
+    machine lacks it. ``seed`` is that of the sample. ``left`` is the number of runs that cannot be repeated here,
+    because their engine sends real packets. ``judged`` is None if the archive states no verdicts. ``files`` are the
+    figures, tables and pages that were made again.
     """
 
     file: Path
     sha256: str
     head: Mapping[str, Any]
-    version: str
+    engines: Mapping[str, str | None]
     seed: int
     repeated: Sequence[Repeated]
     left: int
     judged: Judged | None
+    files: Files
 
     @property
     def is_sound(self) -> bool:
-        """Whether every run that was repeated is the same, bit for bit, and every verdict stands."""
+        """Whether every run that was repeated is the same, every verdict stands, and no figure or page differs."""
         judged = self.judged is None or not (self.judged.error or self.judged.changed)
-        return judged and all(one.is_same for one in self.repeated)
+        return judged and self.files.is_sound and all(one.is_same for one in self.repeated)
 
     def _conclusion(self) -> str:
         if self.is_sound:
-            return "sound" if self.repeated else "sound, but no run was repeated"
+            unseen = [] if self.repeated else ["no run was repeated"]
+            unseen += ["no figure or report was made again"] if self.files.reason else []
+            unseen += ["some figures were not compared"] if self.files.elsewhere else []
+            return f"sound, but {' and '.join(unseen)}" if unseen else "sound"
         judged = self.judged is not None and self.judged.error
-        return "INCOMPLETE: not judged again" if judged and all(one.is_same for one in self.repeated) else "NOT SOUND"
+        same = self.files.is_sound and all(one.is_same for one in self.repeated)
+        return "INCOMPLETE: not judged again" if judged and same else "NOT SOUND"
+
+    @property
+    def _made_by(self) -> list[str]:
+        """Lines on the versions that made the archive, if they are others than here."""
+        made: Mapping[str, str] = self.head["engines"]
+        lines = [
+            f"made by the {name} engine {made[name]}; this is {here or 'a machine without it'}: "
+            "metrics may differ where the engine changed"
+            for name, here in self.engines.items()
+            if name in made and made[name] != here
+        ]
+        version = self.head["version"]
+        if not made and version != _core.__version__:
+            lines.append(
+                f"made by aqmlab {version}; this is {_core.__version__}: metrics may differ where the engine changed"
+            )
+        return lines
 
     def document(self) -> dict[str, Any]:
         """Return it as a dictionary for JSON."""
@@ -119,7 +87,11 @@ class Verification:
             "sound": self.is_sound,
             "files": len(self.head["files"]),
             "made_by": self.head["version"],
-            "version": self.version,
+            "version": _core.__version__,
+            "engines": {
+                name: {"made_by": self.head["engines"].get(name), "version": here}
+                for name, here in self.engines.items()
+            },
             "seed": self.seed,
             "runs": self.head["runs"],
             "repeated": [
@@ -130,6 +102,7 @@ class Verification:
             "verdicts": None
             if self.judged is None
             else {"stated": len(self.judged.stated), "changed": self.judged.changed, "error": self.judged.error},
+            "made_again": asdict(self.files),
         }
 
     def __repr__(self) -> str:
@@ -138,12 +111,9 @@ class Verification:
             f"{self.file}: {head['kind']}, {head['title']!r}",
             f"SHA-256 {self.sha256}",
             f"{len(head['files'])} files: as their checksums in the archive have it",
+            *self._made_by,
+            *map(str, self.repeated),
         ]
-        if not _is_ours(head["version"], self.version):
-            lines.append(
-                f"made by aqmlab {head['version']}; this is {self.version}: metrics may differ where the engine changed"
-            )
-        lines += [str(one) for one in self.repeated]
         same = sum(one.is_same for one in self.repeated)
         if head["runs"]:
             drawn = "" if len(self.repeated) + self.left == head["runs"] else f", drawn with --seed {self.seed}"
@@ -151,22 +121,9 @@ class Verification:
                 f"the same, bit for bit: {same} of {len(self.repeated)} repeated runs, of {head['runs']}{drawn}"
             )
         if self.left:
-            lines.append(f"{self.left} runs are not repeatable: their engine sends real packets")
-        if self.judged:
-            lines += _verdicts(self.judged)
-        lines.append(self._conclusion())
-        return "\n".join(lines)
-
-
-def _verdicts(judged: Judged) -> list[str]:
-    if judged.error:
-        return [f"verdicts: not judged again: {judged.error}"]
-    lines = [f"{name}: {was!r} is stated, the runs lead to {now!r}" for name, (was, now) in judged.changed.items()]
-    return [*lines, f"{len(judged.stated) - len(lines)} of {len(judged.stated)} verdicts stand"]
-
-
-def _shown(value: float | None) -> str:
-    return "none" if value is None else repr(value)
+            lines.append(f"{self.left} runs are not repeatable here: their engine sends real packets")
+        lines += self.judged.lines if self.judged else []
+        return "\n".join([*lines, *self.files.lines, self._conclusion()])
 
 
 def verify(
@@ -179,7 +136,7 @@ def verify(
     jobs: int | None = None,
     watch: Watch | None = None,
 ) -> Verification:
-    """Check an archive that `seal` wrote: every file, then a sample of its runs, then its verdicts.
+    """Check an archive that `seal` wrote: every file, then a sample of its runs, then its verdicts, figures and pages.
 
     Parameters
     ----------
@@ -192,8 +149,8 @@ def verify(
     expect : str
         The SHA-256 that the archive should have.
     trust : bool
-        Whether to run the Python that the archive has: queue disciplines of its author. Without it, such an archive is
-        refused.
+        Whether to run the Python that the archive has: queue disciplines, or a paper, of its author. Without it, such
+        an archive is refused.
     jobs : int
         The number of runs at a time; by default, one for each core.
     watch : callable
@@ -221,51 +178,39 @@ def verify(
         try:
             head = _whole(folder, names)
             require_inside(folder, names, trust)
-            kind = contents.kind(contents.head(folder))
+            require_room(folder, names)
+            name = contents.head(folder)
+            kind = contents.kind(name)
             listed = records((folder / RUNS).read_bytes())
+            _require_facts(kind.facts(folder), name, head)
             _require_all_runs(kind.runs(folder), listed, head)
-            able = [one for one in listed if one.engine.partition(":")[0] in _REPEATABLE]
+            able = [one for one in listed if is_repeatable(one, head["engines"])]
             places = random.Random(seed).sample(
                 range(len(able)), len(able) if sample is None else min(sample, len(able))
             )
             chosen = [able[place] for place in sorted(places)]
-            archived = kind.metrics(folder, chosen)
-            repeated = _repeat(kind, folder, chosen, archived, chosen_workers(jobs, len(chosen)), watch)
+            archived = kind.measured(folder, chosen)
+            repeated = repeat(kind, folder, chosen, archived, chosen_workers(jobs, len(chosen)), watch)
+            engines = {one.engine: version_of(one.engine) for one in listed}
         except MemoryError:
             raise
         except Exception as error:  # a doctored file may raise anything
             reason = str(error) if isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {error}"
-            raise ArchiveError(f"{path}: {reason.replace(f'{folder}{os.sep}', '')}") from error
+            raise ArchiveError(f"{path}: {placeless(reason, folder)}") from error
         if watch:
             watch("judging", 0.0)
-        judged = _judged(kind, folder, head)
-        version = Engine.parse(able[0].engine).version if able else head["version"]
-        return Verification(path, digest, head, version, seed, repeated, len(listed) - len(able), judged)
+        judged, files = remake(kind, folder, names, head, watch)
+        return Verification(path, digest, head, engines, seed, repeated, len(listed) - len(able), judged, files)
 
 
-def _judged(kind: contents.Kind, folder: Path, head: Mapping[str, Any]) -> Judged | None:
-    """Judge an unpacked archive again; return None if it states no verdicts."""
-    if not head["verdicts"]:
-        return None
-    if not _is_ours(head["version"], PACKETS.version):
-        return Judged(error=f"the keys of runs are those of aqmlab {head['version']}: judge with that version")
-    try:
-        found = kind.verdicts(folder)
-    except Exception as error:  # a doctored file may raise anything
-        return Judged(error=str(error).replace(f"{folder}{os.sep}", ""))
-    judged = Judged(*found) if found else None
-    counts = counted(judged.stated.values()) if judged else {}
-    if counts != head["verdicts"]:
-        return Judged(error=f"{HEAD} has {head['verdicts']}, the results have {counts}")
-    return judged
+def _require_facts(facts: Facts, name: str, head: Mapping[str, Any]) -> None:
+    """Refuse a head that has something else than the results."""
+    for key, value in {**facts.document(), "head": name}.items():
+        if head.get(key) != value:
+            raise ValueError(f"{HEAD}: {key} = {head.get(key)!r:.200}: the results have {value!r:.200}")
 
 
-def _is_ours(made_by: str, ours: str) -> bool:
-    """Return whether two versions are the same; results know that of aqmlab alone, without the hash of the engine."""
-    return made_by in (ours, ours.partition("+")[0])
-
-
-def _require_all_runs(claimed: Iterable[contents.Claimed], listed: Sequence[Record], head: Mapping[str, Any]) -> None:
+def _require_all_runs(claimed: Iterable[Claimed], listed: Sequence[Record], head: Mapping[str, Any]) -> None:
     """Refuse a table of runs that has other runs than the results."""
     stated = Counter((one.seed, one.engine, one.key, one.result) for one in listed)
     if len(listed) != head["runs"] or Counter(claimed) != stated:
@@ -283,64 +228,15 @@ def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
         raise ValueError(f"{len(missing)} files are missing: {missing[0]}")
     if strange := sorted(present - listed.keys()):
         raise ValueError(f"{len(strange)} files were not sealed: {strange[0]}")
-    stated = crate.checksums(json.loads((folder / CRATE).read_bytes()))
+    if missing := sorted({CRATE, PREVIEW, RUNS} - present):
+        raise ValueError(f"{missing[0]} is missing: no archive of aqmlab seal, or a torn one")
+    described = read_json(folder / CRATE)
+    stated = crate.checksums(described)
     for name, wanted in listed.items():
         found = sha256(folder / name)
         if found != wanted:
             raise ValueError(f"{name}: changed: its SHA-256 is {found}, {HEAD} has {wanted}")
         if name not in (CRATE, PREVIEW) and stated.get(name) != wanted:
             raise ValueError(f"{name}: changed with its checksum: {CRATE} has {stated.get(name)}, {HEAD} has {wanted}")
+    crate.require_same(described, head)
     return head
-
-
-def _repeat(
-    kind: contents.Kind,
-    folder: Path,
-    chosen: Sequence[Record],
-    archived: Sequence[Metrics],
-    jobs: int,
-    watch: Watch | None,
-) -> list[Repeated]:
-    """Repeat runs, and compare their metrics with those of the archive."""
-    found: dict[int, Repeated] = {}
-    free = psutil.virtual_memory().available
-
-    def tasks() -> Iterator[Task]:
-        for place, record in enumerate(chosen):
-            engine = Engine.parse(record.engine)
-            try:
-                scenario = Scenario.load(folder / record.scenario)
-                if not kind.is_of(folder, record, scenario):
-                    raise ValueError(f"{record.scenario}: not the scenario of this run")
-                bare = scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
-                if (need := memory(engine, bare) * jobs) > free:
-                    raise ValueError(
-                        f"about {need / 1e9:.1f} GB of memory needed for {jobs} runs at a time, {free / 1e9:.1f} GB "
-                        "are free: give fewer --jobs"
-                    )
-                yield Task(bare.core, record.seed, b"", str(place), engine.work(bare), engine=engine)
-            except (ValueError, OSError) as error:
-                found[place] = Repeated(record, error=str(error))
-
-    def on_done(task: Task, outcome: Outcome) -> None:
-        place = int(task.label)
-        record = chosen[place]
-        if outcome.error:
-            found[place] = Repeated(record, error=outcome.error)
-            return
-        now = dict(flat(opened(outcome.payload, 0)[1]))
-        found[place] = Repeated(record, _differences(archived[place], now))
-
-    def look(under_way: float) -> None:
-        if watch:
-            watch(f"repeating {len(chosen)} runs", len(found) / max(1, len(chosen)))
-
-    threads.executor(max(1, jobs))(tasks(), on_done, look)
-    return [found[place] for place in range(len(chosen))]
-
-
-def _differences(archived: Metrics, now: Metrics) -> dict[str, tuple[float | None, float | None]]:
-    """Return the metrics that differ; one that a table has of other runs alone is none."""
-    names = [name for name in dict.fromkeys([*archived, *now]) if name not in _COST]
-    pairs = {name: (archived.get(name), now.get(name)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

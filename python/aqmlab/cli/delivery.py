@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from aqmlab.cli.terminal import command_line
+from aqmlab.files import REPORT
 
 if TYPE_CHECKING:
-    from aqmlab.figures.model import Figure
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.result import Result
     from aqmlab.sweeps.result import Sweep
-
-REPORT = "report.html"
 
 
 class Deliverable(Protocol):
@@ -120,10 +118,10 @@ def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> l
 
     Figures that were written there before, under other names, are removed.
     """
-    from aqmlab.files import figure_files
-    from aqmlab.results.comparison import Comparison
+    from aqmlab.files import figure_files, write_text
+    from aqmlab.reports import folder as shown
 
-    figures = dict(_figures(results))
+    figures = dict(shown.figures(results))
     files = figure_files(figures, formats)
     for name in set(figure_files()).difference(files):
         (folder / name).unlink(missing_ok=True)
@@ -132,28 +130,5 @@ def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> l
 
         for name, figure in figures.items():
             matplotlib.save(figure, folder, formats, name)
-    if isinstance(results, Comparison):
-        from aqmlab.reports import html
-
-        html.save(results, folder / REPORT, command_line(), results.baseline)
-    else:
-        from aqmlab.reports import sweep_html
-
-        sweep_html.save(results, folder / REPORT, command_line())
+    write_text(folder / REPORT, shown.report(results, command_line()))
     return [*files, REPORT]
-
-
-def _figures(results: Comparison | Sweep) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of results, by name."""
-    from aqmlab.results.comparison import Comparison
-
-    if isinstance(results, Comparison):
-        from aqmlab.figures import runs, tradeoff
-
-        yield "figure", runs.comparison(results)
-        if len(results) > 1 and tradeoff.is_drawn(results):
-            yield "tradeoff", tradeoff.tradeoff(results)
-    elif results.parameters:
-        from aqmlab.figures import sweep
-
-        yield "figure", sweep.sweep(results)

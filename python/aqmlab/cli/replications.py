@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aqmlab.cli.delivery import REPORT, Export, deliver, draw, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import Export, deliver, draw, require_writable_file, require_writable_folder
 from aqmlab.cli.precision import Bar, reached, remedy, require_engines
 from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
-from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
+from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched

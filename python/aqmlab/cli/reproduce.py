@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from aqmlab.cli import completion, options
-from aqmlab.cli.delivery import REPORT, require_writable_folder
+from aqmlab.cli.delivery import require_writable_folder
 from aqmlab.cli.terminal import (
     FAILED,
     LOST,
@@ -21,6 +21,7 @@ from aqmlab.cli.terminal import (
     progress_bar,
     stop,
 )
+from aqmlab.files import REPORT
 
 if TYPE_CHECKING:
     from aqmlab.execute.engine import Engine

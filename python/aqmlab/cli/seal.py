@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.archive import LICENSE
 from aqmlab.cli import options
 from aqmlab.cli.delivery import require_writable_file
 from aqmlab.cli.terminal import BAD_USAGE, FAILED, stop
@@ -28,13 +29,20 @@ def seal(
             help="The folder of the runs of a reproduction or an evaluation; default: store, in FOLDER or beside it."
         ),
     ] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder with the paper.py of a reproduction, if the paper is your own."),
+    ] = None,
     author: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="An author: 'Ada Lovelace <https://orcid.org/…>'. Repeatable."),
+        typer.Option(
+            metavar="NAME", help="An author: 'Ada Lovelace <MAIL> <https://orcid.org/…> (AFFILIATION)'. Repeatable."
+        ),
     ] = None,
+    publisher: Annotated[str, typer.Option(metavar="NAME", help="The publisher, written like an author.")] = "",
     license_: Annotated[
         str, typer.Option("--license", metavar="ID", help="The licence: an SPDX identifier, or an address.")
-    ] = "Apache-2.0",
+    ] = LICENSE,
     json: options.Json = False,
 ) -> None:
     """Pack results into one file that others can check.
@@ -47,7 +55,9 @@ def seal(
     from aqmlab.files import json_text
 
     try:
-        found = seal(folder, file, store=store, authors=author or (), license=license_)
+        found = seal(
+            folder, file, store=store, paper=paper, authors=author or (), publisher=publisher, license=license_
+        )
     except ImportError as error:
         stop(FAILED, str(error))
     except ValueError as error:

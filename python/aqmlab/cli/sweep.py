@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import completion, options
-from aqmlab.cli.delivery import REPORT, deliver, draw, of_runs, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
-from aqmlab.files import DEFAULT_FORMATS, FIGURES, figure_files
+from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from aqmlab.archive import SAMPLE
 from aqmlab.cli import options
 from aqmlab.cli.terminal import FAILED, progress_bar, stop
 
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="An archive of aqmlab seal.", show_default=False)],
-    sample: Annotated[int, typer.Option(min=0, metavar="N", help="Repeat N runs, drawn at random.")] = 20,
+    sample: Annotated[int, typer.Option(min=0, metavar="N", help="Repeat N runs, drawn at random.")] = SAMPLE,
     all_: Annotated[bool, typer.Option("--all", help="Repeat every run.")] = False,
     seed: Annotated[
         int | None,
@@ -23,16 +24,17 @@ def verify(
         str | None, typer.Option(metavar="SHA256", help="Refuse an archive with another SHA-256.")
     ] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Run the Python that the archive has: queue disciplines of its author.")
+        bool,
+        typer.Option("--trust", help="Run Python of the author that the archive has: disciplines, or a paper."),
     ] = False,
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Check an archive: its files, its runs, its verdicts.
+    """Check an archive: its files, its runs, its verdicts, its figures.
 
     Each run that is repeated has the same metrics, bit for bit, or the output has those that differ. The claims of a
-    paper and the scorecard of an evaluation are judged again from the archive's runs. The exit status is 0 if all of it
-    is as sealed, and 1 if anything differs or the archive is refused.
+    paper and the scorecard of an evaluation are judged again from the archive's runs, and figures and reports are made
+    again. The exit status is 0 if all of it is as sealed, and 1 if anything differs or the archive is refused.
     """
     from aqmlab.archive.container import ArchiveError
     from aqmlab.archive.verify import verify

@@ -15,7 +15,7 @@ from aqmlab.results.comparison import Comparison
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET, Metrics, Result
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.folder import HEADS, head
+from aqmlab.sweeps.folder import head
 from aqmlab.sweeps.result import Sweep
 
 _COMMANDS = {"run": "a result of aqmlab run", "compare": "a comparison", "sweep": "a sweep"}
@@ -23,13 +23,17 @@ _COMMANDS = {"run": "a result of aqmlab run", "compare": "a comparison", "sweep"
 
 @dataclass(frozen=True)
 class Case:
-    """The runs of one scenario: the metrics of each, by its seed; the fluid model's single run is not `seeded`."""
+    """The runs of one scenario: the metrics of each, by its seed; the fluid model's single run is not `seeded`.
+
+    `based_on` is that of `Scenario`, empty if it was not saved.
+    """
 
     scenario: Mapping[str, Any]
     version: str
     engine_name: str
     seeded: bool
     runs: Mapping[int, Metrics]
+    based_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def _read(path: Path) -> Saved:
         document = unsealed(path, kind, again)
     kind.require_readable(path, document, "repeat the call that printed it")
     if "wanted" in document:
-        if path.name != HEADS[2]:
+        if path.name != SWEEP.head:
             raise ValueError(f"{name}: printed by a sweep, which has no single runs: give the folder that --out wrote")
         return Saved(name, "sweep", _points(Sweep.load(path.parent)))
     return _of_document(name, document)
@@ -97,7 +101,8 @@ def _case(document: Mapping[str, Any]) -> Case:
     runs = {run["seed"]: _without_cost(dict(flat(run))) for run in document["runs"]}
     modelled = "not_modelled" in document
     engine = document.get("engine_name", "fluid" if modelled else PACKET)
-    return Case(document["scenario"], document["version"], engine, not modelled, runs)
+    based_on = document.get("based_on", "")
+    return Case(document["scenario"], document["version"], engine, not modelled, runs, based_on)
 
 
 def _without_cost(metrics: Metrics) -> Metrics:

@@ -190,6 +190,7 @@ def _finished(cases: Mapping[str, Case], tasks: Sequence[Task], outcomes: Mappin
                 not_modelled=pairs[0][1].not_modelled,
                 engine_name=str(cases[label].engine),
                 batches=long_run.intervals(runs[0].metrics, pairs[0][1].batches) if cases[label].batches else {},
+                engine_version=cases[label].engine.version,
             )
     return Comparison(results)
 

@@ -86,7 +86,16 @@ def fluid(
     advance(model, scenario.duration, watch)
     run = Run(**json.loads(model.results()))
     recordings = {run.seed: Recording(model.series(), None)}
-    return Result(scenario, [run], recordings, _core.__version__, _left_out(scenario.core, model), "fluid")
+    changed = [f"{name}={value}" for name, value in options.items() if value != (fluid.__kwdefaults__ or {})[name]]
+    return Result(
+        scenario,
+        [run],
+        recordings,
+        _core.__version__,
+        _left_out(scenario.core, model),
+        "fluid",
+        engine_version=",".join([_core.fluid_version, *changed]),  # no engine has the options of this function
+    )
 
 
 def version(options: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import ft2font
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -142,6 +143,11 @@ def require_tex() -> None:
     canvas = Canvas(figsize=(1, 1))
     canvas.text(0, 0, "A")
     _pgf(canvas)
+
+
+def maker() -> str:
+    """Return the versions of the libraries on which the bytes of images depend."""
+    return f"matplotlib {mpl.__version__}, FreeType {ft2font.__freetype_version__}"
 
 
 class TexError(Exception):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.execute import threads
+from aqmlab.files import REPORT
 from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.paper import Paper
 from aqmlab.papers.judge.findings import Watch, assess, undecided
@@ -112,7 +113,7 @@ def _made(folder: Path, made_from: str) -> Document | None:
         found = unsealed(folder / FINDINGS, KIND, "")
     except (FileNotFoundError, ValueError):
         return None
-    files = ["report.html", *(file for item in found["items"] for file in item["files"])]
+    files = [REPORT, *(file for item in found["items"] for file in item["files"])]
     same = found.get("made_from") == made_from and all((folder / name).is_file() for name in files)
     return found if same else None
 

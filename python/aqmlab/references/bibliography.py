@@ -89,6 +89,14 @@ class Entry:
 
     def text(self) -> str:
         """Return the entry as in a list of references."""
+        return self._text(f'"{self.title}"')
+
+    @property
+    def origin(self) -> str:
+        """The authors, the place and the year, as in a list of references: all but the title."""
+        return self._text("")
+
+    def _text(self, title: str) -> str:
         fields = self.fields
         venue = fields.get("journal") or fields.get("booktitle") or fields.get("institution") or ""
         number = fields.get("number", "")
@@ -98,7 +106,7 @@ class Entry:
             venue += f" {fields['volume']}" + (f"({number})" if number else "")
         elif number:
             venue += f", {number}"
-        parts = [", ".join(map(_initials, self.author)), f'"{self.title}"', venue]
+        parts = [", ".join(map(_initials, self.author)), title, venue]
         parts += [fields.get("howpublished", ""), f"version {self.version}" if self.version else ""]
         parts += [f"pp. {fields['pages'].replace('--', '-')}" if "pages" in fields else "", fields.get("year", "")]
         parts += [f"doi:{fields['doi']}" if "doi" in fields else fields.get("url", "")]
@@ -116,6 +124,12 @@ def bibliography() -> Mapping[str, Entry]:
 def _entry(key: str, table: dict[str, Any]) -> Entry:
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
     return Entry(key=key, **fields)
+
+
+def published(paper: str) -> Entry:
+    """Return the entry of a shipped paper, given the name of its folder."""
+    (found,) = (entry for entry in bibliography().values() if entry.paper == paper)
+    return found
 
 
 def named(prose: str) -> list[str]:

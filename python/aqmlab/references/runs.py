@@ -13,18 +13,14 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.diffs import saved
 from aqmlab.files import read_json
-from aqmlab.kinds import COMPARISON, EVALUATION, FINDINGS, RESULT, SWEEP
+from aqmlab.kinds import COMPARISON, EVALUATION, FINDINGS, HEADS, RESULT, SWEEP
 from aqmlab.references.bibliography import bibliography
 from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
 from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps import folder
 from aqmlab.sweeps.result import Sweep
-
-HEADS = (*folder.HEADS, "findings.json", "evaluation.json")
-"""The files by which a folder is known to hold a result of a command."""
 
 _GUIDELINES = "rfc7928"
 """The folder of the scenarios of ``aqmlab evaluate``."""
@@ -73,7 +69,7 @@ def read(path: Path) -> Cited:
         raise ValueError(f"{name}: {has}; give a folder with one of {', '.join(HEADS)}, or a file that --json printed")
     file = path / names[0] if path.is_dir() else path
     try:
-        if file.name == folder.HEADS[2]:
+        if file.name == SWEEP.head:
             return _of_sweep(name, Sweep.load(file.parent))
         document = _document(file)
         for key, reader in {"claims": _of_findings, "guidelines": _of_evaluation}.items():
@@ -101,7 +97,7 @@ def _of_saved(found: saved.Saved) -> Cited:
             name.rpartition(".")[2] for run in case.runs.values() for name, value in run.items() if value is not None
         )
         runs.append(Run(case.scenario, case.engine_name, frozenset(measured)))
-        papers.append(_titles().get(case.scenario["title"], ""))
+        papers.append(_paper_of(case.based_on, case.scenario["title"]))
     version = next((case.version for case in found.cases.values()), _core.__version__)
     return Cited(found.name, version, [paper for paper in papers if paper], runs)
 
@@ -160,20 +156,23 @@ def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[
 
 def _paper(scenario: Scenario) -> str:
     """Return the folder of the paper whose scenario this is, or on whose scenario it is based; otherwise empty."""
-    if paper := _titles().get(scenario.title):
-        return paper
-    files = (scenario.extension or {"files": []})["files"]
-    return next((paper for file in files if (paper := _folders().get(Path(file)))), "")
+    return _paper_of(scenario.based_on, scenario.title)
+
+
+def _paper_of(based_on: str, title: str) -> str:
+    """Return the folder of the paper of a shipped scenario, or of the one that has the title: a copy has it too."""
+    folder = based_on.partition("/")[0]
+    return folder if folder in _papers() else "" if based_on else _titles().get(title, "")
 
 
 @functools.cache
-def _folders() -> Mapping[Path, str]:
-    """Return the folder of a paper of each shipped scenario of one, by its file."""
-    papers = {entry.paper for entry in bibliography().values() if entry.paper}
-    return {file: folder for name, file in shipped().items() if (folder := name.partition("/")[0]) in papers}
+def _papers() -> frozenset[str]:
+    """Return the folders of the papers."""
+    return frozenset(entry.paper for entry in bibliography().values() if entry.paper)
 
 
 @functools.cache
 def _titles() -> Mapping[str, str]:
-    """Return the folder of a paper by the title of each of its scenarios: results have no other name of theirs."""
-    return {Scenario.load(file).title: paper for file, paper in _folders().items()}
+    """Return the folder of a paper by the title of each of its scenarios."""
+    own = {name: folder for name in shipped() if (folder := name.partition("/")[0]) in _papers()}
+    return {Scenario.load(shipped()[name]).title: folder for name, folder in own.items()}

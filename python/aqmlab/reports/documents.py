@@ -53,6 +53,7 @@ def _metrics(place: str, of: str) -> list[Column]:
 
 
 _SCHEMA = Column("schema", "", "The version of this schema.")
+_BASED_ON = Column("based_on", "", "The shipped scenario that it is, or on which it is based; empty without.")
 _SCENARIO = Column("scenario.…", "", "The [scenario](scenario.md), every default filled in.")
 _ENGINE = Column("engine_name", "", "The [engine](../guide/engines.md): `packet`, `fluid`, `linux:clock=real`.")
 _VERSION = Column("version", "", "The version of aqmlab that made it, with a hash of the engine.")
@@ -63,8 +64,14 @@ _SEALED = [
 
 RESULT = [
     _SCHEMA,
-    _VERSION,
+    Column("version", "", "The version of aqmlab that made it."),
     _ENGINE,
+    Column(
+        "engine_version",
+        "",
+        "The version of the engine, which identifies all that determines the runs except scenario and seeds.",
+    ),
+    _BASED_ON,
     _SCENARIO,
     *_keys(seeds="The seeds of the runs, in their order."),
     *_metrics("", ", of one run its value, of several the mean"),
@@ -104,6 +111,7 @@ SWEEP = [
     _SCHEMA,
     _VERSION,
     _ENGINE,
+    _BASED_ON,
     _SCENARIO,
     *_keys(
         **{
@@ -123,6 +131,8 @@ SWEEP = [
             "failures.error": "The reason.",
             "failures.lost": "Whether the run was done and then not in the store.",
             "damage.FILE": "The number of runs in a file of the store that could not be read.",
+            "variants.LABEL": "The scenario file, without the varying parameters, of a discipline whose label was "
+            "chosen in Python.",
         }
     ),
     *_SEALED,
@@ -136,11 +146,17 @@ ARCHIVE = [
         source="The paper or the RFC, if there is one.",
         command="The command line that wrote the results, if they have it.",
         head="The file by which the folder is known: `result.json`.",
-        version="The version of aqmlab that made the runs, with a hash of the engine.",
+        version="The version of aqmlab that made the runs; of runs in a store, with a hash of the engine.",
+    ),
+    *_keys(**{"engines.ENGINE": "The version of each engine that performed runs, if the results have it."}),
+    *_keys(
         build="How the engine was built, if it was not built as usual.",
+        code="A digest of the code of aqmlab that sealed it.",
+        drawing="The versions of the libraries that draw figures, where it was sealed.",
         platform="The system, the machine and the version of Python where it was sealed.",
         date="The time of the results, UTC.",
         authors="The authors.",
+        publisher="The publisher; empty without.",
         license="The licence: an SPDX identifier, or an address.",
         runs="The number of runs.",
     ),

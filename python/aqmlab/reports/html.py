@@ -32,14 +32,19 @@ if TYPE_CHECKING:
 
 
 def save(results: Mapping[str, Result], file: Path, command: str, baseline: str | None = None) -> None:
-    """Write the report of results by label to ``file``.
+    """Write the report of results by label to ``file``; the rest is as for `text`."""
+    write_text(file, text(results, command, baseline))
+
+
+def text(results: Mapping[str, Result], command: str, baseline: str | None = None) -> str:
+    """Return the report of results by label.
 
     ``command`` is the command line to repeat them, ``baseline`` the discipline that the others are compared with, by
     default the first.
     """
     first = next(iter(results.values()))
     scenario = first.scenario
-    text = rendered(
+    return rendered(
         "run.html",
         title=scenario.title,
         made=_capitalised(made(results)),
@@ -56,7 +61,6 @@ def save(results: Mapping[str, Result], file: Path, command: str, baseline: str 
         notes=[*notes(results), *_costs(results)],
         scenarios={label: result.scenario.to_toml() for label, result in results.items()},
     )
-    write_text(file, text)
 
 
 def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:

@@ -30,12 +30,17 @@ class _Table(NamedTuple):
 
 
 def save(swept: Sweep, file: Path, command: str) -> None:
-    """Write the report of a sweep with at least one run to ``file``; ``command`` is the command line to repeat it."""
+    """Write the report of a sweep with at least one run to ``file``; ``command`` is as for `text`."""
+    write_text(file, text(swept, command))
+
+
+def text(swept: Sweep, command: str) -> str:
+    """Return the report of a sweep with at least one run; ``command`` is the command line to repeat it."""
     scenario = swept.scenario
     x = abscissa(swept) if swept.parameters else ""
     explanation = explained(swept, x) if x else ""
     seeds = f"seed{'s' if len(swept.seeds) > 1 else ''} {span(swept.seeds)}"
-    text = rendered(
+    return rendered(
         "sweep.html",
         title=scenario.title,
         made=f"{swept.done} runs, {seeds}; {versions(swept)}",
@@ -54,7 +59,6 @@ def save(swept: Sweep, file: Path, command: str) -> None:
         means=_means(swept),
         toml=scenario.to_toml(),
     )
-    write_text(file, text)
 
 
 def _means(swept: Sweep) -> _Table:

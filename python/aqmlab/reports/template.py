@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from functools import cache
@@ -19,6 +20,12 @@ _FOLDER = "templates"
 def rendered(name: str, /, **values: Any) -> Markup:
     """Return the template ``name`` with these values, as HTML that other templates insert as it is."""
     return Markup(_environment().get_template(name).render(values))
+
+
+def command_of(page: str) -> str:
+    """Return the command line that a page quotes; empty if it quotes none."""
+    found = re.search(r'<p class="made">[^<]*<br><code>([^<]*)</code>', page)
+    return html.unescape(found[1]) if found else ""
 
 
 def asset(name: str) -> Markup:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import figure_files, read_json
-from aqmlab.kinds import COMPARISON
+from aqmlab.files import REPORT, figure_files, read_json
+from aqmlab.kinds import COMPARISON, RESULT
 from aqmlab.results import frames
 from aqmlab.results.cases import discipline, disciplines, engine
 from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
@@ -273,7 +273,7 @@ class Comparison(Mapping[str, Result]):
         with Saving(folder, dict.fromkeys([*names, *_earlier(folder)], FILES)) as saving:
             for result, name in zip(self.values(), names, strict=True):
                 result.add_to(saving, f"{name}/")
-            saving.seal("comparison.json", self.document())
+            saving.seal(COMPARISON.head, self.document())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -297,7 +297,7 @@ class Comparison(Mapping[str, Result]):
         """
         folder = Path(folder)
         saved = Saved.load(
-            folder / "comparison.json",
+            folder / COMPARISON.head,
             COMPARISON,
             f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}",
         )
@@ -322,7 +322,7 @@ class Comparison(Mapping[str, Result]):
 def _earlier(folder: Path) -> list[str]:
     """List the folders of a comparison that was saved before."""
     try:
-        return folders(read_json(folder / "comparison.json")["results"])
+        return folders(read_json(folder / COMPARISON.head)["results"])
     except (OSError, ValueError, LookupError, TypeError):
         return []
 
@@ -332,7 +332,7 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
 
     If `alone` is true only the first result is saved, as `Result.save` does; otherwise all are, as a `Comparison`.
     """
-    names = [] if alone else ["comparison.json"]
+    names = [] if alone else [COMPARISON.head]
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
         record = scenario.resolved["record"]
         series = [
@@ -342,7 +342,7 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
         ]
         own = portable(scenario)[1]
         written = [
-            "result.json",
+            RESULT.head,
             "scenario.toml",
             *own,
             *(f"{name}-{seed}.parquet" for name in series for seed in seeds),
@@ -359,7 +359,7 @@ _LONGEST = 100
 
 def folders(labels: Iterable[str]) -> list[str]:
     """Return a folder name for each label, in the same order: all are different and valid in any file system."""
-    names: dict[str, str] = dict.fromkeys(("comparison.json", "report.html", *figure_files()), "")
+    names: dict[str, str] = dict.fromkeys((COMPARISON.head, REPORT, *figure_files()), "")
     for label in labels:
         stem = re.sub(r"[^\w.=,-]+", "_", label.removeprefix("./"))
         stem = stem if stem.strip(".") else f"_{stem}"  # neither the folder itself nor its parent

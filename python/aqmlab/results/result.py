@@ -114,6 +114,9 @@ class Result:
     batches : mapping
         Of one long run, the statistics of the metrics that have an interval by batch means: `Summary.n` is the number
         of batches.
+    engine_version : str or None
+        The version of that engine, which identifies all that determines the runs except scenario and seeds; None of a
+        result that was saved without it.
     """
 
     scenario: Scenario
@@ -123,6 +126,7 @@ class Result:
     not_modelled: Sequence[str] | None = None
     engine_name: str = PACKET
     batches: Mapping[str, Summary] = field(default_factory=dict)
+    engine_version: str | None = field(default=None, kw_only=True)
 
     @property
     def discipline(self) -> str:
@@ -333,9 +337,10 @@ class Result:
         Returns
         -------
         dict
-            ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``seeds``, ``metrics``,
-            ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also
-            ``not_modelled`` if it is from the fluid model, and ``batches`` of one long run.
+            ``schema``, ``version``, ``engine_name``, ``engine_version``, ``based_on`` (a shipped scenario),
+            ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``, ``lanes``,
+            ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is from the fluid
+            model, and ``batches`` of one long run.
         """
         more: dict[str, Any] = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         if self.batches:
@@ -344,6 +349,8 @@ class Result:
             "schema": RESULT.version,
             "version": self.version,
             "engine_name": self.engine_name,
+            "engine_version": self.engine_version,
+            "based_on": self.scenario.based_on,
             "scenario": self.scenario.resolved,
             "seeds": self.seeds,
             "metrics": self.metrics,
@@ -476,7 +483,7 @@ class Result:
         for name, data in own.items():
             saving.add(f"{below}{name}", data)
         saving.add(f"{below}scenario.toml", text.encode())
-        saving.seal(f"{below}result.json", self.document())
+        saving.seal(f"{below}{RESULT.head}", self.document())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -500,7 +507,7 @@ class Result:
         """
         folder = Path(folder)
         remedy = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
-        saved = Saved.load(folder / "result.json", RESULT, remedy)
+        saved = Saved.load(folder / RESULT.head, RESULT, remedy)
         saved.check()
         try:
             runs = [Run(**run) for run in saved.document["runs"]]
@@ -511,13 +518,17 @@ class Result:
         keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         not_modelled = saved.document.get("not_modelled")
         return cls(
-            scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
+            scenario=Scenario(
+                Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")).core,
+                saved.document.get("based_on", ""),
+            ),
             runs=runs,
             recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
             version=version,
             not_modelled=None if not_modelled is None else tuple(not_modelled),
             engine_name=saved.document.get("engine_name", PACKET if not_modelled is None else "fluid"),
             batches=batches,
+            engine_version=saved.document.get("engine_version"),
         )
 
     def __repr__(self) -> str:

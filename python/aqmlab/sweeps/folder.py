@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from aqmlab.kinds import COMPARISON, RESULT, SWEEP
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
 from aqmlab.sweeps.result import Sweep
 
 _KINDS: Mapping[str, type[Result | Comparison | Sweep]] = {
-    "result.json": Result,
-    "comparison.json": Comparison,
-    "sweep.json": Sweep,
+    RESULT.head: Result,
+    COMPARISON.head: Comparison,
+    SWEEP.head: Sweep,
 }
 
 HEADS = tuple(_KINDS)

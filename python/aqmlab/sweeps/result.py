@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP, SWEEP_TABLE
 from aqmlab.own.source import keep
 from aqmlab.results import frames
+from aqmlab.results.comparison import folders
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
@@ -33,6 +34,12 @@ MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "com
 
 _FILES = re.compile(r"\d{5,}\.parquet")
 """The names of the files of the data set."""
+
+VARIANTS = "variants"
+"""The folder of the scenarios of disciplines whose labels do not name them."""
+
+_VARIANT_FILES = re.compile(r".+\.(toml|py)")
+"""The names of the files in it."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,8 @@ class Sweep:
         The version of the engine that did the runs.
     engine_name : str
         The engine, as for `aqmlab.run`.
+    variants : dict
+        The scenario of each queue discipline whose label in `aqms` does not name it, apart from the varying parameters.
     """
 
     scenario: Scenario
@@ -104,6 +113,7 @@ class Sweep:
     interrupted: bool = False
     version: str = ""
     engine_name: str = PACKET
+    variants: Mapping[str, Scenario] = field(default_factory=dict)
 
     @property
     def done(self) -> int:
@@ -321,9 +331,10 @@ class Sweep:
         Returns
         -------
         dict
-            ``schema``, ``version``, ``engine_name``, ``scenario`` (every default filled in), ``aqms``, ``parameters``,
-            ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``,
-            ``points`` (the rows of `summary`), ``failures`` and ``damage``.
+            ``schema``, ``version``, ``engine_name``, ``based_on`` (a shipped scenario), ``scenario`` (every default
+            filled in), ``aqms``, ``parameters``, ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``,
+            ``failed``, ``simulated``, ``interrupted``, ``points`` (the rows of `summary`), ``failures`` and ``damage``;
+            and ``variants``, if there are any.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
@@ -337,9 +348,18 @@ class Sweep:
             "failed": self.failed,
             "simulated": self.simulated,
             "interrupted": self.interrupted,
+            "based_on": self.scenario.based_on,
             "scenario": self.scenario.resolved,
             "failures": [asdict(failure) for failure in self.failures],
             "damage": self.damage,
+            **({"variants": self._files} if self.variants else {}),
+        }
+
+    @property
+    def _files(self) -> dict[str, str]:
+        """The scenario file of each variant."""
+        return {
+            label: f"{VARIANTS}/{name}.toml" for label, name in zip(self.variants, folders(self.variants), strict=True)
         }
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -350,14 +370,20 @@ class Sweep:
         folder : str or PathLike
             The folder to write to; a sweep saved there before is removed, other files are kept.
         """
-        with Saving(Path(folder), {"results": _FILES}) as saving:
+        with Saving(Path(folder), {"results": _FILES, VARIANTS: _VARIANT_FILES}) as saving:
             for index, data in enumerate(self.table.files()):
                 saving.add(f"results/{index:05}.parquet", data)
             text, own = portable(self.scenario)
             for name, data in own.items():
                 saving.add(name, data)
             saving.add("scenario.toml", text.encode())
-            saving.seal("sweep.json", self._head())
+            files: dict[str, bytes] = {}
+            for label, name in self._files.items():
+                text, own = portable(self.variants[label])
+                files |= {**{f"{VARIANTS}/{program}": data for program, data in own.items()}, name: text.encode()}
+            for name, data in files.items():
+                saving.add(name, data)
+            saving.seal(SWEEP.head, self._head())
 
     def is_saved_in(self, folder: str | os.PathLike[str]) -> bool:
         """Return whether `save` has written the same sweep to a folder.
@@ -404,12 +430,15 @@ class Sweep:
         """
         folder = Path(folder)
         remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
-        saved = Saved.load(folder / "sweep.json", SWEEP, remedy)
+        saved = Saved.load(folder / SWEEP.head, SWEEP, remedy)
         head = saved.document
         keep(saved.text(name) for name in saved.files if name.endswith(".py"))
         try:
             return cls(
-                scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
+                scenario=Scenario(
+                    Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")).core,
+                    head.get("based_on", ""),
+                ),
                 table=_table([file for name, file in saved.files.items() if name.endswith(".parquet")]),
                 failures=tuple(Failure(**failure) for failure in head["failures"]),
                 aqms=tuple(head["aqms"]),
@@ -423,6 +452,10 @@ class Sweep:
                 interrupted=head["interrupted"],
                 version=head["version"],
                 engine_name=head.get("engine_name", PACKET),
+                variants={
+                    label: Scenario.parse(saved.text(file), os.fspath(folder / file))
+                    for label, file in head.get("variants", {}).items()
+                },
             )
         except (KeyError, TypeError) as error:
             raise saved.unusable(str(error)) from error

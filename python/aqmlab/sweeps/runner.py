@@ -19,7 +19,7 @@ from aqmlab.execute.engine import Engine
 from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.keys import Flags, Keys, array, distinct, each, places
 from aqmlab.sweeps.plans import keep, kept
 from aqmlab.sweeps.result import Failure, Sweep, parameters
@@ -67,7 +67,7 @@ class SweepInterrupted(KeyboardInterrupt):
 def sweep(
     scenario: Scenario,
     vary: Mapping[str, object] | None = None,
-    aqms: Iterable[str] | None = None,
+    aqms: Iterable[str] | Mapping[str, str | Settings] | None = None,
     seeds: int | Iterable[int] | None = None,
     *,
     method: str | None = None,
@@ -93,8 +93,9 @@ def sweep(
     vary : mapping
         The values of each parameter by dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
         see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
-    aqms : iterable of str
-        The queue disciplines, as for `compare`; by default that of the scenario.
+    aqms : iterable of str, or mapping
+        The queue disciplines, as for `compare`; by default that of the scenario. Or labels of your own, each with a
+        discipline or with settings of any kind, as for `Scenario.with_`.
     seeds : int or iterable of int
         As for `run`.
     method : str
@@ -415,6 +416,7 @@ def _sweep(plan: Plan, done: _Done, metrics: Iterable[polars.DataFrame]) -> Swee
         interrupted=done.interrupted,
         version=study.engine.version,
         engine_name=str(study.engine),
+        variants={label: study.variants[label] for label in study.named},
     )
 
 

@@ -44,7 +44,7 @@ class Study:
 
     `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
     `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs, for a
-    discipline of Linux as `engine_for` has it.
+    discipline of Linux as `engine_for` has it. `named` has the labels that the caller chose, which name no discipline.
     """
 
     scenario: Scenario
@@ -53,6 +53,7 @@ class Study:
     seeds: list[int]
     series: bool = False
     engine: Engine = PACKETS
+    named: tuple[str, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -88,7 +89,7 @@ class Study:
         core = variants[label].core
         for place in self._places[label]:
             core = core.with_value(self.design.paths[place], point[place])
-        return Scenario(core)
+        return Scenario(core, variants[label].based_on)
 
     @cached_property
     def _bare(self) -> Mapping[str, Scenario]:
@@ -155,7 +156,8 @@ def study(
     for variant in variants.values():
         _require_different(points, variant)
     chosen_seeds = seeds_on(engine, base, table["seeds"] if seeds is None else seeds)
-    return Study(base, variants, points, chosen_seeds, series, engine)
+    named = tuple(labels) if isinstance(labels, Mapping) else ()
+    return Study(base, variants, points, chosen_seeds, series, engine, named)
 
 
 def _require_known(

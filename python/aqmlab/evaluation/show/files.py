@@ -1,4 +1,6 @@
 """The names of the files in the folder of an evaluation, besides its figures and scenarios."""
 
-REPORT, TABLE, DOCUMENT = "index.html", "scorecard.csv", "evaluation.json"
+from aqmlab.kinds import EVALUATION
+
+REPORT, TABLE, DOCUMENT = "index.html", "scorecard.csv", EVALUATION.head
 """The report, all cells, and the content of the report, which is written last."""

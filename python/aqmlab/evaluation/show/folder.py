@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from aqmlab.evaluation.run import Evidence
@@ -11,11 +11,12 @@ from aqmlab.evaluation.show.document import Document, document, scenario_file
 from aqmlab.evaluation.show.figures import Drawn, drawn
 from aqmlab.evaluation.show.files import DOCUMENT, REPORT, TABLE
 from aqmlab.figures import matplotlib
-from aqmlab.files import DEFAULT_FORMATS, write_text
+from aqmlab.files import replacing
+from aqmlab.kinds import EVALUATION
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.scenario import portable
-from aqmlab.sealed import sealed
+from aqmlab.sealed import sealed, unsealed
 
 Watch = Callable[[str, float], None]
 
@@ -30,6 +31,24 @@ def write(
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / DOCUMENT).unlink(missing_ok=True)  # absent while files are from different runs
+    for name, data in contents(evidence, card, command, seconds, watch):
+        with replacing(folder / name) as temporary:
+            temporary.write_bytes(data)
+    return unsealed(folder / DOCUMENT, EVALUATION, command)
+
+
+def contents(
+    evidence: Evidence,
+    card: Scorecard,
+    command: str,
+    seconds: float,
+    watch: Watch | None = None,
+    simulated: int | None = None,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of each file, as `write` writes them.
+
+    ``simulated`` is the number of runs that were not in the store, if it is not that of the evidence.
+    """
     figures: dict[str, Sequence[Drawn]] = {}
     count = len(evidence.guidelines)
     for number, one in enumerate(evidence.guidelines):
@@ -37,14 +56,15 @@ def write(
             watch(f"drawing {one.section}", number / count)
         figures[one.section] = drawn(one, evidence) if one.kind == "runs" else []
         for each in figures[one.section]:
-            matplotlib.save(each.figure, folder, DEFAULT_FORMATS, each.name)
+            images = matplotlib.images(each.figure)
+            yield from ((f"{each.name}.{form}", data) for form, data in images.items())
     found = document(evidence, card, figures, command, seconds)
-    for name, text in _scenarios(evidence, found).items():
-        write_text(folder / name, text)
-    write_text(folder / TABLE, frame(card, evidence).write_csv())
-    write_text(folder / REPORT, report(found, figures))
-    (folder / DOCUMENT).write_bytes(sealed(found))
-    return found
+    if simulated is not None:
+        found["simulated"] = simulated
+    yield from ((name, text.encode()) for name, text in _scenarios(evidence, found).items())
+    yield TABLE, frame(card, evidence).write_csv().encode()
+    yield REPORT, report(found, figures).encode()
+    yield DOCUMENT, sealed(found)
 
 
 def _scenarios(evidence: Evidence, found: Document) -> dict[str, str]:

@@ -7,11 +7,14 @@ from aqmlab.library.impact.figures import ITEMS
 from aqmlab.library.impact.measures import HERO
 from aqmlab.library.impact.testbed import TESTBED
 from aqmlab.papers import Paper
+from aqmlab.references.bibliography import published
+
+SOURCE = published("impact")
 
 PAPER = Paper(
     name="impact",
-    title="The Impact of Active Queue Management on the Performance of Aggregate Traffic",
-    source="A research report of 2000 or later; our copy lacks the title page, the title is its French summary's",
+    title=SOURCE.title,
+    source=SOURCE.origin,
     about="Compares tail drop, RED, gentle RED (GRED) and gentle RED of the instantaneous queue (GRED-I) on a testbed "
     "of routers, by simulation and by a model: goodput, the loss of UDP, delay, and losses in a row. It finds little "
     "use in RED, blames averaging together with the drop function's edge, and speaks for GRED-I.",

@@ -5,12 +5,14 @@ from aqmlab.library.lred.claims import CLAIMS
 from aqmlab.library.lred.experiments import EXPERIMENTS
 from aqmlab.library.lred.figures import ITEMS
 from aqmlab.papers import Paper
+from aqmlab.references.bibliography import published
+
+SOURCE = published("lred")
 
 PAPER = Paper(
     name="lred",
-    title="LRED: A Robust and Responsive AQM Algorithm Using Packet Loss Ratio Measurement",
-    source="C. Wang, J. Liu, B. Li, K. Sohraby, Y. T. Hou, IEEE Transactions on Parallel and Distributed Systems "
-    "18(1), 2007",
+    title=SOURCE.title,
+    source=SOURCE.origin,
     about="LRED drops with the loss ratio that it has measured lately, corrected in proportion to the queue's "
     "distance from a target and to the root of that ratio. The measurement takes the place of PI's and REM's "
     "integrators, so that a new load's drop probability is there after a few measurement periods, whatever it is.",

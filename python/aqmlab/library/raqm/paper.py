@@ -5,13 +5,15 @@ from aqmlab.library.raqm.claims import CLAIMS
 from aqmlab.library.raqm.experiments import EXPERIMENTS
 from aqmlab.library.raqm.figures import ITEMS
 from aqmlab.papers import Paper
+from aqmlab.references.bibliography import published
+
+SOURCE = published("raqm")
 
 PAPER = Paper(
     name="raqm",
-    title="Design and Analysis of a Rate-based Algorithm for Active Queue Management",
-    source="C. Wang, B. Li, Y. T. Hou, K. Sohraby, W. Tang, IEEE Conference on Local Computer Networks (LCN), 2004, "
-    "doi 10.1109/lcn.2004.41; extended as 'A stable rate-based algorithm for active queue management', Computer "
-    "Communications, 2005",
+    title=SOURCE.title,
+    source=f"{SOURCE.origin}; extended as 'A stable rate-based algorithm for active queue management', "
+    "Computer Communications, 2005",
     about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of "
     "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain "
     "by a Lyapunov function and compares RAQM with PI and REM in four cases. As printed the law cannot regulate its "

@@ -6,11 +6,14 @@ from aqmlab.library.redtail.experiments import EXPERIMENTS
 from aqmlab.library.redtail.figures import ITEMS
 from aqmlab.library.redtail.measures import HERO
 from aqmlab.papers import Paper
+from aqmlab.references.bibliography import published
+
+SOURCE = published("redtail")
 
 PAPER = Paper(
     name="redtail",
-    title="RED+Tail: parallel virtual queues for active queue management",
-    source="The copy at hand has neither title page nor authors; supported by DARPA, contract N66001-00-C-8063.",
+    title=SOURCE.title,
+    source=SOURCE.origin,
     about="Short flows (web, UDP) and long ones (FTP) have a virtual queue each in one shared buffer: drop-tail, "
     "served the faster the longer it is, and Adaptive RED. A second proposal moves Adaptive RED's thresholds, so that "
     "the drop probability stays in a band and the queue takes up the load.",

@@ -52,6 +52,12 @@ def load(name: str) -> Paper:
     return replace(paper, experiments=experiments)
 
 
+def scenario_name(paper: Paper, scenario: str) -> str:
+    """Return the name by which a loaded paper calls a scenario, wherever its folder is."""
+    file = Path(scenario)
+    return f"{paper.name}/{file.stem}" if (file.parent / "paper.py").is_file() else scenario
+
+
 def folder(paper: str) -> Path:
     """Return the folder of a paper's ``paper.py``; ``paper`` is as for `load`."""
     return _SHIPPED / paper if paper in names() else Path(paper)

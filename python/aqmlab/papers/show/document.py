@@ -12,8 +12,9 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.figures.model import Figure as Drawing
 from aqmlab.kinds import FINDINGS
+from aqmlab.papers.describe import library
 from aqmlab.papers.describe.claim import Claim
-from aqmlab.papers.describe.paper import Experiment, Item, Table
+from aqmlab.papers.describe.paper import Experiment, Item, Paper, Table
 from aqmlab.papers.judge.calibration import Calibrated
 from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling, measurable
 from aqmlab.papers.run.evidence import Evidence
@@ -104,7 +105,7 @@ def document(
         "measured": _measured(assessment),
         "choices": [asdict(choice) for choice in paper.choices],
         "calibration": _calibration(assessment.calibrated),
-        "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
+        "experiments": [_experiment(paper, one, main[one.name]) for one in paper.experiments if one.name in main],
         "errors": dict(errors),
         "failures": [str(failure) for failure in findings.failures],
         "elsewhere": paper.later,
@@ -230,13 +231,13 @@ def _rivals(evidence: Evidence | None) -> list[str]:
     return list(dict.fromkeys(label for runs in (evidence or {}).values() for label in runs.others))
 
 
-def _experiment(experiment: Experiment, runs: Runs) -> Document:
+def _experiment(paper: Paper, experiment: Experiment, runs: Runs) -> Document:
     study = runs.study
     label, first = next(iter(study.variants.items()))
     return {
         "name": experiment.name,
         "title": experiment.title,
-        "scenario": experiment.scenario,
+        "scenario": library.scenario_name(paper, experiment.scenario),
         "seeds": list(study.seeds),
         "wanted": runs.sweep.wanted,
         "done": runs.sweep.done,

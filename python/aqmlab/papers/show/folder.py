@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.figures import matplotlib, model
 from aqmlab.figures.browser import specification
-from aqmlab.files import json_text, parquet, replacing
+from aqmlab.files import REPORT, json_text, parquet, replacing
 from aqmlab.kinds import FIGURE_DATA
 from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.paper import Figure
@@ -47,19 +47,13 @@ def write(
     are drawn in processes that import the calling program anew. ``made_from`` is the fingerprint to keep in the
     findings. ``watch`` is called after each figure.
     """
-    figures = [one for one in assessment.drawn if isinstance(one.item, Figure)]
-    colour = colours(assessment.findings.paper, figures)
-    main = assessment.findings.judging
-    sheets = {one.item.name: sheet(one, colour, main) for one in figures}
-    found = document(assessment, sheets, command, seconds) | {"made_from": made_from}
-    for item in found["items"]:
-        if item["kind"] == "figure":
-            item["drawn_from"] = _digest(sheets[item["name"]])
+    sheets = _sheets(assessment)
+    found = _found(assessment, sheets, command, seconds, made_from)
     files = [file for item in found["items"] for file in item["files"]]
     before = _before(folder)
     _keep_times(found, before)
-    if before == found and all((folder / name).is_file() for name in (*files, "report.html")):
-        return [*files, "report.html", FINDINGS]
+    if before == found and all((folder / name).is_file() for name in (*files, REPORT)):
+        return [*files, REPORT, FINDINGS]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FINDINGS).unlink(missing_ok=True)  # absent while the files are from different runs
     for one in assessment.drawn:
@@ -71,9 +65,45 @@ def write(
             watch(f"{number} of {len(changed)} figures drawn", number / len(changed))
         for form, data in images.items():
             _write(folder / f"{name}.{form}", data)
-    _write(folder / "report.html", report.text(found, sheets).encode())
+    _write(folder / REPORT, report.text(found, sheets).encode())
     _write(folder / FINDINGS, sealed(found))
-    return [*files, "report.html", FINDINGS]
+    return [*files, REPORT, FINDINGS]
+
+
+def contents(assessment: Assessment, known: Document, watch: Watch | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of each file that `write` writes.
+
+    ``known`` has the findings of an earlier call with the same runs, from which come the command, the number of runs
+    that were not in the store, and the time that they took. ``watch`` is called after each figure.
+    """
+    sheets = _sheets(assessment)
+    found = _found(assessment, sheets, known["command"], known["seconds"], known["made_from"])
+    found["simulated"] = known["simulated"]
+    yield FINDINGS, sealed(found)
+    yield REPORT, report.text(found, sheets).encode()
+    for one in assessment.drawn:
+        yield from ((f"{one.item.name}.{form}", data) for form, data in _data(one.frame).items())
+    for number, (name, images) in enumerate(_images(sheets, 1), 1):
+        yield from ((f"{name}.{form}", data) for form, data in images.items())
+        if watch:
+            watch(f"{number} of {len(sheets)} figures drawn", number / len(sheets))
+
+
+def _sheets(assessment: Assessment) -> dict[str, model.Figure]:
+    """Lay out every figure."""
+    figures = [one for one in assessment.drawn if isinstance(one.item, Figure)]
+    colour = colours(assessment.findings.paper, figures)
+    return {one.item.name: sheet(one, colour, assessment.findings.judging) for one in figures}
+
+
+def _found(
+    assessment: Assessment, sheets: Mapping[str, model.Figure], command: str, seconds: float | None, made_from: str
+) -> Document:
+    found = document(assessment, dict(sheets), command, seconds) | {"made_from": made_from}
+    for item in found["items"]:
+        if item["kind"] == "figure":
+            item["drawn_from"] = _digest(sheets[item["name"]])
+    return found
 
 
 def _before(folder: Path) -> Document:

@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.files import REPORT
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.estimate import Estimate
-from aqmlab.papers.show.texts import certainty, decisive, lasted
+from aqmlab.papers.show.texts import FINDINGS, certainty, decisive, lasted
 
 if TYPE_CHECKING:
     from aqmlab.papers.reproduction import Reproduction
@@ -114,4 +115,4 @@ def files(document: Mapping[str, Any]) -> str:
         for kind in ("figure", "table")
         if kind in kinds
     ]
-    return ", ".join(["report.html", "findings.json", *counts])
+    return ", ".join([REPORT, FINDINGS, *counts])

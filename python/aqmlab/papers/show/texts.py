@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aqmlab import kinds
 from aqmlab.papers.describe.check import LEVEL, LOOKS, Outcome
 from aqmlab.papers.describe.paper import Item, Table
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.text import span
 
-FINDINGS = "findings.json"
+FINDINGS = kinds.FINDINGS.head
 """The file of the document. It is written last: its presence means that all other files are complete."""
 
 
