@@ -293,7 +293,6 @@ def _done(
     """Do the missing runs, and read them from the store; do those again that other processes removed or damaged."""
     done = _Done(store)
     runs = _Runs(plans)
-    _tidy(store)
     missing = runs.missing(store)
     if missing.any():
         store.prove(any(plan.study.series for plan in plans))
@@ -312,10 +311,10 @@ def _done(
             except KeyboardInterrupt:
                 done.interrupted = True
             store.close()
-            _tidy(store)
             missing = runs.missing(store, done.errors)
             if missing.any() and attempts and not done.interrupted:
                 continue
+        _tidy(store)
         sweeps = _sweeps(plans, done, runs.keys[~missing])
         if done.interrupted or not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
             return sweeps
@@ -357,6 +356,8 @@ def _do(
         finished += task.cost
 
     def watch(under_way: float) -> None:
+        if done.store.has_closed:
+            _tidy(done.store)  # now and then: of a million runs it takes minutes
         if progress:
             fraction = min((finished + under_way) / total, 1.0)
             progress(Standing(fraction, there + count, wanted, len(done.errors)))

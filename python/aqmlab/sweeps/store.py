@@ -67,6 +67,8 @@ class Store:
         self._kept_bytes = 0
         self.damage: dict[str, int] = {}
         """The number of runs that could not be read, by their file; they must be done again."""
+        self.has_closed = False
+        """Whether a journal of this process waits for `compact`."""
 
     def prove(self, series: bool) -> None:
         """Check that runs, and series if wanted, can be stored; raise OSError if they cannot."""
@@ -78,6 +80,7 @@ class Store:
         self._journal.append(payload)
         if self._journal.records >= PART_RUNS:
             self._journal.close()
+            self.has_closed = True
 
     def add_series(self, name: str, data: bytes) -> None:
         """Store the series of a run under a name from `series_name`."""
@@ -204,6 +207,7 @@ class Store:
 
         The process may be killed at any moment.
         """
+        self.has_closed = False
         for path in _listed(self._journals, NAME, OPEN):
             if is_left(path):
                 closed(path)
