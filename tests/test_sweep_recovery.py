@@ -21,9 +21,10 @@ from aqmlab.execute import task
 from aqmlab.execute import threads as local
 from aqmlab.execute.task import Task
 from aqmlab.sweeps import runner
+from aqmlab.sweeps.journal import Content
 from aqmlab.sweeps.keys import Keys
 from aqmlab.sweeps.runner import Standing
-from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.store import Store, key_of
 from aqmlab.sweeps.study import study
 
 
@@ -203,7 +204,6 @@ def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp
     study = tmp_path / "study.toml"
     study.write_text(small.with_(duration="20 s").to_toml() + STUDY, encoding="utf-8")
     command = [sys.executable, "-m", "aqmlab", "sweep", str(study), "--out", str(tmp_path / "killed")]
-    there = 0
     for _ in range(2):
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             target = recorded(tmp_path / "killed") + 40_000
@@ -211,9 +211,11 @@ def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp
                 time.sleep(0.002)
             assert process.poll() is None, "it was too fast to be killed"
             process.kill()
-        parts = (tmp_path / "killed" / "store" / "parts").glob("*.parquet")
-        there = sum(int(part.name.split("-")[0]) for part in parts)
-    assert there > 0, "the second call found what the first had done"
+    journals = [Content.of(file.read_bytes()) for file in (tmp_path / "killed/store/journals").iterdir()]
+    first, second = ({key_of(payload) for payload in journal.payloads} for journal in journals)
+    assert first
+    assert second
+    assert not first & second, "the second call did what the first had done"
     done, whole = (aqmlab.sweep(Scenario.load(study), out=tmp_path / name) for name in ("killed", "undisturbed"))
     assert 0 < done.simulated < done.wanted == done.done == 160
     assert whole.simulated == 160
