@@ -134,6 +134,12 @@ def journals(folder: Path, pid: int) -> list[Path]:
     return [folder / "store/journals" / name for name in found]
 
 
+def finished(folder: Path) -> int:
+    """Count the runs in the files of a store that are complete."""
+    parts = (int(part.name.split("-")[0]) for part in (folder / "store/parts").glob("[0-9]*.parquet"))
+    return sum(parts) + PART_RUNS * len(list((folder / "store/journals").glob("*.closed")))
+
+
 def measured(runs: int) -> Measured:
     """Sweep once, with an interruption."""
     with tempfile.TemporaryDirectory(dir=OUT) as place:
@@ -141,7 +147,7 @@ def measured(runs: int) -> Measured:
         (folder / "tiny.toml").write_text(TINY)
         began = time.monotonic()
         process = started(command(folder, runs))
-        while runs_on(process) and (len(journals(folder, process.pid)) - 1) * PART_RUNS < runs / 2:
+        while runs_on(process) and finished(folder) < runs / 2:
             time.sleep(0.05)
         process.kill()
         first = ended(process, began)

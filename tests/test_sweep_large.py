@@ -1,6 +1,10 @@
 """Sweeps of many runs: tables in files, keys in arrays, plans that are kept, and figures of groups."""
 
+import copy
+import gc
 import json
+import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +23,8 @@ import aqmlab
 from aqmlab import Scenario, Sweep, _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.execute.task import FORMAT, key_for
-from aqmlab.sweeps import keys, plans
+from aqmlab.sealed import Stored
+from aqmlab.sweeps import keys, plans, table
 from aqmlab.sweeps.plans import keep, kept
 from aqmlab.sweeps.runner import Standing, run_all
 from aqmlab.sweeps.store import Store
@@ -50,7 +55,7 @@ def test_a_table_in_files_has_the_rows_of_one_in_memory(
     assert not any(isinstance(one, Path) for one in whole.table.slices)
     request.getfixturevalue("sliced")
     sliced = aqmlab.sweep(tiny, VARY, AQMS, 2, store=tmp_path / "store", out=tmp_path / "out")
-    assert all(isinstance(one, Path) for one in sliced.table.slices)
+    assert all(isinstance(one, Stored) for one in sliced.table.slices)
     assert (sliced.done, sliced.simulated, sliced.failures) == (12, 0, ())
     assert_frame_equal(sliced.frame, whole.frame)
     assert sliced.metrics == whole.metrics
@@ -63,9 +68,13 @@ def test_a_table_in_files_has_the_rows_of_one_in_memory(
     assert not replace(loaded, table=RunTable((whole.frame.reverse(),))).is_saved_in(tmp_path / "out")
 
 
-def test_a_query_of_the_table_needs_no_frame(tiny: Scenario, sliced: None) -> None:
+def test_a_query_of_the_table_needs_no_frame(tiny: Scenario, sliced: None, monkeypatch: pytest.MonkeyPatch) -> None:
     swept = aqmlab.sweep(tiny, VARY, AQMS, 2)
-    chosen = swept.scan().filter(polars.col("aqm") == "lred").select("aqm.q0", "goodput").collect()
+    with monkeypatch.context() as patch:
+        patch.setattr(RunTable, "frame", property(lambda _: pytest.fail("all rows are in memory")))
+        chosen = swept.scan().filter(polars.col("aqm") == "lred").select("aqm.q0", "goodput").collect()
+        assert repr(swept)
+        assert swept.plot(y="goodput", figure=Figure())
     assert_frame_equal(chosen, swept.frame.filter(aqm="lred").select("aqm.q0", "goodput"))
     means = swept.means(["goodput"])
     assert_frame_equal(means, swept.summary.select(means.columns))
@@ -250,9 +259,93 @@ def test_too_many_points_are_drawn_in_groups(tiny: Scenario, monkeypatch: pytest
     assert "points in 3 groups by aqm.q0: mean and range of each" in figure.get_supxlabel()
 
 
-def test_a_store_yields_each_run_once_however_many_files_have_it(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
-    store = Store(tmp_path)
-    (part,) = store.metrics(keys.distinct(np.concatenate(list(store.every_key()))))
-    assert len(part) == 6
-    assert list(keys.each(keys.keys_of(part["key"]))) == part["key"].to_list()
+def test_a_run_that_two_files_of_a_store_have_is_one_row(tiny: Scenario, tmp_path: Path, sliced: None) -> None:
+    once = aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path / "one")
+    aqmlab.sweep(tiny, VARY, seeds=1, store=tmp_path / "two")
+    (part,) = (tmp_path / "two/parts").iterdir()
+    shutil.copy(part, tmp_path / "one/parts")
+    store = Store(tmp_path / "one")
+    there = keys.distinct(np.concatenate(list(store.every_key())))
+    assert [len(part) for part in store.metrics(there)] in ([6, 3], [3, 6])
+    again = aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path / "one")
+    assert again.simulated == 0
+    assert_frame_equal(again.frame, once.frame)
+
+
+def test_a_run_of_all_points_is_in_few_files(tiny: Scenario, monkeypatch: pytest.MonkeyPatch, sliced: None) -> None:
+    """The tail of a discipline that lacks the parameter: one run for all points, which is written once a slice."""
+    written: list[Path] = []
+    write = table.write_whole
+
+    def noted(path: Path, data: bytes) -> None:
+        written.append(path)
+        write(path, data)
+
+    monkeypatch.setattr(table, "write_whole", noted)
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,11..39"}, ["droptail", "lred"])
+    assert (swept.done, swept.frame.filter(aqm="droptail")["goodput"].n_unique()) == (60, 1)
+    # 20 slices of one part of the store, which has the run of drop tail and one or two others.
+    assert len([path for path in written if path.suffix == ".piece"]) <= 40
+
+
+def test_a_sweep_that_was_loaded_does_not_become_another(tiny: Scenario, tmp_path: Path, sliced: None) -> None:
+    first = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    loaded = Sweep.load(tmp_path)
+    aqmlab.sweep(tiny.with_({"dumbbell.rate": "3 Mbit/s"}), VARY, seeds=2, out=tmp_path)
+    for swept in (first, loaded):
+        for use in (swept.scan, lambda swept=swept: swept.frame, lambda swept=swept: swept.save(tmp_path / "copy")):
+            with pytest.raises(ValueError, match=r"00000\.parquet: not the file that was saved"):
+                use()
+
+
+def test_tables_are_equal_however_they_are_sliced(tiny: Scenario, sliced: None) -> None:
+    frame = aqmlab.sweep(tiny, VARY, seeds=2).frame
+    other = RunTable((frame[:2], frame[2:3], frame[3:]))
+    assert RunTable((frame,)).equals(other)
+    assert other.equals(RunTable((frame[:5], frame[5:])))
+    changed = frame.with_columns(goodput=polars.col("goodput") + (polars.int_range(polars.len()) == 5))
+    assert not RunTable((frame,)).equals(RunTable((changed[:4], changed[4:])))
+
+
+def test_files_go_with_the_sweep_and_not_with_a_copy_or_a_fork(tiny: Scenario, sliced: None) -> None:
+    swept = aqmlab.sweep(tiny, VARY, seeds=2)
+    assert swept.table.folder
+    folder = swept.table.folder.path
+    table._remove(folder, os.getpid() + 1)
+    copied = copy.deepcopy(swept)
+    assert folder.is_dir()
+    whole = swept.frame
+    del swept
+    assert_frame_equal(copied.table.scan().collect(), whole)
+    del copied
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_what_was_refused_for_a_missing_file_is_done_when_it_is_there(
+    tiny: Scenario, tmp_path: Path, large: None
+) -> None:
+    file = tmp_path / "rates.csv"
+    variants = {"without": {}, "with": {"dumbbell.rates.file": str(file)}}
+    vary = {"dumbbell.buffer": ["50 packets"]}
+    first = aqmlab.sweep(tiny, vary, variants, store=tmp_path / "store")
+    assert (first.done, first.failed) == (1, 1)
+    assert list((tmp_path / "store/plans").iterdir())
+    file.write_text("time,rate_mbps\n0,1\n1,2\n")
+    second = aqmlab.sweep(tiny, vary, variants, store=tmp_path / "store")
+    assert (second.done, second.failures) == (2, ())
+
+
+def test_a_plan_with_other_digests_is_made_anew(tiny: Scenario, tmp_path: Path, large: None) -> None:
+    plan = Plan.of(asked(tiny))
+    right = bytes(plan.digests)
+    plan.digests = plan.digests[keys.SIZE :] + plan.digests[: keys.SIZE]
+    keep(plan, tmp_path)
+    assert kept(asked(tiny), tmp_path) is None
+    plan.digests = bytearray(right)
+    keep(plan, tmp_path)
+    assert kept(asked(tiny), tmp_path)
+
+
+def test_no_studies_are_no_sweeps(tmp_path: Path) -> None:
+    assert run_all([], tmp_path) == []

@@ -65,7 +65,11 @@ def explained(swept: Sweep, x: str) -> str:
     means = f"means of {runs} runs; {bands}: 95 % confidence intervals (Student)" if runs > 1 else "one run each"
     text = f"seed{'s' if runs > 1 else ''} {span(swept.seeds)}; {means}"
     if any(_is_grouped(swept, frame, x) for frame in parts):
-        text += f"; points in {GROUPS} groups by {x}: mean and range of each"
+        means = f"means of {runs} runs" if runs > 1 else "one run each"
+        return (
+            f"seed{'s' if runs > 1 else ''} {span(swept.seeds)}; {means}; "
+            f"points in {GROUPS} groups by {x}: mean and range of each"
+        )
     others = ", ".join(_others(swept, parts[0], x))
     return f"{text}; dots differ in {others} too" if others else text
 

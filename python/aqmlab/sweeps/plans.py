@@ -14,11 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab import _core
+from aqmlab import _core, scenario
+from aqmlab.execute import engine, room, task
 from aqmlab.execute.engine import PACKETS
-from aqmlab.execute.task import FORMAT
+from aqmlab.execute.task import FORMAT, digest
 from aqmlab.files import read_whole, remove_stale, write_whole
 from aqmlab.sealed import checksum
+from aqmlab.sweeps import study as study_module
 from aqmlab.sweeps.keys import array, each
 from aqmlab.sweeps.study import Plan, Study
 
@@ -30,6 +32,9 @@ LARGE = 2000
 
 MOST = 10
 """The most plans that are kept in a store; those written longest ago are removed."""
+
+_SAMPLE = 20
+"""The number of scenarios whose digests are checked when a plan is read."""
 
 _FORM = 1
 """The version of this form of a plan."""
@@ -55,18 +60,39 @@ def keep(plan: Plan, store: Path) -> None:
 
 
 def kept(study: Study, store: Path) -> Plan | None:
-    """Return the plan of a study that the folder of a store has; None if there is none, or it is damaged."""
+    """Return the plan of a study that the folder of a store has; None if there is none, or none that still holds."""
     import polars
 
     if not _is_kept(study):
         return None
     for path in (store / "plans").glob(f"{_name(study)}-*.arrow"):
         found = _FILE.fullmatch(path.name)
-        with suppress(OSError):
+        with suppress(OSError, polars.exceptions.PolarsError):
             data = read_whole(path)
             if found and checksum(data) == found["hash"]:
-                return _plan(study, polars.read_ipc(io.BytesIO(data)))
+                plan = _plan(study, polars.read_ipc(io.BytesIO(data)))
+                if _holds(plan):
+                    return plan
     return None
+
+
+def _holds(plan: Plan) -> bool:
+    """Check what was refused again, because a missing file may be there now, and the digests of some scenarios.
+
+    The errors that are found now replace those that were kept: they name the present lines and files.
+    """
+    for index, (number, place, _) in enumerate(plan.refused):
+        error = plan.study.refusal(number, place)
+        if error is None:
+            return False
+        plan.refused[index] = (number, place, error)
+    labels = list(plan.study.variants)
+    digests = list(each(array(plan.digests)))
+    for place in range(0, len(digests), max(1, len(digests) // _SAMPLE)):
+        label, point = labels[plan.labels[place]], plan.study.design.points[plan.numbers[place]]
+        if bytes.fromhex(digest(plan.study.bare_at(label, point))) != digests[place]:
+            return False
+    return True
 
 
 def _is_kept(study: Study) -> bool:
@@ -77,8 +103,10 @@ def _is_kept(study: Study) -> bool:
 
 def _name(study: Study) -> str:
     """Hash all that determines the plan of a study."""
-    versions = [_FORM, FORMAT, _core.__version__, _core.engine_version]
-    variants = {label: scenario.to_toml() for label, scenario in study.variants.items()}
+    sources = [Path(str(module.__file__)).read_bytes() for module in (engine, room, scenario, study_module, task)]
+    code = hashlib.sha256(b"".join(sources)).hexdigest()
+    versions = [_FORM, FORMAT, _core.__version__, _core.engine_version, code]
+    variants = {label: variant.to_toml() for label, variant in study.variants.items()}
     name = hashlib.sha256(json.dumps([versions, variants, study.design.paths]).encode())
     for point in study.design.points:
         name.update(repr(point).encode())

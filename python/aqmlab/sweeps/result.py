@@ -136,7 +136,13 @@ class Sweep:
         -------
         polars.LazyFrame
             The query: ``sweep.scan().filter(polars.col("loss_ratio") > 0.1).select("aqm", "loss_ratio").collect()``
-            reads three columns.
+            reads three columns. The files of a large sweep that is not saved are removed with the `Sweep`: keep it
+            until the query is done.
+
+        Raises
+        ------
+        ValueError
+            If the files from which the sweep was loaded have changed since.
         """
         return self.table.scan()
 
@@ -482,7 +488,7 @@ def _table(files: Sequence[Stored]) -> RunTable:
         return RunTable((files[0].frame(SWEEP_TABLE),))
     for file in files:
         file.require(SWEEP_TABLE)
-    return RunTable(tuple(file.path for file in files))
+    return RunTable(tuple(files))
 
 
 def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import time
@@ -146,6 +147,7 @@ def sweep(
         result = run_all([wanted], Path(store), jobs, cluster, executor, progress)[0]
     if out:
         result.save(out)
+        result = replace(result, table=Sweep.load(out).table)
     if result.interrupted:
         raise SweepInterrupted(result)
     return result
@@ -158,6 +160,9 @@ def asked_for(scenario: Scenario) -> int:
     """
     return study(scenario).runs
 
+
+MOST_TOGETHER = 200_000
+"""The most runs of several studies that are read into memory together."""
 
 ATTEMPTS = 3
 """The most attempts at a run whose results are not in the store afterwards."""
@@ -232,6 +237,8 @@ def run_all(
     """
     import psutil
 
+    if not studies:
+        return []
     if cluster is not None:
         if jobs is not None or executor is not None:
             raise ValueError(
@@ -341,7 +348,8 @@ def _do(
     wanted = len(runs.keys)
     there = wanted - int(missing.sum()) - len(done.errors)
     finished, count = 0.0, 0
-    named = {key: plan.study for plan in runs.plans if plan.study.series for key in each(plan.keys)}
+    recorded = [plan for plan in runs.plans if plan.study.series]
+    named = {key: plan.study for plan in reversed(recorded) for key in each(plan.keys)}  # the first has its tasks
 
     def on_done(task: Task, outcome: Outcome) -> None:
         nonlocal finished, count
@@ -368,7 +376,7 @@ def _do(
 
 def _sweeps(plans: Sequence[Plan], done: _Done, there: Keys) -> list[Sweep]:
     """Assemble the sweep of each plan from the runs that are there; if they are many, each plan reads the store."""
-    if len(there) > SLICE:
+    if len(there) > (SLICE if len(plans) == 1 else MOST_TOGETHER):
         own = (distinct(plan.keys[places(there, plan.keys) >= 0]) for plan in plans)
         found = [_sweep(plan, done, done.store.metrics(keys)) for plan, keys in zip(plans, own, strict=True)]
     else:
@@ -423,12 +431,13 @@ def _sweep(plan: Plan, done: _Done, metrics: Iterable[polars.DataFrame]) -> Swee
 
 def _failures(plan: Plan, done: _Done, table: RunTable) -> Iterator[Failure]:
     """Yield the runs that failed, and those that are not in the store although they were done."""
-    if table.length == len(plan.keys):
+    if table.length == len(plan.keys) or (done.interrupted and not done.errors):
         return
-    there = set(table.scan().select("key").collect()["key"])
+    there = array(b"".join(map(bytes.fromhex, table.scan().select("key").collect()["key"])))
+    absent = places(distinct(there), plan.keys) < 0
     lost = f"done and not in {done.store.folder} afterwards: another program changes its files; choose another store"
-    for number, label, seed, key in plan.runs():
+    for number, label, seed, key in itertools.compress(plan.runs(), absent):
         if key in done.errors:
             yield plan.failure(number, label, seed, done.errors[key])
-        elif done.asked and not done.interrupted and key.hex() not in there:
+        elif done.asked and not done.interrupted:
             yield replace(plan.failure(number, label, seed, lost), lost=True)

@@ -73,6 +73,15 @@ class Study:
         """Return the engine as it performs a queue discipline."""
         return performing(label, [self.engine])[self.engine]
 
+    def refusal(self, number: int, place: int) -> str | None:
+        """Return the error of a scenario that cannot be done, given its point number and discipline; None if it can."""
+        label = list(self.variants)[place]
+        try:
+            self.bare_at(label, self.design.points[number]).check()
+        except (_core.ScenarioError, OSError) as error:
+            return str(error)
+        return None
+
     def scenario_at(self, label: str, point: Point) -> Scenario:
         """Return the scenario of a point with a queue discipline, not yet checked."""
         return self._at(self.variants, label, point)
@@ -262,9 +271,10 @@ class Plan:
                     name = bytes.fromhex(digest(scenario))
                     if not simulates:
                         engine.check(scenario)
-                    plan.memories.append(memory(study.engine, scenario))
+                    need, cost = memory(study.engine, scenario), engine.work(scenario)
                     plan.reads_files |= scenario.core.reads_files
-                    plan.costs.append(engine.work(scenario))
+                    plan.memories.append(need)
+                    plan.costs.append(cost)
                     plan.digests += name
                     plan.numbers.append(number)
                     plan.labels.append(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import tempfile
 import weakref
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.files import parquet, read_whole
+from aqmlab.files import parquet, read_whole, write_whole
 from aqmlab.kinds import SWEEP_TABLE
-from aqmlab.sweeps.keys import Keys, keys_of
+from aqmlab.sealed import Stored
+from aqmlab.sweeps.keys import Keys, keys_of, places
 from aqmlab.sweeps.store import place, together
 
 if TYPE_CHECKING:
@@ -30,10 +32,11 @@ SLICE = 50_000
 class RunTable:
     """Rows in slices, each a frame or a Parquet file; all have the same columns.
 
-    `folder` is kept as long as the table exists; it has the files of a table that has not been saved.
+    Files that a sweep saved are `Stored`: they are verified whenever they are read. Others are in `folder`, which is
+    kept as long as the table exists.
     """
 
-    slices: tuple[polars.DataFrame | Path, ...]
+    slices: tuple[polars.DataFrame | Path | Stored, ...]
     folder: _Folder | None = None
 
     @cached_property
@@ -51,51 +54,89 @@ class RunTable:
     @cached_property
     def frame(self) -> polars.DataFrame:
         """All rows in memory."""
-        return self.scan().collect()
-
-    def scan(self) -> polars.LazyFrame:
-        """Return a query of all rows, for which polars reads only the columns that it needs."""
         import polars
 
-        lazy = [polars.scan_parquet(one, glob=False) if isinstance(one, Path) else one.lazy() for one in self.slices]
-        return polars.concat(lazy)
+        return polars.concat(self.frames())
+
+    def scan(self) -> polars.LazyFrame:
+        """Return a query of all rows, for which polars reads only the columns that it needs.
+
+        Raise ValueError if a saved file is no longer the one that was saved.
+        """
+        import polars
+
+        return polars.concat([_lazy(one) for one in self.slices])
 
     def files(self) -> Iterator[bytes]:
         """Yield each slice as the content of a Parquet file."""
+        import polars
+
         for one in self.slices:
-            if isinstance(one, Path):
-                yield read_whole(one)
-            else:
+            if isinstance(one, polars.DataFrame):
                 yield from (parquet(rows, SWEEP_TABLE) for rows in one.iter_slices(SLICE) if len(one))
                 if not len(one):
                     yield parquet(one, SWEEP_TABLE)
+            else:
+                yield _content(one)
 
     def frames(self) -> Iterator[polars.DataFrame]:
         """Yield the rows of each slice."""
         import polars
 
         for one in self.slices:
-            yield polars.read_parquet(io.BytesIO(read_whole(one))) if isinstance(one, Path) else one
+            yield one if isinstance(one, polars.DataFrame) else polars.read_parquet(io.BytesIO(_content(one)))
 
     def equals(self, other: RunTable) -> bool:
         """Return whether another table has the same rows, however it is sliced."""
         if self.schema != other.schema or self.length != other.length:
             return False
-        ours, theirs = _pieces(self), _pieces(other)
-        return all(one.equals(two) for one, two in zip(ours, theirs, strict=False))
+        return all(one.equals(two) for one, two in zip(_pieces(self), _pieces(other), strict=True))
+
+
+def _lazy(one: polars.DataFrame | Path | Stored) -> polars.LazyFrame:
+    import polars
+
+    if isinstance(one, polars.DataFrame):
+        return one.lazy()
+    if isinstance(one, Stored):
+        one.read()  # it may have changed since it was saved
+        one = one.path
+    return polars.scan_parquet(one, glob=False)
+
+
+def _content(one: Path | Stored) -> bytes:
+    return one.read() if isinstance(one, Stored) else read_whole(one)
 
 
 def _pieces(table: RunTable) -> Iterator[polars.DataFrame]:
+    """Yield the rows in pieces of the same size, whatever the slices."""
+    import polars
+
+    rest: list[polars.DataFrame] = []
     for frame in table.frames():
-        yield from frame.iter_slices(SLICE)
+        rest.append(frame)
+        while sum(map(len, rest)) >= SLICE:
+            whole = polars.concat(rest)
+            yield whole[:SLICE]
+            rest = [whole[SLICE:]]
+    yield polars.concat(rest)
 
 
 class _Folder:
-    """A temporary folder that goes with this object, or at the end of the process."""
+    """A temporary folder that is removed with this object, or at the end of the process that made it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="aqmlab-sweep-"))
-        self._end = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+    def __deepcopy__(self, memo: object) -> _Folder:
+        return self
+
+
+def _remove(folder: Path, pid: int) -> None:
+    """Remove a folder, but not at the end of a process that was forked from its owner."""
+    if os.getpid() == pid:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 Heads = Callable[[int, int], "polars.DataFrame"]
@@ -120,7 +161,7 @@ def joined(heads: Heads, keys: Keys, metrics: Iterable[polars.DataFrame]) -> Run
         rows = _joined(heads(start, start + SLICE), _piece(folder.path, start), names)
         if len(rows):
             files.append(folder.path / f"{len(files):05}.parquet")
-            files[-1].write_bytes(parquet(rows, SWEEP_TABLE))
+            write_whole(files[-1], parquet(rows, SWEEP_TABLE))
     return RunTable(tuple(files), folder) if files else RunTable((_joined(heads(0, 0), together([]), names),))
 
 
@@ -148,22 +189,28 @@ def _joined(heads: polars.DataFrame, metrics: polars.DataFrame, names: Sequence[
 def _sorted_into_slices(keys: Keys, metrics: Iterable[polars.DataFrame], folder: Path) -> dict[str, bool]:
     """Write metrics to files, by the slices in which their rows are; return whether a run has a value of each metric.
 
-    Runs are finished about in the order of their rows, so most frames are of one slice or two.
+    Runs are finished about in the order of their rows, so most frames are of one slice or two. But a run may be in all
+    slices: that of a discipline without the parameter that varies.
     """
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
+    runs, ranks = np.unique(keys, return_inverse=True)
+    slices = -(-len(keys) // SLICE)
+    # Each slice that has a run, by the run's place in `runs`.
+    pairs = np.unique(ranks.astype(np.int64) * slices + np.arange(len(keys)) // SLICE)
     valued: dict[str, bool] = {}
     for number, frame in enumerate(metrics):
-        found = keys_of(frame["key"])
-        first, last = (np.searchsorted(ordered, found, side) for side in ("left", "right"))
-        for name, has in _valued(frame.filter(first < last)):
+        found = places(runs, keys_of(frame["key"]))
+        frame = frame.filter(found >= 0)
+        found = found[found >= 0]
+        for name, has in _valued(frame):
             valued[name] = valued.get(name, False) or has
-        for repeat in range(int((last - first).max(initial=0))):  # points may mean the same run
+        first, last = (np.searchsorted(pairs, found * slices + end) for end in (0, slices))
+        for repeat in range(int((last - first).max(initial=0))):
             here = first + repeat < last
-            slices = np.where(here, order[np.minimum(first + repeat, len(order) - 1)] // SLICE, -1)
-            for one in np.unique(slices[here]):
-                file = folder / f"{one * SLICE}-{number}-{repeat}.piece"
-                frame.filter(slices == one).write_ipc(file, compression="zstd")
+            slice_of = np.where(here, pairs[np.minimum(first + repeat, len(pairs) - 1)] % slices, -1)
+            for one in np.unique(slice_of[here]):
+                buffer = io.BytesIO()
+                frame.filter(slice_of == one).write_ipc(buffer, compression="zstd")
+                write_whole(folder / f"{one * SLICE}-{number}-{repeat}.piece", buffer.getvalue())
     return valued
 
 
