@@ -58,17 +58,18 @@ def _wheel(
     if not target.native and (reason := absent.get(tools.FOREIGN) or foreign.fetch_rust()):
         account.omit(f"the wheel for {target.arch}", reason)
         return []
-    sources = [build.unpacked(sdist, place / "source") for sdist, place in zip(sdists, PLACES, strict=True)]
+    places = [place / target.arch for place in PLACES]
+    sources = [build.unpacked(sdist, place / "source") for sdist, place in zip(sdists, places, strict=True)]
     flags, name = [], ""
     if by_profile and target.native:
         if (merger := tools.merger()) is None:
             account.omit(f"{target.arch}: {tools.GUIDED}", absent[tools.GUIDED])
         else:
-            profile = guided.profile(sources[0], target, PLACES[0], merger)
+            profile = guided.profile(sources[0], target, places[0], merger)
             flags, name = [f"-Cprofile-use={profile}"], guided.NAME
             account.note(f"trained {target.arch}: {len(guided.TRAINING)} training runs")
     wheels = []
-    for source, place in zip(sources, PLACES, strict=True):
+    for source, place in zip(sources, places, strict=True):
         build.programs(source, target, place)
         wheels.append(build.wheel(source, target, place, flags, name))
         account.note(f"built   {wheels[-1].relative_to(ROOT)}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -49,7 +48,7 @@ def sdist(place: Path) -> Path:
         shutil.copy2(ROOT / name, checkout / name)
     for command in (["git", "init", "--quiet"], ["git", "add", "--all"]):  # maturin packs what git knows
         subprocess.run(command, cwd=checkout, check=True)
-    _make([TOOLS / "bin" / "maturin", "sdist", "--quiet", "--out", out], checkout, _environment())
+    _make([TOOLS / "bin" / "maturin", "sdist", "--out", out], checkout, _environment())
     return next(out.glob("*.tar.gz"))
 
 
@@ -95,7 +94,7 @@ def programs(source: Path, target: Target, place: Path) -> None:
 
 def wheel(source: Path, target: Target, place: Path, flags: Sequence[str] = (), name: str = "") -> Path:
     """Compile the engine, with more of the compiler's options and a name for the build; return the wheel."""
-    out = place / "wheels" / target.arch
+    out = place / "wheels"
     shutil.rmtree(out, ignore_errors=True)
     options: list[str | Path] = [
         "--quiet",
@@ -117,7 +116,7 @@ def from_sdist(source: Path, packages: Path, out: Path) -> Path:
     shutil.rmtree(out, ignore_errors=True)
     options: list[str | Path] = ["--quiet", "--no-deps", "--no-index", "--find-links", packages, "--wheel-dir", out]
     environment = _environment() | {"CARGO_NET_OFFLINE": "true", "CARGO_TARGET_DIR": str(WORK / "sdist-crates")}
-    _make([*alone(), TOOLS / "bin" / "python", "-m", "pip", "wheel", *options, source], ROOT, environment)
+    _make([*alone(), TOOLS / "bin" / "python", "-m", "pip", "wheel", *options, source], source, environment)
     return next(out.glob("*.whl"))
 
 
@@ -153,4 +152,10 @@ def _registry() -> list[tuple[Path, str]]:
 
 
 def _make(command: Sequence[str | Path], folder: Path, environment: Mapping[str, str]) -> None:
-    subprocess.run(command, cwd=folder, env=environment, stdout=sys.stderr, check=True)
+    """Run a command that builds something. What it says is kept beside the folder, and shown if it fails."""
+    log = folder.with_name(f"{folder.name}.log")
+    with log.open("a", encoding="utf-8") as stream:
+        done = subprocess.run(command, cwd=folder, env=environment, stdout=stream, stderr=stream, check=False)
+    if done.returncode != 0:
+        last = log.read_text(encoding="utf-8").splitlines()[-30:]
+        raise SystemExit("\n".join([*last, f"{' '.join(map(str, command))}: exit status {done.returncode}: see {log}"]))

@@ -51,7 +51,7 @@ def fetch_python() -> str:
 
 def emulated(program: Path) -> list[str]:
     """Return the command that starts a program for ARM under qemu."""
-    return [QEMU, "-L", str(PYTHON), str(program)]
+    return [shutil.which(QEMU) or QEMU, "-L", str(PYTHON), str(program)]
 
 
 def _fetch(what: str, folder: Path, otherwise: str) -> str:

@@ -49,29 +49,29 @@ class Installed:
 @cache
 def alone() -> tuple[str, ...]:
     """Return the beginning of a command that is to run without a network; empty if this machine cannot do that."""
-    command = ("unshare", "--net", "--map-root-user")
-    try:
-        return command if subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0 else ()
-    except FileNotFoundError:
+    program = shutil.which("unshare")
+    if program is None:
         return ()
+    command = (program, "--net", "--map-root-user")
+    return command if subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0 else ()
 
 
 def installed(wheel: Path, target: Target, folder: Path) -> Installed:
     """Install a wheel with its dependencies in an empty environment in this folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    environment = {"HOME": str(folder / "home"), "LANG": "C.UTF-8"}
+    environment = {"HOME": str(folder / "home"), "LANG": "C.UTF-8", "PATH": str(folder / "bin")}
     packages, version = dependencies(target), _version(target)
     offline: list[str | Path] = ["--quiet", "--offline", "--no-cache", "--no-index", "--find-links", packages]
     if target.native:
         _make([UV, "venv", "--quiet", "--python", sys.executable, folder])
         _make([*alone(), UV, "pip", "install", *offline, "--python", folder / "bin" / "python", wheel])
         found = folder / "lib" / f"python{version}" / "site-packages"
-        return Installed(target, (str(folder / "bin" / "python"),), found, environment | {"PATH": str(folder / "bin")})
+        return Installed(target, (str(folder / "bin" / "python"),), found, environment)
     found = folder / "packages"
     wanted = ["--python-platform", target.triple, "--python-version", version, "--python", sys.executable]
     _make([*alone(), UV, "pip", "install", *offline, *wanted, "--target", found, wheel])
     command = tuple(foreign.emulated(foreign.PYTHON / "usr/bin/python3"))
-    return Installed(target, command, found, environment | {"PATH": "/usr/bin", "PYTHONPATH": str(found)})
+    return Installed(target, command, found, environment | {"PYTHONPATH": str(found)})
 
 
 def dependencies(target: Target) -> Path:
