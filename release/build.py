@@ -120,8 +120,9 @@ def from_sdist(source: Path, packages: Path, out: Path) -> Path:
     return next(out.glob("*.whl"))
 
 
-def dated() -> dict[str, str]:
-    """Return the environment in which files get the date of the last commit."""
+@cache
+def _dated() -> dict[str, str]:
+    """Return the environment in which files get the date of the commit that is the last one when the build begins."""
     told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True)
     return {"SOURCE_DATE_EPOCH": told.stdout.strip()}
 
@@ -129,7 +130,7 @@ def dated() -> dict[str, str]:
 def _environment(target: Target | None = None, source: Path = ROOT, flags: Sequence[str] = ()) -> dict[str, str]:
     """Return the environment of a build, of the sources in this folder, with more of the compiler's options."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(UNWANTED)}
-    fixed = {"PATH": path(TOOLS / "bin"), "CARGO_ZIGBUILD_CACHE_DIR": str(WORK / "zig")} | dated()
+    fixed = {"PATH": path(TOOLS / "bin"), "CARGO_ZIGBUILD_CACHE_DIR": str(WORK / "zig")} | _dated()
     if target is None:
         return plain | fixed
     config = tomllib.loads((source / ".cargo" / "config.toml").read_text(encoding="utf-8"))
