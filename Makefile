@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,10 +104,17 @@ $(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playgroun
 	install -D --mode 644 --target-directory python/aqmlab/playground out/playground/index.html out/playground/widget.js
 	@touch $@
 
-# The playground is part of the wheel and of the site where it can be built.
-release: setup ## build a wheel in dist, profile-guided where llvm-profdata is installed: ten minutes
-	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
-	$(BIN)/python -m benches.release
+# What the machine lacks is listed first. One processor: TARGETS=x86_64. The playground is part of the wheel where it can be
+# built. Compiled crates stay in target/wheel: warm, it takes a quarter of the time.
+wheel: ## build wheels for x86-64 and ARM and the sdist in dist, twice; check, install and run them: half an hour
+	@$(RELEASE)
+
+release: ## as wheel, with the engine laid out by a profile where llvm-profdata is installed; publishes nothing
+	@$(RELEASE) --guided
+
+RELEASE = $(PYTHON) -m release.tools && $(MAKE) --no-print-directory setup $(STAMPS)/package \
+  && if js/scripts/wasm.sh --ready 2>/dev/null; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi \
+  && $(BIN)/python -m release $(if $(TARGETS),--targets '$(TARGETS)')
 
 licences: setup ## collect the licences of all packages that are built in, in THIRD-PARTY.txt
 	cd playground && npm ci --silent
@@ -173,6 +180,8 @@ l4s: setup ## run the L4S matrices, in out/l4s, and write docs/evaluation/l4s.md
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \
 	  --output-file requirements.lock pyproject.toml
+	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header \
+	  --constraints requirements.lock --group pyproject.toml:package --output-file release/requirements.lock
 
 clean: ## remove what was built and written
 	rm -rf $(VENV) target out dist js/dist js/node_modules js/LICENSE playground/node_modules
@@ -193,6 +202,12 @@ $(STAMPS)/tools:
 $(STAMPS)/uv: $(STAMPS)/tools
 	@if command -v uv >/dev/null; then mkdir -p target/uv/bin && ln -sf "$$(command -v uv)" target/uv/bin/uv; \
 	else $(PYTHON) -m venv target/uv && target/uv/bin/python -m pip install --quiet uv; fi
+	@touch $@
+
+# What builds and checks wheels, apart from .venv: 450 MB, most of it zig.
+$(STAMPS)/package: $(STAMPS)/uv release/requirements.lock
+	target/uv/bin/uv venv --quiet --clear --python "$$(command -v $(PYTHON))" target/package
+	target/uv/bin/uv pip sync --quiet --python target/package/bin/python --require-hashes release/requirements.lock
 	@touch $@
 
 # The project itself is left out: maturin installs it below, built once and not in isolation.

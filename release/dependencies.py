@@ -9,8 +9,8 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from release import ROOT
 from release.environment import Package, declared, packages
-from release.parts import ROOT
 
 FILE = ROOT / "docs" / "internals" / "dependencies.md"
 

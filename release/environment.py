@@ -14,7 +14,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from release.parts import ROOT
+from release import ROOT
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from release.parts import ROOT, Part, parts
+from release import ROOT
+from release.parts import Part, parts
 
 FILE = ROOT / "THIRD-PARTY.txt"
 

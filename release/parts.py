@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-ROOT = Path(__file__).parents[1]
+from release import ROOT
 
 BUILT = ("py", "router", "traffic", "wasm")
 """Our crates that become files of a wheel: the module of Python, two programs, the engine in the playground."""

@@ -22,14 +22,14 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
-from release import environment, parts
+from release import ROOT, environment, parts
 
 LICENCES = LicenseFactory()
 
 
 def version() -> str:
     """Return the version of aqmlab."""
-    with (parts.ROOT / "Cargo.toml").open("rb") as file:
+    with (ROOT / "Cargo.toml").open("rb") as file:
         return str(tomllib.load(file)["workspace"]["package"]["version"])
 
 

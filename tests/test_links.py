@@ -13,7 +13,7 @@ from conftest import ROOT
 
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(<?([^()<>\s]+)>?\)")
 NAMED = re.compile(r"\bdocs/[\w./-]+\.(?:md|png)\b")
-FILE = re.compile(r"`((?:crates|python|tests|benches|docs)/[\w./-]*\w/?)`")
+FILE = re.compile(r"`((?:crates|python|tests|benches|docs|release)/[\w./-]*\w/?)`")
 
 QUOTED = re.compile(r"(?<![\w./-])[\w-][\w./-]*\.(?:css|csv|html|jsonl|lock|md|py|rs|sh|tcl|toml)\b")
 
@@ -23,7 +23,7 @@ EXAMPLES = {"crates/aqm/src/aqm/mine.rs", "crates/aqm/src/aqm/erd.rs"}
 ELSEWHERE = {"ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
 """Files that comments name and the repository does not have: examples, those of ns-2, and those that aqmlab writes."""
 
-FOLDERS = ("benches", "crates", "docs", "python", "site", "tests")
+FOLDERS = ("benches", "crates", "docs", "python", "release", "site", "tests")
 BUILT = {"__pycache__", "target"}
 
 

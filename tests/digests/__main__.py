@@ -5,6 +5,7 @@ import sys
 
 from aqmlab.files import json_text, write_text
 from digests import FILE, builds, points, recorded, runs
+from release.foreign import fetch_rust
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
     wrong += compare("release", own)
     if given.installed:
         return 1 if wrong else 0
-    lacking = builds.fetch_rust()
+    lacking = fetch_rust()
     for build in (builds.DEBUG, builds.V3, builds.arm()):
         missing = build.missing or (lacking if build.name == "aarch64" else "")
         if missing:

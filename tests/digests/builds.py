@@ -7,10 +7,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from release.foreign import ARM, rust
+
 ROOT = Path(__file__).parents[2]
-ARM = "aarch64-unknown-linux-gnu"
-RUST = ROOT / "target" / "rust-arm64"
-"""Folder in which fetch_rust.sh puts a compiler with the standard library for ARM."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +53,13 @@ V3 = Build(
 """With AVX2 and fused multiplication, which a build for any x86 lacks."""
 
 
-def _rust() -> dict[str, str]:
-    """Return the environment in which cargo uses the compiler of fetch_rust.sh, if it was fetched."""
-    if not RUST.exists():
-        return {}
-    return {"RUSTC": str(RUST / "usr/bin/rustc"), "LD_LIBRARY_PATH": str(RUST / "usr/lib/x86_64-linux-gnu")}
-
-
 def arm() -> Build:
     """Return the build for 64-bit ARM, run by qemu."""
     linker = "aarch64-linux-gnu-gcc"
     return Build(
         "aarch64",
         ("--release", "--target", ARM, "--target-dir", "target/arm64"),
-        {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": linker, **_rust()},
+        {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": linker, **rust()},
         f"target/arm64/{ARM}/release/examples/digest",
         ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
         {
@@ -75,16 +67,3 @@ def arm() -> Build:
             "qemu-aarch64": "Debian: apt install qemu-user",
         },
     )
-
-
-def fetch_rust() -> str:
-    """Fetch Rust's standard library for ARM if missing; return the reason for a failure."""
-    have = subprocess.run(
-        ["rustc", "--print", "target-libdir", "--target", ARM], capture_output=True, text=True, check=False
-    )
-    if RUST.exists() or Path(have.stdout.strip() or "/nowhere").is_dir():
-        return ""
-    done = subprocess.run(
-        [str(Path(__file__).with_name("fetch_rust.sh")), str(RUST)], capture_output=True, text=True, check=False
-    )
-    return "" if done.returncode == 0 else f"Rust's standard library for {ARM} is missing: {done.stderr.strip()}"
