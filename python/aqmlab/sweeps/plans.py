@@ -77,7 +77,7 @@ def kept(study: Study, store: Path) -> Plan | None:
 
 
 def _holds(plan: Plan) -> bool:
-    """Check what was refused again, because a missing file may be there now, and the digests of some scenarios.
+    """Check the refused scenarios again, because a missing file may be there now, and the digests of some others.
 
     The errors that are found now replace those that were kept: they name the present lines and files.
     """
