@@ -30,7 +30,7 @@ def verify(
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Check an archive: its files, its runs, its verdicts, its figures.
+    """Check an archive, and repeat runs of it.
 
     Each run that is repeated has the same metrics, bit for bit, or the output has those that differ. The claims of a
     paper and the scorecard of an evaluation are judged again from the archive's runs, and figures and reports are made

@@ -410,7 +410,7 @@ def _sweep(plan: Plan, done: _Done, metrics: Iterable[polars.DataFrame]) -> Swee
         )
 
     table = joined(heads, plan.keys, metrics)
-    simulated = places(distinct(array(done.simulated)), plan.keys) >= 0
+    simulated = places(distinct(plan.keys), distinct(array(done.simulated))) >= 0
     return Sweep(
         scenario=study.scenario,
         aqms=tuple(study.variants),

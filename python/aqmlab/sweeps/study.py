@@ -316,10 +316,10 @@ class Plan:
         return max(self.memories, default=0)
 
     @property
-    def failures(self) -> Iterator[Failure]:
+    def failures(self) -> list[Failure]:
         """A failure for each scenario that is refused."""
         labels = list(self.study.variants)
-        return (self.failure(number, labels[place], None, error) for number, place, error in self.refused)
+        return [self.failure(number, labels[place], None, error) for number, place, error in self.refused]
 
     def failure(self, number: int, label: str, seed: int | None, error: str) -> Failure:
         """Return the failure of a point; `seed` is None if the point itself is not valid."""
