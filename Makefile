@@ -105,7 +105,7 @@ $(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playgroun
 	@touch $@
 
 # What the machine lacks is listed first. One processor: TARGETS=x86_64. The playground is part of the wheel where it can be
-# built. Compiled crates stay in target/wheel: warm, it takes a quarter of the time.
+# built. Compiled crates stay in target/wheel for the next time.
 wheel: ## build wheels for x86-64 and ARM and the sdist in dist, twice; check, install and run them: half an hour
 	@$(RELEASE)
 

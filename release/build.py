@@ -74,22 +74,15 @@ def unpacked(archive: Path, folder: Path) -> Path:
 
 def programs(source: Path, target: Target, place: Path) -> None:
     """Compile the programs of the Linux engine, and put them into the package that a wheel is made of."""
+    crates = place / "programs"  # in that of the engine, which is linked by another command, cargo would start anew
     triple = f"{target.triple}.{GLIBC[0]}.{GLIBC[1]}"
-    options: list[str | Path] = [
-        "--quiet",
-        "--release",
-        "--locked",
-        "--target-dir",
-        place / "crates",
-        "--target",
-        triple,
-    ]
+    options: list[str | Path] = ["--quiet", "--release", "--locked", "--target-dir", crates, "--target", triple]
     packages = ["--package", "router", "--package", "traffic"]
     _make([TOOLS / "bin" / "cargo-zigbuild", "zigbuild", *options, *packages], source, _environment(target, source))
     for program in PROGRAMS:
         built = source / "python" / "aqmlab" / "bin" / program
         built.parent.mkdir(exist_ok=True)
-        shutil.copy(place / "crates" / target.triple / "release" / program, built)
+        shutil.copy(crates / target.triple / "release" / program, built)
 
 
 def wheel(
