@@ -349,3 +349,14 @@ def test_a_plan_with_other_digests_is_made_anew(tiny: Scenario, tmp_path: Path, 
 
 def test_no_studies_are_no_sweeps(tmp_path: Path) -> None:
     assert run_all([], tmp_path) == []
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_the_first_means_are_those_of_the_summary(tiny: Scenario, sliced: None, seeds: int) -> None:
+    swept = aqmlab.sweep(tiny, VARY, AQMS, seeds)
+    grouped = swept.frame.group_by("aqm.q0", "aqm", maintain_order=True).agg(polars.col("goodput").mean())
+    assert_frame_equal(swept.means(["goodput"]).select("aqm.q0", "aqm", "goodput"), grouped)
+    assert set(swept.means(["goodput"])["runs"]) == {seeds}
+    assert (swept.means(["goodput"])["goodput_ci95"].null_count() == 6) == (seeds == 1)
+    assert_frame_equal(swept.means(["goodput"], 4), swept.means(["goodput"])[:4])
+    assert (swept.count(), swept.count("aqm"), swept.count("aqm", "aqm.q0")) == (1, 2, 6)

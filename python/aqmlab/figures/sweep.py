@@ -106,8 +106,8 @@ def abscissa(swept: Sweep) -> str:
     """Choose the first varying parameter that is numeric, or else the first; raise `LookupError` if nothing varies."""
     if not swept.parameters:
         raise LookupError("nothing varies: there is nothing to draw over")
-    varying = [path for path in swept.parameters if swept.points[path].n_unique() > 1] or list(swept.parameters)
-    return next((path for path in varying if swept.points[path].dtype.is_numeric()), varying[0])
+    varying = [path for path in swept.parameters if swept.count(path) > 1] or list(swept.parameters)
+    return next((path for path in varying if swept.table.schema[path].is_numeric()), varying[0])
 
 
 def facets(swept: Sweep, x: str, metrics: Sequence[str] = ()) -> list[tuple[str, polars.DataFrame]]:
@@ -154,12 +154,12 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
     metric = described(name)
     numbers = frame[x].dtype.is_numeric()
     line = is_line(swept, frame, x)
-    categories = [] if numbers else list(swept.points[x].unique(maintain_order=True))
+    categories = [] if numbers else list(frame[x].unique(maintain_order=True))
     log = numbers and _is_spread(frame[x].to_numpy())
     grouped = _is_grouped(swept, frame, x)
     shapes = []
     for label, colour, mark in zip(swept.aqms, shades(len(swept.aqms)), marks(len(swept.aqms)), strict=True):
-        rows = frame.filter(aqm=label)
+        rows = frame.select("aqm", x, name, f"{name}_ci95").filter(aqm=label)
         if grouped:
             rows = _grouped(rows, x, name, log)
         elif numbers:

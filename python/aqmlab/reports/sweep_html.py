@@ -65,9 +65,9 @@ def _means(swept: Sweep) -> _Table:
     metrics = [METRICS[name] for name in SHOWN]
     rows = (
         [*place(swept, row), *(interval(one, summary_of(row, one.name), row["runs"]) for one in metrics)]
-        for row in swept.means(SHOWN).head(_MOST_ROWS).iter_rows(named=True)
+        for row in swept.means(SHOWN, _MOST_ROWS).iter_rows(named=True)
     )
-    return _table(swept, SHOWN, rows, len(swept.points))
+    return _table(swept, SHOWN, rows, swept.count("aqm", *swept.parameters))
 
 
 def _differences(swept: Sweep) -> _Table:

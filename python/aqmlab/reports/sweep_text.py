@@ -40,7 +40,7 @@ def origin(sweep: Sweep) -> str:
     """Describe the origin of a sweep: ``(3 points, 2 queue disciplines, seeds 1, 2, 12 runs simulated; aqmlab …)``."""
     if not sweep.done:
         return f"(none of {sweep.wanted} runs finished)"
-    points = sweep.points.select(*sweep.parameters).n_unique() if sweep.parameters else 1
+    points = sweep.count(*sweep.parameters)
     parts = [
         f"{points} points" if points > 1 else "1 point",
         f"{len(sweep.aqms)} queue discipline{'s' if len(sweep.aqms) > 1 else ''}",
@@ -72,10 +72,10 @@ def means(sweep: Sweep) -> Table:
     """Return the means of the main metrics as a table, with a row for each point and discipline."""
     metrics = [METRICS[name] for name in SHOWN]
     rows = []
-    for row in sweep.means(SHOWN).head(MOST_ROWS).iter_rows(named=True):
+    for row in sweep.means(SHOWN, MOST_ROWS).iter_rows(named=True):
         cells = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
         rows.append([*place(sweep, row), *cells])
-    return _table(sweep, metrics, rows, len(sweep.points))
+    return _table(sweep, metrics, rows, sweep.count("aqm", *sweep.parameters))
 
 
 def differences(sweep: Sweep) -> Table:

@@ -167,18 +167,30 @@ class Sweep:
         """
         return self.means(self.metrics)
 
-    @cached_property
-    def points(self) -> polars.DataFrame:
-        """A row for each point and discipline that has runs: the parameters, ``aqm``, and the number of ``runs``."""
-        return self.means([])
+    def count(self, *columns: str) -> int:
+        """Count the different combinations of values in columns of `frame`.
 
-    def means(self, metrics: Sequence[str]) -> polars.DataFrame:
+        Parameters
+        ----------
+        *columns : str
+            ``aqm``, or varying parameters.
+
+        Returns
+        -------
+        int
+            The number: ``swept.count("aqm", *swept.parameters)`` is that of the rows of `summary`.
+        """
+        return int(self.scan().select(*columns).unique().collect().height) if columns else min(self.done, 1)
+
+    def means(self, metrics: Sequence[str], most: int | None = None) -> polars.DataFrame:
         """Return those columns of `summary` that are of these metrics.
 
         Parameters
         ----------
         metrics : sequence of str
             The metrics.
+        most : int
+            The number of rows, from the first on; by default all.
 
         Returns
         -------
@@ -192,12 +204,21 @@ class Sweep:
         """
         import polars
 
-        columns: list[polars.Expr] = [polars.len().alias("runs")]
         for name in metrics:
             self._require_metric(name)
+        heads, rows = [*self.parameters, "aqm"], self.scan()
+        if most is not None:
+            rows = rows.head(most * len(self.seeds))  # the runs of a point and discipline follow each other
+        if len(self.seeds) == 1:  # as there is no group, none is formed: of a million that would take 1 GB
+            absent = polars.lit(None, polars.Float64)
+            columns = [part for name in metrics for part in (polars.col(name), absent.alias(f"{name}_ci95"))]
+            return rows.select(*heads, polars.lit(1, polars.UInt32).alias("runs"), *columns).collect()
+        columns = [polars.len().alias("runs")]
+        for name in metrics:
             metric = polars.col(name)
             columns += [metric.mean(), _half_width(metric, self.seeds).alias(f"{name}_ci95")]
-        return self.scan().group_by(*self.parameters, "aqm", maintain_order=True).agg(columns).collect()
+        found = rows.group_by(*heads, maintain_order=True).agg(columns).collect()
+        return found if most is None else found.head(most)
 
     def differences(self, metric: str, to: str | None = None) -> polars.DataFrame:
         """Compare queue disciplines at each point, pairing the runs of the same seed.
