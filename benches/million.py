@@ -239,23 +239,22 @@ def picture(found: list[Measured], each: float) -> Figure:
     runs = [one.runs for one in found]
     for axes in (cost, memory):
         axes.set(xscale="log", xlabel="Runs", xticks=runs)
-        axes.set_ylim(0)
     cost.plot(runs, [one.overhead * 1e3 for one in found], "o-", label="overhead")
     cost.plot(runs, [one.engine / one.runs * 1e3 for one in found], "o-", label="engine")
     cost.axhline(1, color="#666666", linestyle=":", linewidth=1)
     cost.set_title("CPU time a run (ms)", loc="left")
-    cost.set_ylim(0, 1.1)
+    cost.set_ylim(0)
     cost.legend(frameon=False)
     memory.plot(runs, [one.memory / 1e6 for one in found], "o-", label="the command")
     memory.plot(runs, [one.query.memory / 1e6 for one in found], "o-", label="a query of its table")
     memory.axhline(1000, color="#666666", linestyle=":", linewidth=1)
     memory.set_title("Most memory (MB)", loc="left")
-    memory.set_ylim(0, 1100)
+    memory.set_ylim(0)
     memory.legend(frameon=False)
     times = [10 ** (place / 20) for place in range(-80, 41)]
     cluster.plot(times, [on_cluster(one, each) / 60 for one in times])
     cluster.set(xscale="log", yscale="log", xlabel="Time of a run (s)")
-    cluster.set_title(f"A million runs on {NODES} nodes of {CORES} cores (min)", loc="left")
+    cluster.set_title(f"A million runs on {NODES * CORES} cores (min)", loc="left")
     return figure
 
 
