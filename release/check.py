@@ -67,7 +67,7 @@ def _version(found: Installed, build: str) -> str:
     done = found.run(["-m", "aqmlab", "--version"])
     version = json.loads(_development("-c", _ABOUT))["engine"].split("+")[0]
     wanted = f"{version} ({build})" if build else version
-    return "" if done.stdout.strip() == wanted else f"{done.stdout}{done.stderr} in place of {wanted}"
+    return "" if done.stdout.partition("\n")[0] == wanted else f"{done.stdout}{done.stderr} in place of {wanted}"
 
 
 def _programs(found: Installed) -> str:
