@@ -7,6 +7,7 @@ mod control;
 mod fluid;
 mod look;
 mod own;
+mod rows;
 mod series;
 mod simulation;
 mod value;
@@ -343,6 +344,8 @@ mod _core {
     use super::fluid::Fluid;
     #[pymodule_export]
     use super::own::{CompiledCodeError, Draws, Packet, Queue, uniform_address};
+    #[pymodule_export]
+    use super::rows::rows;
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]

@@ -17,14 +17,20 @@ pub(crate) struct Stream(RecordBatch);
 impl Stream {
     /// A table of these columns, which have the same length; null where they are NaN.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
-        let arrays = columns.into_iter().map(|column| {
-            let defined: Vec<bool> = column.values.iter().map(|value| !value.is_nan()).collect();
-            let nulls = defined.contains(&false).then(|| defined.into());
-            let array: ArrayRef = Arc::new(Float64Array::new(column.values.into(), nulls));
-            (column.name, array)
-        });
-        Self(RecordBatch::try_from_iter(arrays).expect("columns have the same length and are not empty"))
+        Self::of(columns.into_iter().map(|column| (column.name, floats(column.values))))
     }
+
+    /// A table of these columns, which have the same length.
+    pub(crate) fn of(columns: impl IntoIterator<Item = (String, ArrayRef)>) -> Self {
+        Self(RecordBatch::try_from_iter(columns).expect("columns have the same length, and there is one"))
+    }
+}
+
+/// A column of numbers; null where they are NaN.
+pub(crate) fn floats(values: Vec<f64>) -> ArrayRef {
+    let defined: Vec<bool> = values.iter().map(|value| !value.is_nan()).collect();
+    let nulls = defined.contains(&false).then(|| defined.into());
+    Arc::new(Float64Array::new(values.into(), nulls))
 }
 
 #[pymethods]

@@ -218,5 +218,10 @@ def opened(payload: bytes, key_bytes: int = _KEY_BYTES) -> tuple[bytes, dict[str
 
     `key_bytes` is the length of the task's key: 0 if the task has none.
     """
-    document: dict[str, Any] = json.loads(zlib.decompress(payload[key_bytes:]))
+    document: dict[str, Any] = json.loads(document_text(payload, key_bytes))
     return payload[:key_bytes], document
+
+
+def document_text(payload: bytes, key_bytes: int = _KEY_BYTES) -> bytes:
+    """Return the document of `opened` as JSON."""
+    return zlib.decompress(payload[key_bytes:])

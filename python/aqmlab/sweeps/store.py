@@ -21,10 +21,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.execute.task import opened
+from aqmlab import _core
+from aqmlab.execute.task import document_text, opened
 from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
 from aqmlab.kinds import JOURNAL, PART, SERIES, Kind
-from aqmlab.results.frames import flat
 from aqmlab.results.metrics import METRICS
 from aqmlab.sealed import checksum
 from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
@@ -328,35 +328,12 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
     The columns are ``key``, ``seed``, the metrics in the order of `place`, ``engine.cpu_seconds``, and
     ``distributions`` as JSON.
     """
-    import numpy as np
     import polars
 
-    keys: list[bytes] = []
-    seeds: list[int] = []
-    distributions: list[str] = []
-    # Most runs have the same metrics: their values are rows of one array.
-    arrays: dict[tuple[str, ...], tuple[list[int], list[tuple[float | None, ...]]]] = {}
-    for number, payload in enumerate(payloads):
-        key, document = opened(payload)
-        keys.append(key)
-        seeds.append(document["seed"])
-        distributions.append(json.dumps(document["distributions"], separators=(",", ":")))
-        names, values = zip(*flat(document), strict=True)
-        numbers, lines = arrays.setdefault(names, ([], []))
-        numbers.append(number)
-        lines.append(values)
-    table: dict[str, np.ndarray[Any, np.dtype[np.float64]]] = {}
-    for names, (numbers, lines) in arrays.items():
-        for name, column in zip(names, np.array(lines, float).T, strict=True):
-            table.setdefault(name, np.full(len(keys), np.nan))[numbers] = column
-    return polars.DataFrame(
-        [
-            polars.Series("key", keys, polars.Binary),
-            polars.Series("seed", seeds, polars.Int64),
-            *(polars.Series(name, table[name], nan_to_null=True) for name in sorted(table, key=place)),
-            polars.Series("distributions", distributions, polars.String),
-        ]
-    )
+    table = polars.DataFrame(_core.rows([document_text(payload) for payload in payloads]))
+    metrics = sorted(table.columns[2:], key=place)
+    keys = polars.Series("key", list(map(key_of, payloads)), polars.Binary)
+    return table.select(keys, "seed", *metrics, "distributions")
 
 
 def together(metrics: Iterable[polars.DataFrame]) -> polars.DataFrame:

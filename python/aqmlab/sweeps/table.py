@@ -24,7 +24,7 @@ from aqmlab.sweeps.store import place, together
 if TYPE_CHECKING:
     import polars
 
-SLICE = 50_000
+SLICE = 20_000
 """The most rows of a file, and the most in memory at a time."""
 
 
