@@ -189,6 +189,7 @@ def test_a_scenario_that_extends_another_is_whole_in_the_archive(tmp_path: Path)
 
 
 @pytest.mark.linux
+@pytest.mark.usefixtures("guest")
 @pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")
 def test_runs_on_linux_with_a_virtual_clock_are_repeated(tmp_path: Path) -> None:
     scenario = quickstart().with_(aqm="pie")
@@ -209,6 +210,7 @@ def test_runs_on_linux_with_a_virtual_clock_are_repeated(tmp_path: Path) -> None
 
 
 @pytest.mark.linux
+@pytest.mark.usefixtures("guest")
 @pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")
 def test_a_sweep_on_linux_is_checked_with_disciplines_of_the_kernel(tmp_path: Path) -> None:
     swept = aqmlab.sweep(

@@ -179,8 +179,25 @@ def test_only_what_lacks_series_is_done_again_for_them(tiny: Scenario, tmp_path:
 
     run_all([asked(False, [10, 20])], tmp_path)
     run_all([asked(True, [20, 30])], tmp_path)
-    assert Counter(one.series for one in simulated) == {False: 2, True: 2}
+    assert Counter(bool(one.series) for one in simulated) == {False: 2, True: 2}
     run_all([asked(True, [20]), asked(False, [10, 20, 30])], tmp_path)
+    assert len(simulated) == 4
+
+
+def test_studies_may_want_the_series_of_a_run_in_different_steps(
+    tiny: Scenario, tmp_path: Path, simulated: list[Task]
+) -> None:
+    fine, coarse = (
+        study(tiny.with_({"record.step": step}), {"aqm.q0": q0}, ["lred"], 1, series=True)
+        for step, q0 in (("20 ms", [10, 20]), ("50 ms", [20, 30]))
+    )
+    sweeps = run_all([fine, fine, coarse], tmp_path)[1:]
+    assert len(simulated) == 4  # that in both twice, once with each step
+    for one, sweep, step in zip((fine, coarse), sweeps, (0.02, 0.05), strict=True):
+        assert (sweep.done, sweep.failures) == (2, ())
+        series = Runs(one, sweep, Store(tmp_path), "lred").series("lred", {"aqm.q0": 20})
+        assert series["t"][1] == pytest.approx(step)
+    run_all([fine, coarse], tmp_path)
     assert len(simulated) == 4
 
 
@@ -231,7 +248,7 @@ def test_a_run_that_is_wanted_with_and_without_series_is_done_once(
     tiny: Scenario, tmp_path: Path, simulated: list[Task]
 ) -> None:
     run_all([study(tiny, {}, ["lred"], 2), study(tiny, {}, ["lred"], 1, series=True)], tmp_path)
-    assert Counter(one.series for one in simulated) == {False: 1, True: 1}
+    assert Counter(bool(one.series) for one in simulated) == {False: 1, True: 1}
 
 
 def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:

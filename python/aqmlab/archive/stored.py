@@ -126,9 +126,11 @@ def bare(scenario: Scenario) -> Scenario:
 
 def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
     """Return the task that measures a run again, with its series if the archive has them."""
-    series = _series(folder, record, scenario) in Store(folder / STORE).recorded()
+    series = _series(folder, record, scenario)
+    if series not in Store(folder / STORE).recorded():
+        series = ""
     wanted = bare(scenario).with_({"record.series": True}) if series else bare(scenario)
-    return Task(wanted.core, record.seed, b"", "", engine.work(wanted), series=series, engine=engine)
+    return Task(wanted.core, record.seed, b"", "", engine.work(wanted), series, engine=engine)
 
 
 def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:

@@ -18,7 +18,7 @@ from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.recordings import files_of
-from aqmlab.execute.task import Outcome, Task, digest, key, opened
+from aqmlab.execute.task import Outcome, Task, digest, key_for, opened
 from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP
@@ -51,11 +51,12 @@ def contents(folder: Path, given: Given) -> Contents:
         place = (row["aqm"], *(row[path] for path in sweep.parameters))
         able = performing(row["aqm"], [engine])[engine]
         if place not in known:
+            named = key_for(sweep.version if able == engine else able.version)
             variants = _variants(sweep, row["aqm"], sweep.scenario.base)
             found = (
                 one
                 for one in _scenarios(sweep, row, variants)
-                if key(digest(one), row["seed"], able).hex() == row["key"]
+                if named(digest(one), row["seed"]).hex() == row["key"]
             )
             scenario = next(found, None)
             if scenario is None:

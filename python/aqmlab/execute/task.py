@@ -35,9 +35,9 @@ class Task:
     `key` identifies the run in a store (see `key`), and is empty for a run that is not stored. `label` names the run in
     messages, and `cost` is its work (see `Engine.work`). `engine` performs it.
 
-    The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
-    `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
-    accounted for, and the run fails if the accounts do not balance.
+    The outcome always has the results. If `series` is set, their name in a store, it also has the recorded queues and
+    signals as a file; if `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is
+    true every packet is accounted for, and the run fails if the accounts do not balance.
 
     `on_glance`, if set, is called from the thread of the run with the state of the observed link, about ten times a
     second and at least a hundred times in all. Such a task cannot be sent to another process.
@@ -57,7 +57,7 @@ class Task:
     key: bytes
     label: str
     cost: float
-    series: bool = False
+    series: str = ""
     recording: bool = False
     check: bool = False
     engine: Engine = PACKETS
@@ -132,12 +132,12 @@ def digest(scenario: Scenario) -> str:
 
 def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:
     """Return the key of a run: SHA-256 of the canonical JSON of the scenario's `digest`, seed, engine and format."""
-    return key_for(engine)(scenario, seed)
+    return key_for(engine.version)(scenario, seed)
 
 
-def key_for(engine: Engine) -> Callable[[str, int], bytes]:
-    """Return the function of digest and seed that is `key` for an engine; it is fast, for millions of runs."""
-    head = f'{{"engine":{json.dumps(engine.version)},"format":{FORMAT},"scenario":"'
+def key_for(version: str) -> Callable[[str, int], bytes]:
+    """Return the function of digest and seed that is `key` for this version of an engine; it is fast, for many runs."""
+    head = f'{{"engine":{json.dumps(version)},"format":{FORMAT},"scenario":"'
     return lambda scenario, seed: hashlib.sha256(f'{head}{scenario}","seed":{seed}}}'.encode()).digest()
 
 

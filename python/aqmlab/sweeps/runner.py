@@ -171,38 +171,60 @@ ATTEMPTS = 3
 class _Runs:
     """The runs of several studies, each once, however many of them have it.
 
-    Studies with series come first: their runs also serve the studies without.
+    Studies with series come first: their runs also serve the studies without. Only a run whose series are wanted in
+    several steps is done more than once.
     """
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self.plans = sorted(plans, key=lambda plan: not plan.study.series)
-        every = np.concatenate([plan.keys for plan in self.plans])
-        self.keys, self._first = np.unique(every, return_index=True)
-        costs = [np.repeat(np.asarray(plan.costs), len(plan.study.seeds)) for plan in self.plans]
-        self.costs = np.concatenate(costs)[self._first]
+        self.keys = np.unique(np.concatenate([plan.keys for plan in self.plans]))
 
-    def missing(self, store: Store, errors: Iterable[bytes] = ()) -> Flags:
-        """Return which runs the store lacks, or lacks the series of; not those that failed with `errors`."""
-        missing = np.ones(len(self.keys), bool)
+    def missing(self, store: Store, errors: Iterable[bytes] = ()) -> list[Flags]:
+        """Return for each plan which of its runs are to be done: the store lacks them, or their series.
+
+        Those that failed with `errors` are not, nor are those that are to be done for a plan before.
+        """
+        pending = np.ones(len(self.keys), bool)
         for keys in store.every_key():
             found = places(self.keys, keys)
-            missing[found[found >= 0]] = False
-        if any(plan.study.series for plan in self.plans):
-            recorded = store.recorded()
-            for plan in self.plans:
-                lacking = [plan.lacks_series(key, recorded) for key in each(plan.keys)]
-                missing[places(self.keys, plan.keys[lacking])] = True
-        missing[places(self.keys, array(b"".join(errors)))] = False
+            pending[found[found >= 0]] = False
+        failed = np.zeros(len(self.keys), bool)
+        failed[places(self.keys, array(b"".join(errors)))] = True
+        recorded = store.recorded() if any(plan.study.series for plan in self.plans) else set()
+        missing = []
+        for plan in self.plans:
+            ranks = places(self.keys, plan.keys)
+            wanted = pending[ranks]
+            if plan.study.series:
+                wanted |= [plan.lacks_series(key, recorded) for key in each(plan.keys)]
+            wanted &= ~failed[ranks]
+            # A run may be there more than once: that of a discipline without the parameter that varies.
+            todo = np.flatnonzero(wanted)
+            todo = todo[np.unique(ranks[todo], return_index=True)[1]]
+            pending[ranks[todo]] = False
+            if plan.study.series:
+                recorded |= {plan.study.series_name(key) for key in each(plan.keys[todo])}
+            flags = np.zeros(len(ranks), bool)
+            flags[todo] = True
+            missing.append(flags)
         return missing
 
-    def tasks(self, missing: Flags, here: bool) -> Iterator[Task]:
+    def there(self, missing: Sequence[Flags]) -> Keys:
+        """Return the keys of the runs of which nothing is missing."""
+        chosen = np.ones(len(self.keys), bool)
+        for plan, flags in zip(self.plans, missing, strict=True):
+            chosen[places(self.keys, plan.keys[flags])] = False
+        return self.keys[chosen]
+
+    def work(self, missing: Sequence[Flags]) -> float:
+        """Return the work of the missing runs; see `Engine.work`."""
+        each_plan = zip(self.plans, missing, strict=True)
+        return sum(float(np.repeat(plan.costs, len(plan.study.seeds))[flags].sum()) for plan, flags in each_plan)
+
+    def tasks(self, missing: Sequence[Flags], here: bool) -> Iterator[Task]:
         """Yield a task for each missing run; `here` is that of `Plan.tasks`."""
-        todo = np.zeros(sum(len(plan.keys) for plan in self.plans), bool)
-        todo[self._first[missing]] = True
-        start = 0
-        for plan in self.plans:
-            yield from plan.tasks(todo[start : start + len(plan.keys)], here)
-            start += len(plan.keys)
+        for plan, flags in zip(self.plans, missing, strict=True):
+            yield from plan.tasks(flags, here)
 
 
 @dataclass
@@ -301,14 +323,14 @@ def _done(
     done = _Done(store)
     runs = _Runs(plans)
     missing = runs.missing(store)
-    if missing.any():
+    if _count(missing):
         store.prove(any(plan.study.series for plan in plans))
     attempts = ATTEMPTS
     while True:
-        if missing.any():
+        if _count(missing):
             performing = executor
             if performing is None:
-                workers = chosen_workers(jobs, int(missing.sum()))
+                workers = chosen_workers(jobs, _count(missing))
                 limits = [at_a_time(plan.study.engine, workers, plan.memory) for plan in plans]
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
                 performing = threads.executor(min(fit, *limits))
@@ -319,14 +341,19 @@ def _done(
                 done.interrupted = True
             store.close()
             missing = runs.missing(store, done.errors)
-            if missing.any() and attempts and not done.interrupted:
+            if _count(missing) and attempts and not done.interrupted:
                 continue
         _tidy(store)
-        sweeps = _sweeps(plans, done, runs.keys[~missing])
+        sweeps = _sweeps(plans, done, runs.there(missing))
         if done.interrupted or not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
             return sweeps
         attempts -= 1
         missing = runs.missing(store, done.errors)
+
+
+def _count(missing: Sequence[Flags]) -> int:
+    """Count the missing runs."""
+    return sum(int(flags.sum()) for flags in missing)
 
 
 def _tidy(store: Store) -> None:
@@ -337,19 +364,17 @@ def _tidy(store: Store) -> None:
 
 def _do(
     runs: _Runs,
-    missing: Flags,
+    missing: Sequence[Flags],
     done: _Done,
     executor: Executor,
     here: bool,
     progress: Progress | None,
 ) -> None:
     """Do the missing runs, and store each when it finishes; `here` is that of `Plan.tasks`."""
-    total = float(runs.costs[missing].sum())
-    wanted = len(runs.keys)
-    there = wanted - int(missing.sum()) - len(done.errors)
+    total = runs.work(missing)
+    there = len(runs.there(missing)) - len(done.errors)
+    wanted = there + len(done.errors) + _count(missing)
     finished, count = 0.0, 0
-    recorded = [plan for plan in runs.plans if plan.study.series]
-    named = {key: plan.study for plan in reversed(recorded) for key in each(plan.keys)}  # the first has its tasks
 
     def on_done(task: Task, outcome: Outcome) -> None:
         nonlocal finished, count
@@ -357,7 +382,7 @@ def _do(
             done.errors[task.key] = outcome.error
         else:
             if outcome.series:
-                done.store.add_series(named[task.key].series_name(task.key), outcome.series)
+                done.store.add_series(task.series, outcome.series)
             done.store.add(outcome.payload)
             done.simulated.extend(task.key)
             count += 1

@@ -336,7 +336,7 @@ class Plan:
     @cached_property
     def keys(self) -> Keys:
         """The keys of all runs that can be done: the scenarios in their order, each with all seeds."""
-        named = {label: key_for(self.study.engine_for(label)) for label in self.study.variants}
+        named = {label: key_for(self.study.engine_for(label).version) for label in self.study.variants}
         runs = ((label, name, seed) for _, label, name in self.scenarios for seed in self.study.seeds)
         return keys.array(b"".join(named[label](name, seed) for label, name, seed in runs))
 
@@ -389,4 +389,5 @@ class Plan:
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
                 run = runs[place, column : column + 1].tobytes()
                 engine, cost = engines[self.labels[place]], self.costs[place]
-                yield Task(text, seed, run, name, cost, self.study.series, engine=engine, sources=own)
+                series = self.study.series_name(run) if self.study.series else ""
+                yield Task(text, seed, run, name, cost, series, engine=engine, sources=own)
