@@ -86,11 +86,19 @@ def programs(source: Path, target: Target, place: Path) -> None:
 
 
 def wheel(
-    source: Path, target: Target, place: Path, flags: Sequence[str] = (), name: str = "", bill: Path | None = None
+    source: Path,
+    target: Target,
+    place: Path,
+    flags: Sequence[str] = (),
+    name: str = "",
+    bill: Path | None = None,
+    *,
+    local: bool = False,
 ) -> Path:
     """Compile the engine, with more of the compiler's options and a name for the build; return the wheel.
 
-    `bill` is the bill of materials that it gets.
+    `bill` is the bill of materials that it gets. If `local` is true the wheel is for this machine alone: its own
+    linker links it, against its own glibc.
     """
     out = place / "wheels"
     shutil.rmtree(out, ignore_errors=True)
@@ -103,7 +111,8 @@ def wheel(
         "--target",
         target.triple,
     ]
-    compatible = ["--zig", "--compatibility", target.tag.removesuffix(f"_{target.arch}")]
+    oldest = target.tag.removesuffix(f"_{target.arch}")
+    compatible = ["--compatibility", "linux"] if local else ["--zig", "--compatibility", oldest]
     environment = _environment(target, source, flags) | ({"AQMLAB_BUILD": name} if name else {})
     included: list[str | Path] = ["--sbom-include", bill] if bill else []
     _make([TOOLS / "bin" / "maturin", "build", *options, *compatible, *included, "--out", out], source, environment)

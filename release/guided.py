@@ -33,7 +33,8 @@ transient flows."""
 def profile(source: Path, target: Target, place: Path, merger: Path) -> Path:
     """Build an engine that counts, and run the training runs with it; return their profile, which ``merger`` makes."""
     raw, merged = WORK / "raw", WORK / "profile.profdata"
-    package = _unpacked(wheel(source, target, place, [f"-Cprofile-generate={raw}"], "counting"))
+    # zig's linker does not know the option by which rustc asks for the part that writes the counts.
+    package = _unpacked(wheel(source, target, place, [f"-Cprofile-generate={raw}"], "counting", local=True))
     environment = os.environ | {"PYTHONPATH": str(package)}
     told = [sys.executable, "-c", "from aqmlab import _core; print(_core.build)"]
     build = subprocess.run(told, env=environment, capture_output=True, text=True, check=True).stdout.strip()
