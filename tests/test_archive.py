@@ -215,9 +215,58 @@ def test_a_file_that_was_changed_with_its_checksum_is_refused(run: Path, tmp_pat
 def test_missing_and_added_files_are_refused(run: Path, tmp_path: Path) -> None:
     files = read(run)
     refused({name: data for name, data in files.items() if name != "scenario.toml"}, tmp_path, "missing: scenario.toml")
-    refused({**files, "more.txt": b""}, tmp_path, r"1 files were not sealed: more\.txt")
+    refused({**files, "more.txt": b""}, tmp_path, r"not sealed, but there: more\.txt$")
     refused({name: data for name, data in files.items() if name != HEAD}, tmp_path, r"seal\.json is missing")
     refused({}, tmp_path, r"seal\.json is missing")
+
+
+def test_bytes_that_are_of_no_file_are_refused(run: Path, tmp_path: Path) -> None:
+    data, odd = run.read_bytes(), tmp_path / "odd.zip"
+    with zipfile.ZipFile(run) as archive:
+        second = archive.infolist()[1].header_offset
+        start = archive.start_dir
+    end = bytearray(data[start:])
+    for more in (b"#!/bin/sh\n" + data, data + b"more", data[:-2] + b"\x04\x00more"):
+        odd.write_bytes(more)
+        with pytest.raises(
+            ArchiveError, match=r"odd\.zip: (it has bytes that are of none of its files|torn or damaged)"
+        ):
+            verify(odd, sample=0)
+    assert second < start < len(data) - len(end) + 1
+    with zipfile.ZipFile(odd, "w") as archive:
+        for name, content in read(run).items():
+            archive.writestr(name, content)
+        archive.mkdir("sub")
+    with pytest.raises(ArchiveError, match=r"'sub/' leads out of the folder, or is no name for a file"):
+        verify(odd, sample=0)
+
+
+def test_names_that_only_unpacking_would_refuse_are_refused_before(run: Path, tmp_path: Path) -> None:
+    files = read(run)
+    for name, reason in {
+        "./scenario.toml": "'./scenario.toml' leads out of the folder, or is no name for a file",
+        "scenario.toml/x": "'scenario.toml/x' is in 'scenario.toml', which is a file",
+        "a" * 300: "is no name for a file on every system",
+        "a/" * 600 + "b": "is no name for a file on every system",
+    }.items():
+        refused({**files, name: b""}, tmp_path, reason)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"authors": [1, 2]}, r"seal\.json: authors = \[1, 2\]: must be a list of texts"),
+        ({"files": []}, r"seal\.json: files = \[\]: must be a table of texts"),
+        ({"engines": None}, r"seal\.json: engines = None: must be a table of texts"),
+    ],
+)
+def test_a_head_of_another_form_is_refused(run: Path, tmp_path: Path, change: dict, reason: str) -> None:
+    files = read(run)
+    refused({**files, HEAD: changed_document(files[HEAD], lambda head: head.update(change))}, tmp_path, reason)
+
+
+def test_a_table_of_runs_that_is_no_text_is_refused(run: Path, tmp_path: Path) -> None:
+    refused(resealed({**read(run), RUNS: b"\xff\x00\xfe"}), tmp_path, r"sealed/runs\.csv: no table of runs: ")
 
 
 def test_a_metric_that_was_changed_everywhere_is_found_by_repeating_the_run(run: Path, tmp_path: Path) -> None:

@@ -270,7 +270,8 @@ def test_a_discipline_of_ones_own_has_the_sources_of_its_documentation(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "nowhere: no such file"),
+        (["nowhere"], "nowhere: no such file; `aqmlab list scenarios` lists those that are shipped"),
+        (["some.zip"], "some.zip: an archive; unpack it and give its folder"),
         (["empty"], "empty: has no result; give a folder with one of result.json, "),
         (["text.json"], "text.json: not JSON"),
         (["other.json"], "other.json: not printed or saved by aqmlab run, compare or sweep: its keys are a"),
@@ -290,6 +291,7 @@ def test_errors_name_the_file_and_the_remedy(
         (tmp_path / folder).mkdir()
     for name, text in {
         "text.json": "text",
+        "some.zip": "",
         "other.json": '{"a": 1}',
         "two/result.json": "{}",
         "two/comparison.json": "{}",

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import shutil
 import signal
 import socket
@@ -256,6 +257,27 @@ def test_no_scheduler_at_the_address_is_said(tiny: Scenario, monkeypatch: pytest
         aqmlab.sweep(tiny, VARY, cluster=address)
 
 
+@pytest.mark.parametrize(
+    ("cluster", "reason"),
+    [
+        ("foo", "cluster = 'foo': must be slurm, slurm:FILE.toml, tcp://HOST:PORT, or the file that `dask scheduler"),
+        ("", "cluster = '': must be slurm, "),
+        ("tcp://127.0.0.1", "cluster = 'tcp://127.0.0.1': not the address of a scheduler, such as tcp://host:8786: "),
+        ("udp://there:1", "cluster = 'udp://there:1': not the address of a scheduler, such as tcp://host:8786: "),
+        ("http://127.0.0.1:8786", "cluster = 'http://127.0.0.1:8786': not the address of a scheduler, such as"),
+        ("scheduler.json", "cluster = 'scheduler.json': address = 'None': not the address of a scheduler"),
+    ],
+)
+def test_what_is_no_address_is_refused_at_once(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: str, reason: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scheduler.json").write_text("{}")
+    with pytest.raises(ValueError, match=f"^{re.escape(reason)}") as refused:
+        aqmlab.sweep(tiny, VARY, cluster=cluster)
+    assert type(refused.value) is ValueError
+
+
 def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_once(
     tiny: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -325,11 +347,7 @@ def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pyte
         aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786")
 
 
-def test_bad_addresses_and_jobs_are_refused(tiny: Scenario, tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"^udp://there:1: not the address of a scheduler"):
-        aqmlab.sweep(tiny, VARY, cluster="udp://there:1")
-    with pytest.raises(FileNotFoundError):
-        aqmlab.sweep(tiny, VARY, cluster=str(tmp_path / "scheduler.json"))
+def test_a_cluster_and_a_number_of_jobs_are_refused(tiny: Scenario) -> None:
     with pytest.raises(ValueError, match="omit jobs"):
         aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
 

@@ -44,6 +44,14 @@ def frames() -> dict[Path, polars.DataFrame]:
     }
 
 
+def test_a_file_of_the_result_is_not_replaced(quick_cli: Cli) -> None:
+    before = (RUN / "series-7.parquet").read_bytes()
+    done = quick_cli("export", RUN, "-o", RUN / "series-7.parquet")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "series-7.parquet: the results have Parquet files of their own there; choose another folder" in done.stderr
+    assert (RUN / "series-7.parquet").read_bytes() == before
+
+
 @pytest.mark.parametrize("folder", [RUN, COMPARE, SWEEP])
 def test_csv_json_lines_and_parquet_have_the_runs(folder: Path, tmp_path: Path, quick_cli: Cli) -> None:
     expected = frames()[folder]

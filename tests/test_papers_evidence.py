@@ -13,14 +13,16 @@ from scipy import stats
 
 import aqmlab
 from aqmlab import Scenario, Sweep
-from aqmlab.execute.task import Task
+from aqmlab.execute import threads
+from aqmlab.execute.task import Outcome, Task
 from aqmlab.papers import Evidence, Runs, Tolerance
 from aqmlab.papers.run import sketch
+from aqmlab.papers.run.estimate import _together
 from aqmlab.papers.run.sweep import spread
 from aqmlab.results.summary import Summary
 from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Study, study
+from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab.sweeps.table import RunTable
 
 
@@ -199,6 +201,71 @@ def test_studies_may_want_the_series_of_a_run_in_different_steps(
         assert series["t"][1] == pytest.approx(step)
     run_all([fine, coarse], tmp_path)
     assert len(simulated) == 4
+
+
+FINE, COARSE, PLAIN = range(3)
+
+
+def three(tiny: Scenario) -> list[Study]:
+    """Return a study with series in a fine step, one in a coarse step and one without, which share a run."""
+    return [
+        study(tiny.with_({"record.step": step}), {"aqm.q0": [20, other]}, ["lred"], 1, series=series)
+        for step, other, series in (("20 ms", 10, True), ("50 ms", 30, True), ("20 ms", 10, False))
+    ]
+
+
+def named(one: Study, q0: int) -> str:
+    """Return the name of the series of a run."""
+    (key,) = (key for number, _, _, key in Plan.of(one).runs() if one.design.points[number] == (q0,))
+    return one.series_name(key)
+
+
+@pytest.mark.parametrize("failing", [FINE, COARSE])
+def test_a_run_that_fails_with_the_series_of_one_study_is_there_in_the_others(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    studies = three(tiny)
+    name = named(studies[failing], 20)
+    simulate, standings = threads.simulate, []
+    monkeypatch.setattr(
+        threads,
+        "simulate",
+        lambda task, watch=None: Outcome(error="no room") if task.series == name else simulate(task, watch),
+    )
+    for _ in range(2):  # what is there is not done again, what failed is
+        sweeps = run_all(studies, tmp_path, progress=standings.append)
+        assert [one.done for one in sweeps] == [2 - (failing == FINE), 2 - (failing == COARSE), 2]
+        assert [str(one) for one in sweeps[failing].failures] == ["lred, aqm.q0 = 20, seed 7: no room"]
+        assert sum(len(one.failures) for one in sweeps) == 1
+        last = standings[-1]
+        assert (last.done, last.failed, last.wanted) == (2, 1, 3)
+    monkeypatch.undo()
+    assert [one.done for one in run_all(studies, tmp_path, progress=standings.append)] == [2, 2, 2]
+    assert (standings[-1].done, standings[-1].failed, standings[-1].wanted) == (3, 0, 3)
+
+
+def test_a_study_has_its_stored_runs_though_another_lacks_their_series(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studies = three(tiny)
+    run_all([studies[FINE]], tmp_path)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    sweeps = run_all(studies, tmp_path, executor=interrupted)
+    assert [one.done for one in sweeps] == [2, 0, 2]
+    assert all(one.interrupted for one in sweeps)
+
+
+def test_the_estimate_counts_a_run_for_each_step_and_once_with_and_without_series(
+    tiny: Scenario, tmp_path: Path, simulated: list[Task]
+) -> None:
+    studies = three(tiny)
+    lacking = _together(Plan.of(one).missing(set(), set()) for one in studies)
+    run_all(studies, tmp_path)
+    assert len(lacking) == len(simulated) == 4
+    assert sum(lacking.values()) == pytest.approx(sum(one.cost for one in simulated))
 
 
 @pytest.mark.parametrize("place", [0.02, 0.3, 0.6, 0.9])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from aqmlab import files
 from aqmlab.kinds import SERIES
+from aqmlab.results.frames import flat
 from aqmlab.sweeps import journal, store
 from aqmlab.sweeps.journal import CLOSED, OPEN, Content, Journal, record
 from aqmlab.sweeps.store import Store, series_name
@@ -35,6 +36,44 @@ def payload(number: int) -> bytes:
         "engine": {"packets": number, "events": 2 * number, "cpu_seconds": 0.5},
     }
     return key(number) + zlib.compress(json.dumps(document).encode())
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters=".\0"), min_size=1, max_size=8)
+VALUES = st.dictionaries(
+    st.sampled_from(["queue_mean", "goodput", "jain", "drops_early"]),
+    st.none() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False),
+)
+DOCUMENTS = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 2**63 - 1),
+        "metrics": VALUES,
+        **dict.fromkeys(["classes", "links", "lanes"], st.dictionaries(NAMES, VALUES, max_size=3)),
+        "distributions": st.dictionaries(NAMES, st.lists(st.floats(allow_nan=False, allow_infinity=False))),
+        "engine": VALUES,
+    },
+    optional={"counters": st.just({"a": {}})},
+)
+
+
+@settings(deadline=None)
+@given(st.lists(DOCUMENTS, max_size=5), st.booleans())
+def test_a_row_has_every_value_of_its_document(documents: list[dict[str, Any]], ascii: bool) -> None:
+    payloads = [key(n) + zlib.compress(json.dumps(one, ensure_ascii=ascii).encode()) for n, one in enumerate(documents)]
+    table = store.rows(payloads)
+    named = {name for one in documents for name, _ in flat(one)}
+    assert table.columns == ["key", "seed", *sorted(named, key=store.place), "distributions"]
+    for row, number, document in zip(table.iter_rows(named=True), range(len(documents)), documents, strict=True):
+        values = dict(flat(document))
+        assert (row.pop("key"), row.pop("seed")) == (key(number), document["seed"])
+        assert json.loads(row.pop("distributions")) == document["distributions"]
+        assert row == {name: None if values.get(name) is None else float(values[name] or 0) for name in named}
+
+
+@pytest.mark.parametrize("value", [True, "1", [1], {"a": 1}])
+def test_a_value_that_is_no_number_is_refused(value: object) -> None:
+    document = json.loads(zlib.decompress(payload(1)[32:])) | {"metrics": {"jain": value}}
+    with pytest.raises(ValueError, match=r"jain: .* is no number"):
+        store.rows([key(1) + zlib.compress(json.dumps(document).encode())])
 
 
 def filled(folder: Path, numbers: range) -> Path:

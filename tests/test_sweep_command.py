@@ -57,6 +57,9 @@ def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_fi
         (["--vary", "aqm.q0"], "PATH=VALUES"),
         (["--vary", "aqm.q0=1", "--vary", "aqm.q0=2"], "given twice"),
         (["--vary", "aqm.q0=1..9"], "no step"),
+        (["--vary", "aqm.q0=1,2..1e300"], "1,2..1e300: more than 1000000 values"),
+        (["--vary", "aqm.q0=1e-30,2e-30..5"], "more than 1000000 values"),
+        (["--vary", "aqm.q0=-5"], "--vary aqm.q0=-5: aqm.q0 = -5: must be"),
         (["--vary", "aqm.q00=1,9"], 'did you mean "q0"'),
         (["--vary", "dumbbell.rat=1,9"], 'did you mean "rate"'),
         (["--vary", "traffic.lng.count=1,9"], 'did you mean "long"'),
@@ -77,6 +80,26 @@ def test_bad_usage_exits_2_and_writes_nothing(
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out/small/results").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "has"),
+    [
+        (["run"], ["sweep", "--vary", "aqm.q0=10"], "result.json"),
+        (["sweep", "--vary", "aqm.q0=10"], ["compare", "--aqm", "lred", "--aqm", "pi"], "sweep.json"),
+        (["compare", "--aqm", "lred", "--aqm", "pi"], ["run"], "comparison.json"),
+    ],
+)
+def test_the_results_of_another_command_are_not_replaced(
+    quick_cli: Cli, small_file: Path, tmp_path: Path, first: list[str], then: list[str], has: str
+) -> None:
+    done = quick_cli(first[0], small_file, *first[1:], "--out", "out")
+    assert done.returncode == 0, done.stderr
+    before = {file: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+    done = quick_cli(then[0], small_file, *then[1:], "--out", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"out: has {has}, the results of another command; choose another folder, or remove it" in done.stderr
+    assert before == {file: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
 
 
 def test_a_failure_exits_1_and_is_listed_at_the_end(cli: Cli, small_file: Path, tmp_path: Path) -> None:

@@ -38,17 +38,26 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = os.fspath(path)  # the error of a full disk names no file
+        _name(error, path, temporary)
         raise
 
 
 def _beside(path: Path) -> Path:
     """Create an empty temporary file in the folder of `path`, which is made if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    except OSError as error:
+        error.filename = os.fspath(path)  # that of the temporary file means nothing to the user
+        raise
     os.close(handle)
     return Path(name)
+
+
+def _name(error: BaseException, path: Path, temporary: Path) -> None:
+    """Let an error name a file, not the temporary one; that of a full disk names none."""
+    if isinstance(error, OSError) and error.filename in (None, os.fspath(temporary)):
+        error.filename = os.fspath(path)
 
 
 def prove(path: Path) -> None:
@@ -111,8 +120,7 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
         sync(path.parent)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = os.fspath(path)
+        _name(error, path, temporary)
         raise
 
 

@@ -71,7 +71,13 @@ class Scenario:
         found = Path(path)
         if not os.path.isfile(found):
             found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
-        return cls(_core.Scenario.load(found, shipped()), _names().get(found, ""))
+        try:
+            core = _core.Scenario.load(found, shipped())
+        except _core.ScenarioError as error:
+            if os.path.lexists(found):
+                raise
+            raise worded(error, f"{error}; `aqmlab list scenarios` lists those that are shipped") from None
+        return cls(core, _names().get(found, ""))
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
@@ -355,6 +361,14 @@ class Scenario:
         from aqmlab.reports import notebook
 
         return notebook.scenario(self)
+
+
+def worded(error: _core.ScenarioError, text: str) -> _core.ScenarioError:
+    """Return an error with another text and the same attributes."""
+    found = _core.ScenarioError(text)
+    for name in ("problems", "kind", "path", "file", "line"):
+        setattr(found, name, getattr(error, name))
+    return found
 
 
 def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:

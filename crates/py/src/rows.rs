@@ -1,7 +1,8 @@
 //! Finished runs as a table: the metrics of their documents in columns.
 
 use crate::series::{Stream, floats};
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, Int64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -61,7 +62,7 @@ impl<'de> Visitor<'de> for Entries {
 #[derive(Default)]
 struct Table {
     seeds: Vec<i64>,
-    distributions: Vec<String>,
+    distributions: LargeStringBuilder,
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
     /// The place of each name.
@@ -72,7 +73,7 @@ impl Table {
     fn add(&mut self, document: &Document<'_>) {
         let row = self.seeds.len();
         self.seeds.push(document.seed);
-        self.distributions.push(document.distributions.get().to_owned());
+        self.distributions.append_value(document.distributions.get());
         let groups = [("classes", &document.classes), ("links", &document.links), ("lanes", &document.lanes)];
         let mut name = String::new();
         let mut next = 0;
@@ -112,9 +113,9 @@ impl Table {
         place
     }
 
-    fn stream(self) -> Stream {
+    fn stream(mut self) -> Stream {
         let seeds: ArrayRef = Arc::new(Int64Array::from(self.seeds));
-        let distributions: ArrayRef = Arc::new(StringArray::from(self.distributions));
+        let distributions: ArrayRef = Arc::new(self.distributions.finish());
         let metrics = self.names.into_iter().zip(self.columns.into_iter().map(floats));
         let first = [("seed".to_owned(), seeds), ("distributions".to_owned(), distributions)];
         Stream::of(first.into_iter().chain(metrics))
@@ -122,14 +123,16 @@ impl Table {
 }
 
 /// A table of runs, given their documents as JSON: `seed`, `distributions` as JSON, and every metric that a run has.
+///
+/// The documents are taken one by one: together they may be large.
 #[pyfunction]
-pub(crate) fn rows(py: Python<'_>, documents: Vec<PyBackedBytes>) -> PyResult<Stream> {
-    let table = py.detach(|| {
-        let mut table = Table::default();
-        for text in &documents {
-            table.add(&serde_json::from_slice(text)?);
-        }
-        Ok(table.stream())
-    });
-    table.map_err(|error: serde_json::Error| PyValueError::new_err(error.to_string()))
+pub(crate) fn rows(documents: &Bound<'_, PyAny>) -> PyResult<Stream> {
+    let mut table = Table::default();
+    for text in documents.try_iter()? {
+        let text: PyBackedBytes = text?.extract()?;
+        let added =
+            documents.py().detach(|| serde_json::from_slice(&text).map(|document| table.add(&document)));
+        added.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    }
+    Ok(table.stream())
 }

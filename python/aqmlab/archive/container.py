@@ -6,11 +6,13 @@ import hashlib
 import os
 import shutil
 import stat
+import struct
 import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from aqmlab.files import replacing
 
@@ -23,6 +25,8 @@ MOST_RATIO = 100
 LARGE = 100 << 20
 _BLOCK = 1 << 20
 _NOT_PORTABLE = frozenset('\\:*?"<>|' + "".join(map(chr, range(32))))
+_LONG, _LONGEST = 255, 1024
+"""The most bytes of a file's or a folder's name, and of a path."""
 _DATE = (1980, 1, 1, 0, 0, 0)
 """The date of every file: the same results make the same archive."""
 
@@ -71,9 +75,11 @@ def unpack(path: Path, folder: Path) -> list[str]:
     room = shutil.disk_usage(folder).free
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            entries = archive.infolist()
             for reason in _faults(entries, path.stat().st_size):
                 raise ArchiveError(f"{path}: {reason}")
+            with path.open("rb") as file:
+                _require_nothing_else(path, file, entries, archive.start_dir)
             if (total := sum(entry.file_size for entry in entries)) > room:
                 raise ArchiveError(
                     f"{path}: it unpacks to {total / 1e9:.1f} GB, and {room / 1e9:.1f} GB are free in {folder}"
@@ -83,7 +89,7 @@ def unpack(path: Path, folder: Path) -> list[str]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(entry) as source, target.open("xb") as file:
                     shutil.copyfileobj(source, file, _BLOCK)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, RuntimeError) as error:
         raise ArchiveError(f"{path}: torn or damaged, or no zip file: {error}") from None
     except OSError as error:
         target = Path(os.fsdecode(error.filename or "/"))
@@ -93,9 +99,30 @@ def unpack(path: Path, folder: Path) -> list[str]:
     return [entry.filename for entry in entries]
 
 
+_LOCAL = struct.Struct("<4s22xHH")
+"""The head of an entry in a zip file: its magic, and the lengths of the name and of what follows it."""
+_END = struct.Struct("<4s16xH")
+"""The end of a zip file: its magic, and the length of a comment."""
+
+
+def _require_nothing_else(path: Path, file: BinaryIO, entries: list[zipfile.ZipInfo], start: int) -> None:
+    """Refuse a zip file with bytes that are of no entry; its list of entries starts at the byte `start`."""
+    at = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        file.seek(entry.header_offset)
+        magic, name, extra = _LOCAL.unpack(file.read(_LOCAL.size))
+        if entry.header_offset != at or magic != b"PK\x03\x04":
+            break
+        at += _LOCAL.size + name + extra + entry.compress_size
+    file.seek(-_END.size, os.SEEK_END)
+    if at != start or _END.unpack(file.read(_END.size)) != (b"PK\x05\x06", 0):
+        raise ArchiveError(f"{path}: it has bytes that are of none of its files")
+
+
 def _faults(entries: list[zipfile.ZipInfo], size: int) -> Iterator[str]:
     """Yield the reasons to refuse an archive with these entries; `size` is the number of its bytes."""
     seen: set[str] = set()
+    names = {entry.filename for entry in entries}
     for entry in entries:
         name, mode = entry.filename, entry.external_attr >> 16
         folded = unicodedata.normalize("NFC", name).casefold()
@@ -103,8 +130,14 @@ def _faults(entries: list[zipfile.ZipInfo], size: int) -> Iterator[str]:
             yield f"{name!r} is in it twice, apart from small and capital letters and the code of its accents"
         seen.add(folded)
         place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or any(letter in _NOT_PORTABLE for letter in name):
-            yield f"{name!r} leads out of the folder, or is no name for a file on every system"
+        odd = name != place.as_posix() or any(letter in _NOT_PORTABLE for letter in name)
+        long = len(name.encode(errors="replace")) > _LONGEST or any(
+            len(part.encode(errors="replace")) > _LONG for part in place.parts
+        )
+        if place.is_absolute() or ".." in place.parts or odd or long:
+            yield f"{name!r:.200} leads out of the folder, or is no name for a file on every system"
+        if inside := [folder for folder in place.parents if folder.as_posix() in names]:
+            yield f"{name!r} is in {inside[0].as_posix()!r}, which is a file"
         if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             yield f"{name!r} is no file but a link or a device"
         if entry.flag_bits & 1:

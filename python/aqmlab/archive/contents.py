@@ -135,10 +135,13 @@ class Kind(Protocol):
 
 def head(folder: Path) -> str:
     """Return the name of the head of a folder of results; raise ValueError if it has none, or several."""
+    if folder.is_file():
+        raise ValueError(f"{os.fspath(folder)}: a file; give its folder, {os.fspath(folder.parent)}")
     found = [name for name in HEADS if (folder / name).is_file()]
     if len(found) == 1:
         return found[0]
-    has = f"has {' and '.join(found)}: seal one of them alone" if found else f"has none of {', '.join(HEADS)}"
+    several = f"has the results of several commands, {' and '.join(found)}: repeat one of them with another --out"
+    has = several if found else f"has none of {', '.join(HEADS)}"
     raise ValueError(f"{os.fspath(folder)}: {has}; give a folder that --out wrote")
 
 

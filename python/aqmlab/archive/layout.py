@@ -77,8 +77,8 @@ def table(records: Iterable[Record]) -> bytes:
 
 def records(data: bytes) -> list[Record]:
     """Read the table of runs; raise ValueError if it is none."""
-    rows: Sequence[dict[str, Any]] = list(csv.DictReader(io.StringIO(data.decode())))
     try:
+        rows: Sequence[dict[str, Any]] = list(csv.DictReader(io.StringIO(data.decode())))
         return [Record(**{**row, "seed": int(row["seed"])}) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{RUNS}: no table of runs: {error}") from None

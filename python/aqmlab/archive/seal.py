@@ -18,7 +18,7 @@ from aqmlab.archive.page import page
 from aqmlab.archive.remade import code
 from aqmlab.figures import matplotlib
 from aqmlab.files import UNFINISHED
-from aqmlab.kinds import ARCHIVE
+from aqmlab.kinds import ARCHIVE, EVALUATION, FINDINGS
 from aqmlab.sealed import sealed
 
 if TYPE_CHECKING:
@@ -104,6 +104,10 @@ def seal(
     if folder.resolve() in file.resolve().parents:
         raise ValueError(f"{file}: is in the folder that is sealed: choose a file outside of {folder}")
     name = contents.head(folder)
+    if paper and name != FINDINGS.head:
+        raise ValueError(f"paper = {os.fspath(paper)}: for a reproduction only; {folder} has {name}")
+    if store and name not in (FINDINGS.head, EVALUATION.head):
+        raise ValueError(f"store = {os.fspath(store)}: for a reproduction or an evaluation; {folder} has {name}")
     given = Given(Path(store) if store else None, Path(paper) if paper else None)
     found = contents.kind(name).contents(folder, given)
     files: dict[str, bytes | Path] = dict(_results(folder))

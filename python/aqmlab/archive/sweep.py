@@ -54,9 +54,7 @@ def contents(folder: Path, given: Given) -> Contents:
             named = key_for(sweep.version if able == engine else able.version)
             variants = _variants(sweep, row["aqm"], sweep.scenario.base)
             found = (
-                one
-                for one in _scenarios(sweep, row, variants)
-                if named(digest(one), row["seed"]).hex() == row["key"]
+                one for one in _scenarios(sweep, row, variants) if named(digest(one), row["seed"]).hex() == row["key"]
             )
             scenario = next(found, None)
             if scenario is None:

@@ -217,17 +217,33 @@ def _require_all_runs(claimed: Iterable[Claimed], listed: Sequence[Record], head
         raise ValueError(f"{RUNS}: not the runs of the results")
 
 
+def _first(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many there are more."""
+    return f"{names[0]}, and {len(names) - 1} more" if len(names) > 1 else names[0]
+
+
+def _require_form(head: Mapping[str, Any]) -> None:
+    """Refuse a head whose values have other types than those that `seal` writes."""
+    for name, form in {"files": dict, "engines": dict, "authors": list}.items():
+        value = head.get(name)
+        texts = value.values() if isinstance(value, dict) else value
+        if not isinstance(value, form) or not all(isinstance(text, str) for text in texts):
+            called = "table" if form is dict else "list"
+            raise ValueError(f"{HEAD}: {name} = {value!r:.100}: must be a {called} of texts")
+
+
 def _whole(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     """Check the files of an unpacked archive against both lists of their checksums; return the head."""
     if HEAD not in names:
         raise ValueError(f"{HEAD} is missing: no archive of aqmlab seal, or a torn one")
     head = unsealed(folder / HEAD, ARCHIVE, "ask for the archive again")
+    _require_form(head)
     listed: dict[str, str] = head["files"]
     present = set(names) - {HEAD}
     if missing := sorted(listed.keys() - present):
-        raise ValueError(f"{len(missing)} files are missing: {missing[0]}")
+        raise ValueError(f"missing: {_first(missing)}")
     if strange := sorted(present - listed.keys()):
-        raise ValueError(f"{len(strange)} files were not sealed: {strange[0]}")
+        raise ValueError(f"not sealed, but there: {_first(strange)}")
     if missing := sorted({CRATE, PREVIEW, RUNS} - present):
         raise ValueError(f"{missing[0]} is missing: no archive of aqmlab seal, or a torn one")
     described = read_json(folder / CRATE)

@@ -57,6 +57,8 @@ def cite(
     """
     from aqmlab.references import cite
 
+    if found.endswith(".zip") and Path(found).is_file():
+        raise typer.BadParameter(f"{found}: an archive; unpack it and give its folder", param_hint="SCENARIO|RESULT")
     if json and form:
         raise typer.BadParameter("not allowed with --json, which has the text and BibTeX", param_hint="--format")
     if cite.is_result(found):

@@ -64,10 +64,17 @@ def require_writable_file(file: Path, option: str) -> None:
 def require_writable_folder(out: Path, names: Iterable[str]) -> None:
     """Create a folder, and check before the simulation that the files can be written.
 
-    ``names`` are their paths relative to the folder.
+    ``names`` are their paths relative to the folder. A folder that has the results of another command is refused.
     """
     from aqmlab.files import prove
+    from aqmlab.kinds import HEADS
 
+    names = list(names)
+    for head in (Path(name) for name in names if Path(name).name in HEADS):
+        folder = out / head.parent
+        if others := [name for name in HEADS if name != head.name and (folder / name).is_file()]:
+            problem = f"{folder}: has {others[0]}, the results of another command; choose another folder, or remove it"
+            raise typer.BadParameter(problem, param_hint="--out")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,14 @@ def verify(
     from aqmlab.files import json_text
 
     if not file.is_file():
-        raise typer.BadParameter(f"{file}: there is no such file", param_hint="FILE.zip")
+        problem = "there is no such file"
+        if file.is_dir():
+            problem = f"a folder, not an archive; aqmlab seal {file} -o FILE.zip packs results"
+        elif file.exists():
+            problem = "not a file"
+        raise typer.BadParameter(f"{file}: {problem}", param_hint="FILE.zip")
+    if expect is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", expect):
+        raise typer.BadParameter(f"{expect!r}: must be 64 hexadecimal digits", param_hint="--expect")
     step = "unpacking"
     with progress_bar(lambda: step) as show:
 

@@ -139,7 +139,7 @@ def run(
     able = [one for one in asked if one.plan]
     wanted = {key for one in able for key in one.keys}
     there, recorded = kept.finished(wanted), kept.recorded()
-    missing = {key for one in able if one.plan for key in one.plan.missing(there, recorded)}
+    missing = {key for one in able if one.plan for key, _ in one.plan.missing(there, recorded)}
     sweeps = run_all([one.plan.study for one in able if one.plan], store, jobs, cluster, progress=progress)
     found = dict(zip([one.place for one in able], sweeps, strict=True))
     done = {bytes.fromhex(key) for sweep in sweeps for key in sweep.frame["key"]}

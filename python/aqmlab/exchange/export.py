@@ -14,7 +14,7 @@ from aqmlab.files import parquet, replacing
 from aqmlab.kinds import EXPORT
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
-from aqmlab.sweeps.folder import load
+from aqmlab.sweeps.folder import head, load
 from aqmlab.sweeps.result import Sweep
 
 if TYPE_CHECKING:
@@ -58,7 +58,12 @@ def export(
     """
     path = Path(file)
     write = _writer(path)
-    results = found if isinstance(found, Result | Comparison | Sweep) else load(Path(found))
+    if isinstance(found, Result | Comparison | Sweep):
+        results = found
+    else:
+        results = load(Path(found))
+        if path.suffix == ".parquet" and head(Path(found)).parent.resolve() in path.resolve().parents:
+            raise ValueError(f"{file}: the results have Parquet files of their own there; choose another folder")
     chosen = tabulated(results, table)
     data = write(chosen)
     with replacing(path) as temporary:

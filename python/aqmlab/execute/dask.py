@@ -74,13 +74,13 @@ def executor(cluster: str) -> Executor:
     """Return an executor that uses a Dask cluster; it connects when it is called.
 
     `cluster` is the address of the scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it
-    to. Raise ClusterError if Dask is not installed.
+    to. Raise ClusterError if Dask is not installed, ValueError for something else than an address or a file with one.
     """
     require("distributed")
+    address = _address(cluster)
 
     @contextmanager
     def connected() -> Iterator[tuple[Client, str, None]]:
-        address = _address(cluster)
         with _connected(address) as client:
             yield client, address, None
 
@@ -121,7 +121,27 @@ def executor_on(cluster: Callable[[], AbstractContextManager[tuple[Client, str, 
 
 
 def _address(cluster: str) -> str:
-    return cluster if ":" in cluster else str(read_json(Path(cluster))["address"])
+    """Return the address of a scheduler, which a file may have; raise ValueError if there is none."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+
+    if ":" not in cluster and not Path(cluster).is_file():
+        raise ValueError(
+            f"cluster = {cluster!r}: must be slurm, slurm:FILE.toml, tcp://HOST:PORT, or the file that "
+            "`dask scheduler --scheduler-file` wrote"
+        )
+    address = cluster if ":" in cluster else str(read_json(Path(cluster)).get("address"))
+    try:
+        scheme, place = parse_address(address, strict=True)
+        get_backend(scheme)
+        if scheme != "inproc":
+            parse_host_port(place)
+    except ValueError as error:
+        found = "" if address == cluster else f"address = {address!r}: "
+        raise ValueError(
+            f"cluster = {cluster!r}: {found}not the address of a scheduler, such as tcp://host:8786: {error}"
+        ) from None
+    return address
 
 
 def _connected(address: str) -> Client:
@@ -134,8 +154,6 @@ def _connected(address: str) -> Client:
         )
     try:
         return Client(address, timeout=CONNECTING, set_as_default=False)
-    except ValueError as error:
-        raise ClusterError(f"{address}: not the address of a scheduler, such as tcp://host:8786: {error}") from error
     except OSError as error:
         raise ClusterError(
             f"{address}: no Dask scheduler answers within {CONNECTING:g} s; `dask scheduler` starts one"

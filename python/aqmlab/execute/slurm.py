@@ -22,6 +22,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from aqmlab.execute.dask import ClusterError, Keep, executor_on, require
 from aqmlab.execute.task import Executor
 
@@ -253,6 +255,8 @@ def _cluster(options: Options, security: Security) -> SLURMCluster:
             security=security,
         )
     except (ValueError, RuntimeError, OSError) as error:
+        if options.interface and options.interface not in (names := psutil.net_if_addrs()):
+            raise ClusterError(f"slurm: interface = {options.interface!r}: must be one of {', '.join(names)}") from None
         raise ClusterError(f"slurm: Dask's scheduler does not start: {error}") from error
 
 
@@ -344,4 +348,5 @@ def _serves(job: str, workers: Iterable[str]) -> bool:
 def _complaint(error: RuntimeError) -> str:
     """Return what sbatch wrote, given Dask's account of it."""
     found = re.search(r"stderr:\n(.*)", str(error), re.DOTALL)
-    return " ".join((found[1] if found else str(error)).split())
+    text = " ".join((found[1] if found else str(error)).split())
+    return f"{text}; `sinfo` shows whether SLURM runs" if "controller" in text or "config" in text else text

@@ -293,12 +293,12 @@ def _steps(token: str, last: _Quantity | None, first: _Quantity, end: _Quantity)
     step = first.number - last.number
     if step == 0 or (end.number - first.number) * step < 0:
         raise ValueError(f"{last.value},{written}: steps of {step} do not reach {end.number}")
+    if abs(end.number - first.number) >= MOST_POINTS * abs(step):
+        raise ValueError(f"{last.value},{written}: more than {MOST_POINTS} values")
     count, rest = divmod(end.number - first.number, step)
     if rest:
         short = end.number - rest
         raise ValueError(f"{last.value},{written}: steps of {step} miss {end.number}; write {short} or {short + step}")
-    if count >= MOST_POINTS:
-        raise ValueError(f"{last.value},{written}: more than {MOST_POINTS} values")
     return (_Quantity(first.number + index * step, first.unit) for index in range(int(count) + 1))
 
 

@@ -21,8 +21,9 @@ from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.keys import Flags, Keys, array, distinct, each, places
+from aqmlab.sweeps.keys import Keys, array, distinct, each, keys_of, places
 from aqmlab.sweeps.plans import keep, kept
+from aqmlab.sweeps.pool import Errors, Pool, Stock
 from aqmlab.sweeps.result import Failure, Sweep, parameters
 from aqmlab.sweeps.store import Store, together
 from aqmlab.sweeps.study import Plan, Study, study
@@ -168,68 +169,9 @@ ATTEMPTS = 3
 """The most attempts at a run whose results are not in the store afterwards."""
 
 
-class _Runs:
-    """The runs of several studies, each once, however many of them have it.
-
-    Studies with series come first: their runs also serve the studies without. Only a run whose series are wanted in
-    several steps is done more than once.
-    """
-
-    def __init__(self, plans: Sequence[Plan]) -> None:
-        self.plans = sorted(plans, key=lambda plan: not plan.study.series)
-        self.keys = np.unique(np.concatenate([plan.keys for plan in self.plans]))
-
-    def missing(self, store: Store, errors: Iterable[bytes] = ()) -> list[Flags]:
-        """Return for each plan which of its runs are to be done: the store lacks them, or their series.
-
-        Those that failed with `errors` are not, nor are those that are to be done for a plan before.
-        """
-        pending = np.ones(len(self.keys), bool)
-        for keys in store.every_key():
-            found = places(self.keys, keys)
-            pending[found[found >= 0]] = False
-        failed = np.zeros(len(self.keys), bool)
-        failed[places(self.keys, array(b"".join(errors)))] = True
-        recorded = store.recorded() if any(plan.study.series for plan in self.plans) else set()
-        missing = []
-        for plan in self.plans:
-            ranks = places(self.keys, plan.keys)
-            wanted = pending[ranks]
-            if plan.study.series:
-                wanted |= [plan.lacks_series(key, recorded) for key in each(plan.keys)]
-            wanted &= ~failed[ranks]
-            # A run may be there more than once: that of a discipline without the parameter that varies.
-            todo = np.flatnonzero(wanted)
-            todo = todo[np.unique(ranks[todo], return_index=True)[1]]
-            pending[ranks[todo]] = False
-            if plan.study.series:
-                recorded |= {plan.study.series_name(key) for key in each(plan.keys[todo])}
-            flags = np.zeros(len(ranks), bool)
-            flags[todo] = True
-            missing.append(flags)
-        return missing
-
-    def there(self, missing: Sequence[Flags]) -> Keys:
-        """Return the keys of the runs of which nothing is missing."""
-        chosen = np.ones(len(self.keys), bool)
-        for plan, flags in zip(self.plans, missing, strict=True):
-            chosen[places(self.keys, plan.keys[flags])] = False
-        return self.keys[chosen]
-
-    def work(self, missing: Sequence[Flags]) -> float:
-        """Return the work of the missing runs; see `Engine.work`."""
-        each_plan = zip(self.plans, missing, strict=True)
-        return sum(float(np.repeat(plan.costs, len(plan.study.seeds))[flags].sum()) for plan, flags in each_plan)
-
-    def tasks(self, missing: Sequence[Flags], here: bool) -> Iterator[Task]:
-        """Yield a task for each missing run; `here` is that of `Plan.tasks`."""
-        for plan, flags in zip(self.plans, missing, strict=True):
-            yield from plan.tasks(flags, here)
-
-
 @dataclass
 class _Done:
-    """The outcome of several studies: each run is in the store or in `errors`, or was lost or interrupted.
+    """The outcome of several studies: each task is in the store or in `errors`, or was lost or interrupted.
 
     `simulated` has the keys of the runs that were done now, one after the other. If `asked` is false, runs that are not
     in the store are not lost: they were not asked for.
@@ -237,9 +179,14 @@ class _Done:
 
     store: Store
     simulated: bytearray = field(default_factory=bytearray)
-    errors: dict[bytes, str] = field(default_factory=dict)
+    errors: Errors = field(default_factory=dict)
     interrupted: bool = False
     asked: bool = True
+
+    def reasons(self, study: Study) -> dict[bytes, str]:
+        """Return why runs failed, by key; those of a study with series, why they failed with these."""
+        failed = self.errors.items()
+        return {key: error for (key, name), error in failed if not study.series or name == study.series_name(key)}
 
 
 def run_all(
@@ -308,7 +255,7 @@ def _planned(studies: Sequence[Study], store: Path, progress: Progress | None) -
 def stored(study: Study, store: Store) -> Sweep:
     """Return the sweep of those runs of a study that a store has; nothing is run."""
     plan = Plan.of(study)
-    return _sweeps([plan], _Done(store, asked=False), distinct(plan.keys))[0]
+    return _sweeps([plan], _Done(store, asked=False), [distinct(plan.keys)])[0]
 
 
 def _done(
@@ -321,39 +268,35 @@ def _done(
 ) -> list[Sweep]:
     """Do the missing runs, and read them from the store; do those again that other processes removed or damaged."""
     done = _Done(store)
-    runs = _Runs(plans)
-    missing = runs.missing(store)
-    if _count(missing):
+    pool = Pool(plans)
+    stock = pool.stock(store, done.errors)
+    if stock.tasks:
         store.prove(any(plan.study.series for plan in plans))
     attempts = ATTEMPTS
     while True:
-        if _count(missing):
+        if stock.tasks:
             performing = executor
             if performing is None:
-                workers = chosen_workers(jobs, _count(missing))
+                workers = chosen_workers(jobs, stock.tasks)
                 limits = [at_a_time(plan.study.engine, workers, plan.memory) for plan in plans]
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
                 performing = threads.executor(min(fit, *limits))
             attempts -= 1
             try:
-                _do(runs, missing, done, performing, executor is None, progress)
+                _do(pool, stock, done, performing, executor is None, progress)
             except KeyboardInterrupt:
                 done.interrupted = True
             store.close()
-            missing = runs.missing(store, done.errors)
-            if _count(missing) and attempts and not done.interrupted:
+            stock = pool.stock(store, done.errors)
+            if stock.tasks and attempts and not done.interrupted:
                 continue
         _tidy(store)
-        sweeps = _sweeps(plans, done, runs.there(missing))
+        there = [distinct(plan.keys[flags]) for plan, flags in zip(plans, stock.there, strict=True)]
+        sweeps = _sweeps(plans, done, there)
         if done.interrupted or not attempts or not any(failure.lost for sweep in sweeps for failure in sweep.failures):
             return sweeps
         attempts -= 1
-        missing = runs.missing(store, done.errors)
-
-
-def _count(missing: Sequence[Flags]) -> int:
-    """Count the missing runs."""
-    return sum(int(flags.sum()) for flags in missing)
+        stock = pool.stock(store, done.errors)
 
 
 def _tidy(store: Store) -> None:
@@ -362,29 +305,26 @@ def _tidy(store: Store) -> None:
         store.compact()
 
 
-def _do(
-    runs: _Runs,
-    missing: Sequence[Flags],
-    done: _Done,
-    executor: Executor,
-    here: bool,
-    progress: Progress | None,
-) -> None:
-    """Do the missing runs, and store each when it finishes; `here` is that of `Plan.tasks`."""
-    total = runs.work(missing)
-    there = len(runs.there(missing)) - len(done.errors)
-    wanted = there + len(done.errors) + _count(missing)
-    finished, count = 0.0, 0
+def _do(pool: Pool, stock: Stock, done: _Done, executor: Executor, here: bool, progress: Progress | None) -> None:
+    """Do what is to do, and store each run when it finishes; `here` is that of `Plan.tasks`."""
+    total = pool.work(stock)
+    failed = {key for key, _ in done.errors}
+    count, further = pool.counts(stock, failed)
+    finished = 0.0
 
     def on_done(task: Task, outcome: Outcome) -> None:
         nonlocal finished, count
         if outcome.error:
-            done.errors[task.key] = outcome.error
+            done.errors[task.key, task.series] = outcome.error
+            failed.add(task.key)
         else:
             if outcome.series:
                 done.store.add_series(task.series, outcome.series)
             done.store.add(outcome.payload)
             done.simulated.extend(task.key)
+        if further[task.key]:
+            further[task.key] -= 1
+        elif task.key not in failed:
             count += 1
         finished += task.cost
 
@@ -393,20 +333,23 @@ def _do(
             _tidy(done.store)  # now and then: of a million runs it takes minutes
         if progress:
             fraction = min((finished + under_way) / total, 1.0)
-            progress(Standing(fraction, there + count, wanted, len(done.errors)))
+            progress(Standing(fraction, count, len(pool.keys), len(failed)))
 
-    executor(runs.tasks(missing, here), on_done, watch)
+    executor(pool.tasks(stock, here), on_done, watch)
     watch(0.0)
 
 
-def _sweeps(plans: Sequence[Plan], done: _Done, there: Keys) -> list[Sweep]:
-    """Assemble the sweep of each plan from the runs that are there; if they are many, each plan reads the store."""
-    if len(there) > (SLICE if len(plans) == 1 else MOST_TOGETHER):
-        own = (distinct(plan.keys[places(there, plan.keys) >= 0]) for plan in plans)
-        found = [_sweep(plan, done, done.store.metrics(keys)) for plan, keys in zip(plans, own, strict=True)]
+def _sweeps(plans: Sequence[Plan], done: _Done, there: Sequence[Keys]) -> list[Sweep]:
+    """Assemble the sweep of each plan from its runs that are there; if they are many, each plan reads the store."""
+    every = distinct(np.concatenate(there))
+    if len(every) > (SLICE if len(plans) == 1 else MOST_TOGETHER):
+        found = [_sweep(plan, done, done.store.metrics(own)) for plan, own in zip(plans, there, strict=True)]
     else:
-        metrics = together(done.store.metrics(there))
-        found = [_sweep(plan, done, [metrics]) for plan in plans]
+        metrics = together(done.store.metrics(every))
+        keys = keys_of(metrics["key"])
+        found = [
+            _sweep(plan, done, [metrics.filter(places(own, keys) >= 0)]) for plan, own in zip(plans, there, strict=True)
+        ]
     for sweep in found:
         sweep.damage.update(done.store.damage)
     return found
@@ -460,9 +403,10 @@ def _failures(plan: Plan, done: _Done, table: RunTable) -> Iterator[Failure]:
         return
     there = array(b"".join(map(bytes.fromhex, table.scan().select("key").collect()["key"])))
     absent = places(distinct(there), plan.keys) < 0
+    reasons = done.reasons(plan.study)
     lost = f"done and not in {done.store.folder} afterwards: another program changes its files; choose another store"
     for number, label, seed, key in itertools.compress(plan.runs(), absent):
-        if key in done.errors:
-            yield plan.failure(number, label, seed, done.errors[key])
+        if key in reasons:
+            yield plan.failure(number, label, seed, reasons[key])
         elif done.asked and not done.interrupted:
             yield replace(plan.failure(number, label, seed, lost), lost=True)

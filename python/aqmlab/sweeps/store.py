@@ -330,7 +330,7 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
     """
     import polars
 
-    table = polars.DataFrame(_core.rows([document_text(payload) for payload in payloads]))
+    table = polars.DataFrame(_core.rows(document_text(payload) for payload in payloads))
     metrics = sorted(table.columns[2:], key=place)
     keys = polars.Series("key", list(map(key_of, payloads)), polars.Binary)
     return table.select(keys, "seed", *metrics, "distributions")

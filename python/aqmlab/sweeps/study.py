@@ -18,7 +18,7 @@ from aqmlab.execute.replication import require_scenario, spelled_out
 from aqmlab.execute.room import memory
 from aqmlab.execute.task import Task, digest, key_for, sources
 from aqmlab.execute.variants import performing, with_discipline
-from aqmlab.scenario import Scenario, Settings, parameter_names
+from aqmlab.scenario import Scenario, Settings, parameter_names, worded
 from aqmlab.sweeps import keys
 from aqmlab.sweeps.keys import Flags, Keys, each
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
@@ -79,7 +79,7 @@ class Study:
         try:
             self.bare_at(label, self.design.points[number]).check()
         except (_core.ScenarioError, OSError) as error:
-            return str(error)
+            return str(_as_varied(error, self.design.paths))
         return None
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
@@ -194,6 +194,14 @@ def _require_known(
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
 
 
+def _as_varied(error: Exception, paths: Sequence[str]) -> Exception:
+    """Return an error that names values of varying parameters by the option that varies them, not as set."""
+    if not isinstance(error, _core.ScenarioError):
+        return error
+    varying = "|".join(map(re.escape, paths))
+    return worded(error, re.sub(rf"^--set (?=({varying})=)", "--vary ", str(error), flags=re.MULTILINE))
+
+
 def _pinned(variant: Scenario) -> Scenario:
     """Return a scenario whose own disciplines are those of the files as they are now, also if they change later."""
     with suppress(_core.ScenarioError):
@@ -279,8 +287,9 @@ class Plan:
                     plan.numbers.append(number)
                     plan.labels.append(place)
                 except (_core.ScenarioError, OSError) as error:
-                    first = first or error
-                    plan.refused.append((number, place, str(error)))
+                    named = _as_varied(error, study.design.paths)
+                    first = first or named
+                    plan.refused.append((number, place, str(named)))
             watch((number + 1) * len(engines))
         if first and not plan.digests:
             raise first
@@ -345,21 +354,19 @@ class Plan:
         places = ((number, label, seed) for number, label, _ in self.scenarios for seed in self.study.seeds)
         return ((*place, run) for place, run in zip(places, each(self.keys), strict=True))
 
-    def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[bytes, float]:
-        """Return the work of each missing run, by key.
+    def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[tuple[bytes, str], float]:
+        """Return the work of each missing run, by key and the name of its series, which is empty without.
 
         A run is missing if it is not in `finished` or if its series are wanted and not in `recorded`.
         """
         costs = (cost for cost in self.costs for _ in self.study.seeds)
-        return {
-            run: cost
+        runs = (
+            ((run, self.study.series_name(run) if self.study.series else ""), cost)
             for run, cost in zip(each(self.keys), costs, strict=True)
-            if run not in finished or self.lacks_series(run, recorded)
+        )
+        return {
+            (run, name): cost for (run, name), cost in runs if run not in finished or (name and name not in recorded)
         }
-
-    def lacks_series(self, run: bytes, recorded: Set[str]) -> bool:
-        """Return whether the series of a run are wanted and not in `recorded`."""
-        return self.study.series and self.study.series_name(run) not in recorded
 
     def tasks(self, todo: Flags, here: bool = False) -> Iterator[Task]:
         """Yield a task for each run that is true in `todo`, which is in the order of `keys`.

@@ -65,10 +65,7 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
         missing = {(setting, name): plan.missing(there, recorded) for setting, name, plan in planned}
 
         def seconds(needs: Iterable[str]) -> float:
-            costs: dict[bytes, float] = {}
-            for name in needs:
-                costs |= missing.get(("paper", name), {})
-            return sum(costs.values()) / speed
+            return sum(_together(missing.get(("paper", name), {}) for name in needs).values()) / speed
 
         shown = {
             item.name: {
@@ -77,13 +74,11 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
             }
             for item in effort.items(paper)
         }
-        union: dict[bytes, float] = {}
-        for costs in missing.values():
-            union |= costs
+        union = _together(missing.values())
         return Estimate(
             paper,
             len({key for _, _, plan in planned for _, _, _, key in plan.runs()}),
-            len(union),
+            len({key for key, _ in union}),
             sum(union.values()) / speed,
             {name: seconds(needs) for name, needs in shown.items()},
             {claim.name: seconds(claim.reads) for claim in effort.claims(paper)},
@@ -102,3 +97,13 @@ def measured_speed() -> float:
     began = time.process_time()
     simulation.advance(scenario.duration)
     return scenario.packets / max(time.process_time() - began, 1e-6)
+
+
+def _together(missing: Iterable[Mapping[tuple[bytes, str], float]]) -> dict[tuple[bytes, str], float]:
+    """Return what several studies lack, each run once; see `Plan.missing`.
+
+    Runs with series also serve those without.
+    """
+    union = {run: cost for costs in missing for run, cost in costs.items()}
+    with_series = {key for key, name in union if name}
+    return {(key, name): cost for (key, name), cost in union.items() if name or key not in with_series}
