@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars
@@ -20,7 +20,7 @@ from aqmlab.papers.run import sketch
 from aqmlab.papers.run.estimate import _together
 from aqmlab.papers.run.sweep import spread
 from aqmlab.results.summary import Summary
-from aqmlab.sweeps.runner import run_all
+from aqmlab.sweeps.runner import Standing, run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab.sweeps.table import RunTable
@@ -242,6 +242,49 @@ def test_a_run_that_fails_with_the_series_of_one_study_is_there_in_the_others(
     monkeypatch.undo()
     assert [one.done for one in run_all(studies, tmp_path, progress=standings.append)] == [2, 2, 2]
     assert (standings[-1].done, standings[-1].failed, standings[-1].wanted) == (3, 0, 3)
+
+
+def test_a_run_that_fails_is_not_tried_again_and_each_study_has_its_own_reason(tiny: Scenario, tmp_path: Path) -> None:
+    studies, done = three(tiny), []
+
+    def failing(
+        tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]
+    ) -> None:
+        for task in tasks:
+            done.append(task)
+            on_done(task, Outcome(error=task.series[-8:] or "plain"))
+
+    sweeps = run_all(studies, tmp_path, executor=failing)
+    assert len(done) == 4
+    for one, sweep in zip(studies[:PLAIN], sweeps, strict=False):
+        assert [failure.error for failure in sweep.failures] == [named(one, 20)[-8:]] * 2
+    assert [failure.error for failure in run_all([studies[PLAIN]], tmp_path, executor=failing)[0].failures] == [
+        "plain"
+    ] * 2
+    assert len(done) == 6
+
+
+def test_the_progress_counts_each_run_once(tiny: Scenario, tmp_path: Path) -> None:
+    standings: list[Standing] = []
+    run_all(three(tiny), tmp_path / "first", progress=standings.append)
+    assert (standings[-1].done, standings[-1].failed, standings[-1].wanted) == (3, 0, 3)
+    calls = 0
+
+    def forgetful(
+        tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]
+    ) -> None:
+        nonlocal calls
+        calls += 1
+        for number, task in enumerate(list(tasks)):
+            if calls > 1:
+                on_done(task, threads.simulate(task) or Outcome())
+            elif number == 0:
+                on_done(task, Outcome(error="no room"))
+        watch(0.0)
+
+    run_all(three(tiny)[PLAIN:], tmp_path / "second", executor=forgetful, progress=standings.append)
+    assert calls == 2
+    assert (standings[-1].done, standings[-1].failed, standings[-1].wanted) == (1, 1, 2)
 
 
 def test_a_study_has_its_stored_runs_though_another_lacks_their_series(
