@@ -118,7 +118,7 @@ RATES = '[dumbbell]\nrates = { file = "cell.down" }\n[[traffic]]\nname = "x"\n'
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["none"], "none: no such file\n"),
+        (["none"], "none: no such file; `aqmlab list scenarios` lists"),
         (["quickstart", "--aqm", "codell"], "--aqm codell: aqm.name = "),
         (["quickstart", "--set", "dumbbell.rate=5"], "--set dumbbell.rate=5: dumbbell.rate = 5: must be a quantity"),
         (["quickstart", "--set", "a"], "--set: a: must be PATH=VALUE"),

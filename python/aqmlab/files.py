@@ -55,7 +55,7 @@ def _beside(path: Path) -> Path:
 
 
 def _name(error: BaseException, path: Path, temporary: Path) -> None:
-    """Let an error name a file, not the temporary one; that of a full disk names none."""
+    """Let an error name a file, not the temporary one; the error of a full disk has no name of a file."""
     if isinstance(error, OSError) and error.filename in (None, os.fspath(temporary)):
         error.filename = os.fspath(path)
 

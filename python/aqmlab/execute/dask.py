@@ -125,7 +125,7 @@ def _address(cluster: str) -> str:
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
 
-    if ":" not in cluster and not Path(cluster).is_file():
+    if ":" not in cluster and (not Path(cluster).exists() or Path(cluster).is_dir()):
         raise ValueError(
             f"cluster = {cluster!r}: must be slurm, slurm:FILE.toml, tcp://HOST:PORT, or the file that "
             "`dask scheduler --scheduler-file` wrote"

@@ -1,4 +1,4 @@
-"""The runs of several studies: what a store has of them, and what is to do, each run once however many have it."""
+"""The runs of several studies: those that a store has and those to perform, each once however many studies have it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Errors = dict[tuple[bytes, str], str]
 
 @dataclass(frozen=True)
 class Stock:
-    """For each plan of a pool which of its runs are there, and which are to do for it.
+    """The runs of each plan of a pool that are there, and those to perform for it.
 
-    A run of a study with series is there if they are. What is to do for one plan is not to do for another, too.
+    A run of a study with series is there if its series are. A run that several plans lack is performed for the first.
     """
 
     there: list[Flags]
@@ -43,7 +43,7 @@ class Pool:
         self._ranks = np.split(ranks, np.cumsum([len(plan.keys) for plan in plans])[:-1])
 
     def stock(self, store: Store, errors: Errors) -> Stock:
-        """Return what a store has, and what is to do: neither what is there nor what has failed."""
+        """Return the runs that a store has, and those to perform, which are all others that have not failed."""
         stored = np.zeros(len(self.keys), bool)
         for keys in store.every_key():
             found = places(self.keys, keys)
@@ -74,7 +74,7 @@ class Pool:
         return Stock(there, todo)
 
     def counts(self, stock: Stock, failed: Set[bytes]) -> tuple[int, Counter[bytes]]:
-        """Count the runs with nothing to do that have not failed, and the further tasks of those with several."""
+        """Count the runs without a task that have not failed, and the further tasks of those with several."""
         flagged = [ranks[flags] for ranks, flags in zip(self._ranks, stock.todo, strict=True)]
         times = np.bincount(np.concatenate(flagged), minlength=len(self.keys))
         busy = times > 0
@@ -84,12 +84,12 @@ class Pool:
         return len(self.keys) - int(busy.sum()), Counter(dict(further))
 
     def work(self, stock: Stock) -> float:
-        """Return the work of what is to do; see `Engine.work`."""
+        """Return the work of the runs to perform; see `Engine.work`."""
         each_plan = zip(self.plans, stock.todo, strict=True)
         return sum(float(np.repeat(plan.costs, len(plan.study.seeds))[flags].sum()) for plan, flags in each_plan)
 
     def tasks(self, stock: Stock, here: bool) -> Iterator[Task]:
-        """Yield a task for each run that is to do, those with series first; `here` is that of `Plan.tasks`."""
+        """Yield a task for each run to perform, those with series first; `here` is that of `Plan.tasks`."""
         pairs = sorted(zip(self.plans, stock.todo, strict=True), key=lambda pair: not pair[0].study.series)
         for plan, flags in pairs:
             yield from plan.tasks(flags, here)

@@ -306,7 +306,7 @@ def _tidy(store: Store) -> None:
 
 
 def _do(pool: Pool, stock: Stock, done: _Done, executor: Executor, here: bool, progress: Progress | None) -> None:
-    """Do what is to do, and store each run when it finishes; `here` is that of `Plan.tasks`."""
+    """Perform the tasks, and store each run when it finishes; `here` is that of `Plan.tasks`."""
     total = pool.work(stock)
     failed = {key for key, _ in done.errors}
     count, further = pool.counts(stock, failed)
