@@ -87,9 +87,12 @@ def unpack(path: Path, folder: Path) -> list[str]:
             for entry in entries:
                 target = folder / entry.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(entry) as source, target.open("xb") as file:
-                    shutil.copyfileobj(source, file, _BLOCK)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, RuntimeError) as error:
+                try:
+                    with archive.open(entry) as source, target.open("xb") as file:
+                        shutil.copyfileobj(source, file, _BLOCK)
+                except (zlib.error, EOFError) as error:
+                    raise ArchiveError(f"{path}: {entry.filename}: damaged: {error}") from None
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, struct.error, RuntimeError) as error:
         raise ArchiveError(f"{path}: torn or damaged, or no zip file: {error}") from None
     except OSError as error:
         target = Path(os.fsdecode(error.filename or "/"))
