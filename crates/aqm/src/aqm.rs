@@ -37,6 +37,7 @@ aqms! {
         fq::Fq,
         jobs::Jobs,
         dualpi2::DualPi2,
+        curvyred::CurvyRed,
         redtail::Redtail,
         sfq::Sfq,
         cake::Cake,

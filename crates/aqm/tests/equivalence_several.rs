@@ -8,6 +8,7 @@ mod support;
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
+use reference::curvyred::CurvyRed;
 use reference::dualpi2::DualPi2;
 use reference::fair::Fair;
 use reference::{Arrival, Scheme, Sent};
@@ -162,6 +163,25 @@ fn in_linux_codel_sees_all_queues_and_learns_of_overflows() {
         let settings = [&fair(codel, 1514, queues, 64)[..], &[("form", text("fq_codel"))]].concat();
         let tally = compare("fq", &settings, limit as u32, 1, reference);
         assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
+    }
+}
+
+#[test]
+fn curvyred_equals_rfc_9332() {
+    for (range, min_th, u, overload) in
+        [(0.5, 0.0, 1, false), (0.1, 0.0, 1, true), (0.1, 0.01, 1, false), (0.2, 0.005, 2, true)]
+    {
+        for limit in [100, 2000] {
+            let reference = CurvyRed::new(limit as usize, range, min_th, u, overload);
+            let settings = [
+                ("range_c", text(&format!("{range} s"))),
+                ("min_th", text(&format!("{min_th} s"))),
+                ("u", Value::Integer(u.into())),
+                ("drop_on_overload", Value::Bool(overload)),
+            ];
+            let tally = compare("curvyred", &settings, limit, 1, reference);
+            assert!(tally.marks > 9000 && tally.dropped > 9000 && tally.overtaken > 3000, "{tally:?}");
+        }
     }
 }
 

@@ -237,10 +237,17 @@ const ANEW: [&str; 25] = [
 ];
 
 /// The signals that a parameter bounds, scales or sets, and the counts of pairs, which `key` defines.
-const MOVED: [&str; 20] = [
+const MOVED: [&str; 27] = [
     "ared.bottom: max_p",
     "ared.top: max_p",
     "cake.bandwidth: rate",
+    "curvyred.k: p_cl",
+    "curvyred.min_th: p",
+    "curvyred.min_th: p_cl",
+    "curvyred.range_c: p",
+    "curvyred.range_c: p_cl",
+    "curvyred.u: p",
+    "curvyred.u: p_cl",
     "dtared.bottom: max_p",
     "dtared.ceiling: min_th",
     "dtared.floor: min_th",

@@ -43,7 +43,7 @@ mod tests;
 
 use super::pi2::BasePi;
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{Discipline, Head, Lane};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
 
@@ -157,6 +157,12 @@ pub struct DualPi2 {
     /// Marks, and those of the l4s queue's own threshold.
     marked: u64,
     marked_natively: u64,
+}
+
+/// Whether the first l4s packet comes before the first classic packet in a FIFO, as if it had come earlier by `shift`.
+#[inline]
+pub(super) fn is_first_shifted(l4s: Head, classic: Head, shift: Span) -> bool {
+    l4s.arrived.nanos() <= classic.arrived.nanos().saturating_add(shift.nanos())
 }
 
 impl DualPi2 {
@@ -331,9 +337,7 @@ impl Discipline for DualPi2 {
             (Some(l4s), Some(classic)) => {
                 let first = match self.scheduler {
                     Scheduler::Weighted => self.credit <= 0.0,
-                    Scheduler::Shifted => {
-                        l4s.arrived.nanos() <= classic.arrived.nanos().saturating_add(self.shift.nanos())
-                    }
+                    Scheduler::Shifted => is_first_shifted(l4s, classic, self.shift),
                 };
                 if first { L4S } else { CLASSIC }
             }

@@ -1,5 +1,7 @@
 //! Common parts of the transcriptions of algorithms with several queues, which keep their packets themselves.
 
+#[path = "curvyred.rs"]
+pub(crate) mod curvyred;
 #[path = "dualpi2.rs"]
 pub(crate) mod dualpi2;
 #[path = "fair.rs"]
