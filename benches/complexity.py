@@ -35,6 +35,7 @@ DISCIPLINES = [
     "pie",
     "codel",
     "dualpi2",
+    "curvyred",
     "dtared",
     "feng",
     "nlred",

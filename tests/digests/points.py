@@ -80,6 +80,7 @@ MIXTURES = (
     ("headdrop", "linux:sack_blocks=1"),
     ("dualpi2", "prague"),
     ("dualpi2:preset=linux", "bbr3-l4s"),
+    ("curvyred", "prague"),
 )
 """Disciplines and the senders of `long`, on the mixture above."""
 

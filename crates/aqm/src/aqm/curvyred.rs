@@ -56,7 +56,7 @@ crate::params! {
         /// Coupling factor: l4s packets are marked with probability `k` sqrt(p_C) if `u` is 1; 2 makes windows equal. The
         /// RFC has it as 2^k'.
         k: f64 = 2.0, "", Range::new(1.0, 255.0), ["coupling_factor"];
-        /// Curviness: the exponent of the coupled mark probability, and half that of the drop probability.
+        /// Exponent of the coupled mark probability, and half that of the drop probability.
         u: u32 = 1, "", Range::new(1.0, 16.0), ["U"];
         /// Delay above which an l4s packet is marked.
         threshold: Span = Span::ms(1), "s", Range::new(0.0, 100.0), ["T"];
