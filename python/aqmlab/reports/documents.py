@@ -84,8 +84,8 @@ RESULT = [
         **{
             "runs.engine.…": "What the run cost, under the keys of `engine`, which has the sums, of timing errors the "
             "greatest.",
-            "runs.counters.LINK.COUNTER": "Of `cake`, `choke`, `sfb`, `dualpi2` and `curvyred`: more counters since the "
-            "start of the run, under their source's names.",
+            "runs.counters.LINK.COUNTER": "Of `cake`, `choke`, `sfb`, `dualpi2` and `curvyred`: more counters since "
+            "the start of the run, under their source's names.",
             "runs.elsewhere.link": "The bottleneck, if the observed queue never filled.",
         }
     ),
