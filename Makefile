@@ -18,9 +18,11 @@ ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
+setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it, and the playground where it can be built
+	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; \
+	else echo "Without it the playground is not built; all else works. Once it is there, repeat make setup"; fi
 
-demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
+demo: $(STAMPS)/engine ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
 	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail --out out/demo
 
 # JavaScript is tested where it can be built.
@@ -113,7 +115,6 @@ release: ## as wheel, with the engine laid out by a profile where llvm-profdata 
 	@$(RELEASE) --guided
 
 RELEASE = $(PYTHON) -m release.tools && $(MAKE) --no-print-directory setup $(STAMPS)/package \
-  && if js/scripts/wasm.sh --ready 2>/dev/null; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi \
   && $(BIN)/python -m release $(if $(TARGETS),--targets '$(TARGETS)')
 
 licences: setup ## collect the licences of all packages that are built in, in THIRD-PARTY.txt
@@ -147,7 +148,6 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 site: setup ## build the documentation as a site, in out/site
-	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; fi
 	$(BIN)/python site/build.py
 
 # One page alone: PAGES=docs/tutorial/2-disciplines.md

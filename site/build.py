@@ -112,7 +112,7 @@ def main() -> int:
         (site / PLAYGROUND).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(playground, site / PLAYGROUND)
     else:
-        print(f"without the playground: {playground} is missing; `make playground` builds it", file=sys.stderr)
+        print(f"without the playground: {playground} is missing; `make setup` builds it", file=sys.stderr)
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
     remote = [
         f"{page}: {found}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from blocks import figure
-from blocks.page import PAGES, ROOT, Block, Image, parts
+from blocks.page import CHAPTERS, PAGES, ROOT, Block, Image, parts
 from blocks.run import Session, agree, run
 
 TUTORIAL = sorted((ROOT / "docs/tutorial").glob("*.toml"))
@@ -46,16 +46,30 @@ def test_every_block_is_run_or_names_the_reason(page: Path) -> None:
         assert block.notes.get("not run", "reason"), f"{where}: why?"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_run, blocks(page)))], ids=name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page not in CHAPTERS and any(map(is_run, blocks(page)))], ids=name
+)
 @pytest.mark.timeout(300)
 def test_blocks_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    for block, printed in run(page, tmp_path):
+    require_agreement(page, tmp_path)
+
+
+@pytest.mark.timeout(600)
+def test_the_tutorial_runs_from_its_first_chapter_to_its_last_in_one_folder(tmp_path: Path) -> None:
+    assert {*CHAPTERS, ROOT / "docs/tutorial/index.md"} == set((ROOT / "docs/tutorial").glob("*.md"))
+    for chapter in CHAPTERS:
+        require_agreement(chapter, tmp_path)
+
+
+def require_agreement(page: Path, folder: Path) -> None:
+    """Run a page's blocks in a folder; what they print and draw must be what the page shows."""
+    for block, printed in run(page, folder):
         for (command, shown), now in zip(block.shown, printed, strict=True):
             assert agree(shown, now), f"$ {command}\n{now}\nThe page shows:\n{shown}\n`make docs` records the output."
     for image in parts(page.read_text(encoding="utf-8")):
         if isinstance(image, Image):
-            now_drawn, committed = tmp_path / "figure.png", page.parent / image.target
-            figure.save(tmp_path / image.source, now_drawn)
+            now_drawn, committed = folder / "figure.png", page.parent / image.target
+            figure.save(folder / image.source, now_drawn)
             assert figure.difference(now_drawn, committed) < MARGIN, f"{image.target} is out of date: run `make docs`"
             assert committed.stat().st_size < figure.LARGEST
 

@@ -158,7 +158,7 @@ def test_without_the_page_the_error_names_the_command_that_builds_it(
     monkeypatch.setattr(built, "FOLDER", tmp_path)
     done = quick_cli("playground", "quickstart", "--no-open")
     assert done.returncode == 1
-    assert done.stderr == f"{tmp_path / built.PAGE}: missing: `make playground` builds it\n"
+    assert done.stderr == f"{tmp_path / built.PAGE}: missing: `make setup` builds it, or tells what it needs for that\n"
 
 
 def test_a_port_in_use_is_refused(quick_cli: Cli, pages: Path) -> None:

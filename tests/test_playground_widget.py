@@ -112,7 +112,7 @@ def test_what_cannot_play_is_refused(tiny: Scenario, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("fresh")
 def test_without_the_widget_the_error_names_the_command_that_builds_it(tiny: Scenario, pages: Path) -> None:
     (pages / built.WIDGET).unlink()
-    with pytest.raises(FileNotFoundError, match="`make playground` builds it"):
+    with pytest.raises(FileNotFoundError, match="`make setup` builds it"):
         tiny.play()
 
 

@@ -11,6 +11,14 @@ ROOT = Path(__file__).parents[2]
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
+_INDEX = ROOT / "docs/tutorial/index.md"
+
+CHAPTERS = [
+    _INDEX.parent / name
+    for name in re.findall(r"^\| \[\d+\. .*?\]\((.+?)\)", _INDEX.read_text(encoding="utf-8"), re.MULTILINE)
+]
+"""The tutorial, in the order of its index: a reader calls the commands of all chapters in one folder."""
+
 NOTES = {
     "not run": "why a block is not run",
     "tested by": "the file of the test that runs a block",

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import tomllib
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
@@ -118,8 +117,6 @@ def shortened(arguments: list[str], more: list[str]) -> list[str]:
 
 def run(page: Path, folder: Path) -> list[tuple[Block, list[str]]]:
     """Run the blocks of a page in a folder; return them, each with its outputs."""
-    for scenario in page.parent.glob("*.toml"):
-        shutil.copy(scenario, folder)
     session = Session()
     matplotlib.use("agg")
     with chdir(folder):

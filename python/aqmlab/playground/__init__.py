@@ -1,4 +1,4 @@
 """The playground: a page in which queues react while one moves a slider. The engine is inside the page.
 
-`make playground` builds the page and the widget, and puts both in this folder.
+`make setup` builds the page and the widget, and puts both in this folder.
 """

@@ -1,4 +1,4 @@
-"""The files that `make playground` builds."""
+"""The files that `make setup` builds."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def built(name: str) -> Path:
     """Return the path of a built file; raise `FileNotFoundError`, with the command that builds it, if it is missing."""
     file = FOLDER / name
     if not file.is_file():
-        raise FileNotFoundError(errno.ENOENT, "missing: `make playground` builds it", str(file))
+        raise FileNotFoundError(errno.ENOENT, "missing: `make setup` builds it, or tells what it needs for that", str(file))
     return file
