@@ -198,11 +198,12 @@ def test_axes_have_their_categories_and_powers_of_ten(drawn: Draw) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "texts"),
     [
-        (9.955, 111.6, ["10", "100"]),
+        (9.955, 111.6, ["10", "20", "50", "100"]),
+        (3, 3e4, ["10", "100", "1000", "10000"]),
         (20, 90, ["20", "50"]),
         (2.4, 4.6, ["3", "4"]),
         (4.1, 4.9, ["4.1", "4.3", "4.5", "4.7", "4.9"]),
-        (3e5, 3e7, ["1e+6", "1e+7"]),
+        (3e5, 3e8, ["1e+6", "1e+7", "1e+8"]),
     ],
 )
 def test_a_logarithmic_axis_has_numbers_whatever_its_range(

@@ -250,9 +250,15 @@ def test_no_text_is_typeset_as_mathematics() -> None:
 
 
 @pytest.mark.parametrize(
-    ("high", "labels"), [(400, ["50", "100", "200"]), (1e5, ["10^{2}", "10^{3}", "10^{4}", "10^{5}"])]
+    ("high", "labels"),
+    [
+        (400, ["50", "100", "200"]),
+        (2000, ["50", "100", "200", "500", "1000", "2000"]),
+        (1e5, ["100", "1000", "10000", "100000"]),
+        (1e6, ["10^{2}", "10^{3}", "10^{4}", "10^{5}", "10^{6}"]),
+    ],
 )
-def test_a_logarithmic_axis_within_a_decade_has_plain_numbers(high: float, labels: list[str]) -> None:
+def test_a_logarithmic_axis_has_numbers_that_can_be_read(high: float, labels: list[str]) -> None:
     drawn = Figure(title="", rows=[[Grid(panels=[panel(curve([50, high], [1, 2]), x=Axis("x", 50, high, log=True))])]])
     (axes,) = matplotlib.draw(drawn).axes
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
@@ -263,3 +269,24 @@ def test_a_logarithmic_axis_within_a_decade_has_plain_numbers(high: float, label
     ]
     shown = [text for place, text in ticks if text and 50 <= place <= high]
     assert [label in text for label, text in zip(labels, shown, strict=True)] == [True] * len(labels)
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "label"),
+    [
+        ([2.0, 9.0], 0.0, "y"),
+        ([8.0, 9.0], 7.5, "y, from 7.5"),
+        ([9.0, 9.01], 8.1, "y, from 8.1"),
+        ([-1.0, 9.0], None, "y"),
+    ],
+)
+def test_an_axis_starts_at_0_or_says_where_it_starts(values: list[float], low: float | None, label: str) -> None:
+    found = model.grounded(Axis("y"), [panel(curve([1, 2], values))], "y")
+    assert found.label == label
+    assert found.low == low
+
+
+def test_colours_of_sixteen_curves_differ_and_the_later_half_is_dashed() -> None:
+    chosen = model.shades(16)
+    assert len(set(chosen)) == 16
+    assert [bool(model.dash(colour)) for colour in chosen] == [False] * 8 + [True] * 8

@@ -26,7 +26,10 @@ def swept() -> Sweep:
 def test_a_line_is_the_means_and_a_band_their_intervals(swept: Sweep) -> None:
     figure = swept.plot(x="aqm.q0", y="goodput", figure=Figure())
     (first, second) = figure.axes
-    assert [axes.get_title(loc="left") for axes in (first, second)] == ["traffic.1.count = 2", "traffic.1.count = 3"]
+    assert [axes.get_title(loc="left") for axes in (first, second)] == [
+        "traffic.1.count = 2 flows",
+        "traffic.1.count = 3 flows",
+    ]
     means = swept.summary.filter(polars.col("traffic.1.count") == 3, aqm="pi")
     line = second.lines[1]
     assert list(line.get_xdata()) == [10, 20, 30, 40]
@@ -40,7 +43,31 @@ def test_one_parameter_has_a_panel_for_each_metric(swept: Sweep) -> None:
     one = replace(swept, table=RunTable((swept.frame.filter(polars.col("traffic.1.count") == 2),)))
     figure = one.plot(y=["queue_mean", "classes.1.goodput", "jain"], figure=Figure())
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert titles == ["Mean queue (packets)", "Goodput of 1 (Mbit/s)", "Jain index"]
+    starts = [f"{axes.get_ylim()[0]:g}" for axes in figure.axes]
+    labels = ["Mean queue (packets)", "Goodput of 1 (Mbit/s)", "Jain index"]
+    assert titles == [
+        label if low == "0" else f"{label}, from {low}" for label, low in zip(labels, starts, strict=True)
+    ]
+
+
+def test_a_metric_without_values_has_no_panel_unless_it_is_asked_for(swept: Sweep) -> None:
+    without = swept.frame.with_columns(link_goodput=polars.lit(None, polars.Float64))
+    bare = replace(swept, table=RunTable((without,)))
+    titles = [axes.get_title(loc="left") for axes in bare.plot(figure=Figure()).axes]
+    assert len(titles) == 2 * (len(sweep.SWEPT) - 1)
+    assert len(bare.plot(y="link_goodput", figure=Figure()).axes) == 2
+
+
+def test_a_parameter_is_shown_in_the_unit_in_which_people_type_it() -> None:
+    base = Scenario.parse("duration = '2 s'\n[dumbbell]\n[[traffic]]\n")
+    rates = aqmlab.sweep(base, {"dumbbell.rate": ["2 Mbit/s", "2125 kbit/s"], "dumbbell.delay": ["2 ms", "20 ms"]})
+    assert rates.shown == {"dumbbell.rate": ("Mbit/s", 1e-6), "dumbbell.delay": ("ms", pytest.approx(1e3))}
+    axes = rates.plot(x="dumbbell.rate", y="goodput", figure=Figure()).axes
+    assert axes[0].get_xlabel() == "dumbbell.rate (Mbit/s)"
+    assert [one.get_title(loc="left") for one in axes] == ["dumbbell.delay = 2 ms", "dumbbell.delay = 20 ms"]
+    assert list(axes[0].lines[0].get_xdata()) == pytest.approx([2, 2.125])
+    assert " 2.125 " in str(rates)
+    assert "e+06" not in str(rates)
 
 
 def test_texts_and_drawn_points_are_dots() -> None:

@@ -93,11 +93,34 @@ def test_delays_of_several_decades_have_a_logarithmic_axis(tiny: Scenario) -> No
     assert shown.x.low < 0, "the mark at 0 is not cut"
 
 
-def test_many_results_have_their_means_in_larger_panels(tiny: Scenario) -> None:
+def test_many_results_have_runs_and_intervals_too_in_larger_panels(tiny: Scenario) -> None:
     found = aqmlab.compare(tiny, [f"lred:q0={q}" for q in range(5, 14)], 2)
     figure = tradeoff.tradeoff(found)
-    assert len(list(figure.panels[0].curves)) == len(found)
+    curves = list(figure.panels[0].curves)
+    assert sum(curve.hollow for curve in curves) == len(found)
+    assert sum(curve.width > 0 for curve in curves) == 2 * len(found)
     assert figure.grids[0].across == 1
+    assert "95 % confidence intervals" in figure.small_print
+
+
+def test_a_difference_of_less_than_a_percent_is_no_corner() -> None:
+    near = [tradeoff.Point(name, (), (10.0, y), (None, None)) for name, y in (("a", 19.07), ("b", 18.92))]
+    shown = tradeoff.scattered(
+        "", "Delay (ms)", "Goodput", near, {"a": "#000", "b": "#000"}, dict.fromkeys("ab", "circle")
+    )
+    low, high = shown.y.low or 0, shown.y.high or 0
+    assert high - low >= model.LEAST_SPAN * high
+    assert shown.y.label == f"Goodput, from {low:g}"
+
+
+def test_a_label_that_is_moved_away_is_joined_to_its_point() -> None:
+    place = [tradeoff.Point(name, (), (10.0, 9.0), (None, None)) for name in ("one", "two", "three")]
+    shade, mark = dict.fromkeys(("one", "two", "three"), "#000"), dict.fromkeys(("one", "two", "three"), "circle")
+    notes = [
+        note for note in tradeoff.scattered("", "x", "y", place, shade, mark).shapes if isinstance(note, model.Note)
+    ]
+    assert [note.joined for note in notes] == [abs(note.dy) > 6 for note in notes]
+    assert any(note.joined for note in notes)
 
 
 def test_the_command_and_the_report_have_it(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:

@@ -22,6 +22,20 @@ def wrapped(label: str, width: int) -> list[str]:
     return lines
 
 
+_PREFIXES = {
+    "s": {"": 1.0, "m": 1e-3, "µ": 1e-6},
+    "bit/s": {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0},
+    "B": {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0},
+}
+
+
+def prefixed(unit: str, greatest: float) -> tuple[str, float]:
+    """Return a unit with the prefix that suits values up to `greatest`, and the factor that converts to it."""
+    prefixes = _PREFIXES.get(unit, {"": 1.0})
+    prefix = next((prefix for prefix, size in prefixes.items() if greatest >= size), "")
+    return f"{prefix}{unit}", 1 / prefixes[prefix]
+
+
 def columns(rows: Sequence[Sequence[str]]) -> str:
     """Lay out a table as plain text, one line per row, with the first column flush left and the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

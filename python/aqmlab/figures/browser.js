@@ -70,9 +70,10 @@ function logarithmic(low, high) {
   return found.length > 1 ? found : Array.from({length: 5}, (_, step) => +(low + (high - low) * step / 4).toPrecision(3));
 }
 
-// The ticks with a label and a line, null in the place of the others: powers of ten, or if there are too few, 1, 2 and 5.
+// The ticks with a label and a line, null in the place of the others: 1, 2 and 5, or on a long axis powers of ten.
 function labelled(splits) {
-  for (const digits of [[1], [1, 2, 5]]) {
+  const known = splits.filter(value => value !== null), dense = known.at(-1) < 400 * known[0];
+  for (const digits of dense ? [[1, 2, 5]] : [[1], [1, 2, 5]]) {
     const kept = splits.map(value => digits.includes(first(value)) ? value : null);
     if (kept.filter(value => value !== null).length > 1) return kept;
   }
@@ -164,6 +165,12 @@ const DRAW = {
   },
   note(u, shape, x, y, c) {
     const px = x(shape.x) + shape.dx * 1.33 * c.ratio, py = y(shape.y) - shape.dy * 1.33 * c.ratio;
+    if (shape.joined) {
+      c.line(shown(shape.colour), .8, []);
+      c.context.beginPath();
+      c.segment(x(shape.x), y(shape.y), px, py);
+      c.context.stroke();
+    }
     c.text(shape.text, px, py, shown(shape.colour), shape.left ? 'right' : 'left', 'middle');
   },
   arrow(u, shape, x, y, c) {

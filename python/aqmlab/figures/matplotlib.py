@@ -68,6 +68,12 @@ _LABEL, _NUMBERS, _CHARACTER = 0.24, 0.46, 0.072
 _TEXT, _TITLE = 0.068, 0.08
 """Inches for each character of a text beside a bar, and of a title."""
 
+DENSE = 400.0
+"""The ratio of the ends of a logarithmic axis below which 2 and 5 have ticks with numbers, beside the powers of ten."""
+
+_PLAIN = (1e-3, 1e5)
+"""The ends between which the numbers of a logarithmic axis are written without powers."""
+
 DPI = 130
 
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -353,11 +359,11 @@ def _scale(axes: Axes, which: str, axis: Axis, reach: Range) -> None:
     low, high = reach
     if axis.log:
         axes.set(**{f"{which}scale": "log"})
-        if np.floor(np.log10(high)) <= np.ceil(np.log10(low)):  # one power of ten at most
-            ticks = getattr(axes, f"{which}axis")
-            ticks.set(
-                major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}", minor_formatter=NullFormatter()
-            )
+        ticks = getattr(axes, f"{which}axis")
+        if high < DENSE * low:
+            ticks.set(major_locator=LogLocator(subs=(1, 2, 5)), minor_formatter=NullFormatter())
+        if low >= _PLAIN[0] and high <= _PLAIN[1]:
+            ticks.set_major_formatter("{x:g}")
     axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
     if axis.step:
         getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
@@ -460,6 +466,8 @@ def _note(axes: Axes, note: Note) -> None:
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.8}
     style: Any = {"va": "center", "ha": "right" if note.left else "left", "fontsize": 8.5, "bbox": box, "zorder": 6}
     style |= {"parse_math": False}
+    if note.joined:
+        style |= {"arrowprops": {"arrowstyle": "-", "color": note.colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}}
     shift = (note.dx, note.dy)
     axes.annotate(note.text, (note.x, note.y), shift, textcoords="offset points", color=note.colour, **style)
 

@@ -32,6 +32,11 @@ GREY = "#666666"
 _BESIDE_ALL, _BESIDE_EACH = 34, 20
 """The number of characters in one line beside the first panel of a row, and where each panel has such labels."""
 
+_MORE = ("#882255", "#999933", "#88ccee", "#cc6677", "#117733", "#aa4499", "#ddcc77", "#332288")
+"""Further colours, of Paul Tol's scheme "muted"; their lines are dashed."""
+
+_DASHED = (4.0, 1.6)
+
 _DARK_TO_LIGHT = ("#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b")
 """The colour map ``viridis`` without its lightest yellows, which are invisible on white."""
 
@@ -152,7 +157,10 @@ class Shade:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A text at a point, moved by ``dx`` and ``dy`` typographic points, to the right of it or to the left."""
+    """A text at a point, moved by ``dx`` and ``dy`` typographic points, to the right of it or to the left.
+
+    A thin line joins the text to the point if it is ``joined``.
+    """
 
     text: str
     x: float
@@ -161,6 +169,7 @@ class Note:
     dx: float = 0.0
     dy: float = 0.0
     left: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,6 +336,26 @@ class Figure:
         return found
 
 
+LEAST_SPAN = 0.1
+"""The least range of an axis that does not start at 0, as a fraction of its upper end: 1 % is no corner of a panel."""
+
+
+def grounded(axis: Axis, panels: Sequence[Panel], which: str) -> Axis:
+    """Return an axis, along ``which`` of its panels, that starts at 0 or whose label says where it starts.
+
+    It starts at 0 if the values fill half of it then. The ends that the axis sets are kept as bounds of the values.
+    """
+    low, high = limits([axis], panels, which)
+    if axis.log or low <= 0:
+        return axis
+    if low < high / 2:
+        return replace(axis, low=0.0, high=high)
+    low = min(low, high * (1 - LEAST_SPAN))
+    step = 10.0 ** np.floor(np.log10(high - low)) / 2
+    low = float(f"{np.floor(low / step) * step:.12g}")
+    return replace(axis, label=f"{axis.label}, from {low:g}", low=low, high=high)
+
+
 _NOISE = 1e-9
 """The relative difference below which values count as equal."""
 
@@ -412,13 +441,19 @@ def extremes(series: Sequence[Array], most: int) -> NDArray[np.int_]:
 
 
 def shades(count: int) -> list[str]:
-    """Return ``count`` colours: those of `COLOURS`, or if these are too few, shades from dark to light."""
-    if count <= len(COLOURS):
-        return list(COLOURS[:count])
+    """Return ``count`` colours, each unlike the others; if these are too few, shades from dark to light."""
+    distinct = COLOURS + _MORE
+    if count <= len(distinct):
+        return list(distinct[:count])
     known = np.array([list(bytes.fromhex(colour[1:])) for colour in _DARK_TO_LIGHT], float)
     places = np.linspace(0, len(known) - 1, count)
     channels = [np.interp(places, np.arange(len(known)), channel).round().astype(int) for channel in known.T]
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
+
+
+def dash(colour: str) -> tuple[float, ...]:
+    """Return the dashes of a curve, by its colour: those beyond the first colours are dashed."""
+    return _DASHED if colour in _MORE else ()
 
 
 def marks(count: int) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aqmlab.figures import engines
 from aqmlab.figures.context import target, warmup
-from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel, Shape, shades
+from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel, Shape, dash, shades
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -78,7 +78,7 @@ def distribution(results: Mapping[str, Result], name: str) -> Figure:
     counted = DISTRIBUTIONS[name].counted
     x, y = Axis(DISTRIBUTIONS[name].axis, whole=counted), Axis(share_axis(name), log=counted)
     colour = colours(results)
-    dash = engines.dashes(results) if engines.several(results) else {}
+    dashes = engines.dashes(results) if engines.several(results) else {label: dash(colour[label]) for label in results}
     order = list(by_queue(results)) if len(results) > MANY else list(results)
     drawn = []
     for owner, numbers in shown.items():
@@ -88,7 +88,7 @@ def distribution(results: Mapping[str, Result], name: str) -> Figure:
                 values, shares = (np.array(one, float) for one in curve(name, numbers[label]))
                 mark = "circle" if counted else ""
                 line = Curve(x=values, y=shares, name=label, colour=colour[label], width=1.2, mark=mark, size=2.5)
-                shapes.append(replace(line, dash=dash.get(label, ())))
+                shapes.append(replace(line, dash=dashes[label]))
         drawn.append(Panel(title=owner, x=x, y=y, shapes=shapes))
     grid = Grid(panels=drawn, across=min(len(drawn), 4), same_y=True)
     return Figure(title="", rows=[[grid]], legend=True, name=name)
@@ -124,7 +124,8 @@ def main_metrics(results: Mapping[str, Result], across: int = 1) -> Grid:
     """
     many = len(results) > MANY
     results = by_queue(results) if many else results
-    drawn = [bars(name, results) for name in BARS]
+    known = [name for name in BARS if any(result.summary[name].mean is not None for result in results.values())]
+    drawn = [bars(name, results) for name in known]
     grid = Grid(panels=drawn, across=len(drawn) if many else across, same_y=many)
     lines = max(len(grid.beside(label)) for label in results)
     return replace(grid, height=0.1 + (0.06 + 0.14 * lines) * len(results))
@@ -154,9 +155,9 @@ def bars(name: str, results: Mapping[str, Result]) -> Panel:
 
 
 def colours(results: Mapping[str, Result]) -> dict[str, str]:
-    """Assign a colour to each result by label; more than `MANY` range from dark to light by their mean queue.
+    """Assign a colour to each result by label; of several engines each has one.
 
-    Of several engines each has a colour.
+    More results than there are colours range from dark to light by their mean queue.
     """
     if engines.several(results):
         return engines.colours(results)
@@ -205,8 +206,10 @@ def band(result: Result, quantity: str = "queue", most: int | None = None) -> di
 def explained(timed: Mapping[str, Result]) -> str:
     """Describe how to read a quantity over time: line, band, and over how many runs they are taken."""
     most = max(len(result.seeds) for result in timed.values())
-    over = f", over {most} runs" if most > 1 else ""
-    return f"line and band: mean, least and greatest value of each bin{over}; dashes: target; grey: warm-up"
+    parts = [f"line and band: mean, least and greatest value of each bin{f', over {most} runs' if most > 1 else ''}"]
+    parts += ["dashes: target"] * any(target(result) for result in timed.values())
+    parts += ["grey: warm-up, which the metrics leave out"] * any(warmup(result) for result in timed.values())
+    return "; ".join(parts)
 
 
 def _course(name: str, result: Result, quantity: str, colour: str, most: int | None) -> list[Shape]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.figures.model import Axis, Curve, Figure, Grid, Panel, marks, shades
-from aqmlab.figures.runs import BARS
+from aqmlab.figures.model import Axis, Curve, Figure, Grid, Panel, dash, grounded, marks, shades
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.text import printable, span
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import polars
 
     from aqmlab.sweeps.result import Sweep
+
+SWEPT = ("queue_delay_mean", "queue_mad", "loss_ratio", "link_goodput")
+"""The metrics that are shown, unless the caller chooses others."""
 
 MOST_DRAWN = 4000
 """The largest number of points of a discipline that are drawn one by one; of more, groups are."""
@@ -33,21 +36,23 @@ def sweep(swept: Sweep, x: str | None = None, y: str | Sequence[str] | None = No
     By default ``x`` is the first numeric parameter that varies and ``y`` the main metrics. Raise `LookupError` if there
     is no such parameter, or nothing varies.
     """
-    names = list(BARS) if y is None else [y] if isinstance(y, str) else list(y)
+    names = _known(swept) if y is None else [y] if isinstance(y, str) else list(y)
     x = abscissa(swept) if x is None else x
     if x not in swept.parameters:
         raise LookupError(f"{x}: must be one of what varies: {', '.join(swept.parameters) or 'nothing'}")
     columns = facets(swept, x, names)
     alone = len(columns) == 1
-    panels = [
-        _panel(swept, frame, x, name, title, place, alone)
-        for name in names
-        for place, (title, frame) in enumerate(columns)
-    ]
+    rows = []
+    for name in names:
+        row = [_panel(swept, frame, x, name, title) for title, frame in columns]
+        upright = grounded(Axis(described(name).axis), row, "y")
+        rows.append(
+            [replace(panel, y=upright if place == 0 else replace(upright, label="")) for place, panel in enumerate(row)]
+        )
     if alone:
+        panels = [replace(panel, title=panel.y.label, y=replace(panel.y, label="")) for (panel,) in rows]
         grids = [Grid(panels=panels, across=min(len(names), 2), same_x=True)]
     else:
-        rows = [panels[first : first + len(columns)] for first in range(0, len(panels), len(columns))]
         grids = [Grid(panels=row, across=len(columns), same_x=True, same_y=True) for row in rows]
     return Figure(
         title=swept.scenario.title,
@@ -55,6 +60,14 @@ def sweep(swept: Sweep, x: str | None = None, y: str | Sequence[str] | None = No
         legend=len(swept.aqms) > 1,
         small_print=explained(swept, x),
     )
+
+
+def _known(swept: Sweep) -> list[str]:
+    """List the main metrics that a run of the sweep has."""
+    import polars
+
+    counts = swept.scan().select(polars.col(SWEPT).count()).collect().row(0, named=True)
+    return [name for name, count in counts.items() if count] or list(SWEPT)
 
 
 def explained(swept: Sweep, x: str) -> str:
@@ -122,21 +135,21 @@ def facets(swept: Sweep, x: str, metrics: Sequence[str] = ()) -> list[tuple[str,
         return [("", means)]
     parts = []
     for row in values.iter_rows(named=True):
-        title = ", ".join(f"{path} = {_shown(value, swept.parameters[path])}" for path, value in row.items())
+        title = ", ".join(f"{path} = {_shown(swept, path, value)}" for path, value in row.items())
         frame = means.join(values.filter(**row), on=others, how="semi")
         parts.append((title, frame))
     return parts
 
 
-def _shown(value: Any, unit: str) -> str:
-    text = f"{value:g}" if isinstance(value, int | float) else str(value)
-    return printable(f"{text} {unit}" if unit in ("s", "bit/s") else text)
-
-
 def axis(swept: Sweep, x: str) -> str:
     """Name a parameter with its unit, for an axis: ``aqm.q0 (packets)``."""
-    unit = swept.parameters[x]
+    unit, _ = swept.shown[x]
     return f"{x} ({unit})" if unit else x
+
+
+def _shown(swept: Sweep, path: str, value: Any) -> str:
+    unit, factor = swept.shown[path]
+    return f"{value * factor:.6g} {unit}".strip() if isinstance(value, int | float) else printable(str(value))
 
 
 def described(name: str) -> Metric:
@@ -149,7 +162,7 @@ def described(name: str) -> Metric:
     return Metric(name, label, metric.unit, metric.definition, metric.shown, metric.scale, metric.digits)
 
 
-def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str, place: int, alone: bool) -> Panel:
+def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str) -> Panel:
     """Show a metric: a line for each discipline, with a band for its interval; dots where there can be no line."""
     metric = described(name)
     numbers = frame[x].dtype.is_numeric()
@@ -164,7 +177,11 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
             rows = _grouped(rows, x, name, log)
         elif numbers:
             rows = rows.sort(x)
-        at = rows[x].to_numpy() if numbers else np.array([categories.index(value) for value in rows[x]])
+        at = (
+            rows[x].to_numpy() * swept.shown[x][1]
+            if numbers
+            else np.array([categories.index(value) for value in rows[x]])
+        )
         mean = rows[name].cast(float).to_numpy() * metric.scale
         if grouped:
             ends = (rows[end].cast(float).to_numpy() * metric.scale for end in ("least", "greatest"))
@@ -181,18 +198,19 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
                 colour=colour,
                 mark="" if grouped else mark,
                 width=width,
+                dash=dash(colour),
                 band=line or grouped,
                 interval=interval,
             )
         )
     return Panel(
-        title=metric.axis if alone else facet,
+        title=facet,
         x=Axis(
             axis(swept, x),
             log=log,
             categories=tuple(printable(str(value)) for value in categories),
         ),
-        y=Axis(metric.axis if not alone and place == 0 else ""),
+        y=Axis(""),
         shapes=shapes,
     )
 

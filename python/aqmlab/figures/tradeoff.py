@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.figures import engines
-from aqmlab.figures.model import Axis, Curve, Figure, Grid, Note, Panel, Shape, marks
+from aqmlab.figures.model import Axis, Curve, Figure, Grid, Note, Panel, Shape, grounded, limits, marks
 from aqmlab.figures.runs import MANY, colours
 from aqmlab.results.cases import discipline, disciplines
 from aqmlab.results.metrics import METRICS
@@ -67,8 +67,7 @@ def tradeoff(results: Mapping[str, Result]) -> Figure:
     """Show the goodput over the mean queueing delay and over its 95th percentile.
 
     Each run has a mark, and the mean of several a larger one with its label, crossed by the 95 % confidence intervals.
-    Of more than `MANY` results there are only the means, in larger panels. Raise `LookupError` if no result has a
-    goodput and such a delay.
+    More than `MANY` results have larger panels. Raise `LookupError` if no result has a goodput and such a delay.
     """
     found = {name: _points(results, name) for name in DELAYS}
     drawn = [_panel(name, points, results) for name, points in found.items() if points]
@@ -92,8 +91,6 @@ def explained(results: Mapping[str, Result]) -> str:
     """Write the small print: how to read the axes and, if there are several runs, the marks and the bars."""
     if all(len(result.runs) == 1 for result in results.values()):
         return EXPLAINED
-    if len(results) > MANY:
-        return f"{EXPLAINED}; means of the runs"
     return f"{EXPLAINED}; hollow: the runs; filled: their mean, with 95 % confidence intervals (Student)"
 
 
@@ -108,7 +105,7 @@ def _points(results: Mapping[str, Result], name: str) -> list[Point]:
         runs = tuple((a * x.scale, b * y.scale) for a, b in pairs if a is not None and b is not None)
         halves = (_half(delay, x.scale), _half(goodput, y.scale))
         mean = (delay.mean * x.scale, goodput.mean * y.scale)
-        found.append(Point(label, runs, mean, halves) if len(results) <= MANY else Point(label, (), mean, (None, None)))
+        found.append(Point(label, runs, mean, halves))
     return found
 
 
@@ -126,7 +123,11 @@ def scattered(
     """Return a panel of points; `delay` and `goodput` label its axes, `shade` and `mark` have colours and marks."""
     delays = [point.mean[0] for point in points]
     log = is_wide(delays)
-    x, y = extent(points, 0, log), extent(points, 1, False)
+    across, upright = (
+        grounded(Axis(label, *extent(points, axis, wide), log=wide), [], "x")
+        for axis, label, wide in ((0, delay, log), (1, goodput, False))
+    )
+    x, y = (limits([axis], [], "x") for axis in (across, upright))
     shapes: list[Shape] = []
     for point in points:
         look: Any = {"colour": shade[point.label], "mark": mark[point.label]}
@@ -142,8 +143,8 @@ def scattered(
     shapes += labels(points, shade, x, y, log)
     return Panel(
         title=title,
-        x=Axis(f"{delay}, reversed", *x, log=log, downwards=True),
-        y=Axis(goodput, *y),
+        x=replace(across, label=f"{across.label}, reversed", downwards=True),
+        y=upright,
         shapes=shapes,
     )
 
@@ -211,7 +212,9 @@ def labels(
         text = printable(point.label)
         box, dx, dy, left = _free(text, *placed(*point.mean), taken, size)
         taken.append(box)
-        yield Note(text=text, x=point.mean[0], y=point.mean[1], colour=shade[point.label], dx=dx, dy=dy, left=left)
+        joined = abs(dy) > _LINE / 2
+        place = {"x": point.mean[0], "y": point.mean[1], "dx": dx, "dy": dy}
+        yield Note(text=text, colour=shade[point.label], left=left, joined=joined, **place)
 
 
 _Box = tuple[float, float, float, float]

@@ -18,5 +18,6 @@ def built(name: str) -> Path:
     """Return the path of a built file; raise `FileNotFoundError`, with the command that builds it, if it is missing."""
     file = FOLDER / name
     if not file.is_file():
-        raise FileNotFoundError(errno.ENOENT, "missing: `make setup` builds it, or tells what it needs for that", str(file))
+        problem = "missing: `make setup` builds it, or tells what it needs for that"
+        raise FileNotFoundError(errno.ENOENT, problem, str(file))
     return file

@@ -74,7 +74,7 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
             drawn = Figure(title="", rows=[[grid]], legend=True)
             found.append((heading, f"{_capitalised(engines.EXPLAINED)}.", embedded(drawn, heading.lower())))
     elif timed:
-        explanation = f"{explained(timed)}, which the metrics leave out."
+        explanation = f"{explained(timed)}."
         queue = embedded(over_time(results, "queue", engines.QUEUE), "queue")
         found.append(("Queue", _capitalised(explanation), queue))
     if not beside and with_quantity(results, "p"):

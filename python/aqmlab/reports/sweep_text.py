@@ -91,7 +91,7 @@ def differences(sweep: Sweep) -> Table:
 
 def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]], total: int) -> Table:
     """Return a table of these rows, of `total` that there are."""
-    heads = [*(Column(path, unit) for path, unit in sweep.parameters.items()), *map(Column.of, metrics)]
+    heads = [*(Column(path, unit) for path, (unit, _) in sweep.shown.items()), *map(Column.of, metrics)]
     more = total - len(rows)
     remark = f"… {more} more rows: in results/*.parquet, as Sweep.scan()" if more else ""
     return Table(heads, [row[0] for row in rows], [row[1:] for row in rows], remark)
@@ -104,8 +104,12 @@ def _printed(table: Table) -> str:
 
 def place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:
     """Return the cells that identify a row of the summary: the discipline, and the value of each parameter."""
-    values = (row[path] for path in sweep.parameters)
-    return [printable(row["aqm"]), *(f"{v:g}" if isinstance(v, int | float) else printable(str(v)) for v in values)]
+    return [printable(row["aqm"]), *(value(sweep, path, row[path]) for path in sweep.parameters)]
+
+
+def value(sweep: Sweep, path: str, found: Any) -> str:
+    """Write a value of a varying parameter, in the unit that `Sweep.shown` has."""
+    return f"{found * sweep.shown[path][1]:.6g}" if isinstance(found, int | float) else printable(str(found))
 
 
 def summary_of(row: Mapping[str, Any], name: str) -> Summary:

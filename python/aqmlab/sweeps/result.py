@@ -23,6 +23,7 @@ from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving, Stored
 from aqmlab.sweeps.points import Design, Scalar, number, unit
 from aqmlab.sweeps.table import RunTable
+from aqmlab.text import prefixed
 
 if TYPE_CHECKING:
     import pandas
@@ -166,6 +167,16 @@ class Sweep:
         ``runs`` is the number of runs. The intervals are Student's, and null for fewer than two runs with a value.
         """
         return self.means(self.metrics)
+
+    @cached_property
+    def shown(self) -> dict[str, tuple[str, float]]:
+        """The unit in which people read each varying parameter, and the factor that converts `frame` to it."""
+        import polars
+
+        numeric = [path for path in self.parameters if self.table.schema[path].is_numeric()]
+        row = self.scan().select(polars.col(numeric).abs().max()).collect() if numeric and self.done else None
+        greatest = row.row(0, named=True) if row is not None else {}
+        return {path: prefixed(unit, greatest.get(path) or 0.0) for path, unit in self.parameters.items()}
 
     def count(self, *columns: str) -> int:
         """Count the different combinations of values in columns of `frame`.

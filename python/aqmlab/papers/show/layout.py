@@ -153,7 +153,8 @@ def _has_legend(panels: Sequence[model.Panel]) -> bool:
 
 def _explained(drawn: Drawn, panels: Sequence[model.Panel], evidence: Evidence) -> str:
     """Write the small print of a figure: seeds, the meaning of bands, points outside the axes."""
-    shapes = [shape for panel in panels for shape in _shapes(panel) if shape.interval]
+    means = {curve.name for curve in drawn.curves if curve.run is None}
+    shapes = [shape for panel in panels for shape in _shapes(panel) if shape.interval and shape.name in means]
     bands = [isinstance(shape, model.Curve) and shape.band for shape in shapes]
     parts = [seeds(drawn.item.needs, evidence)]
     kinds = ["bands"] * any(bands) + ["error bars"] * (not all(bands))
