@@ -18,6 +18,7 @@ pub mod discipline;
 mod fixture;
 mod flows;
 pub mod foreign;
+pub mod framing;
 mod hash;
 mod mirror;
 pub mod params;

@@ -91,7 +91,7 @@ fn forbidden(spec: &Spec) -> Vec<Value> {
             numbers.into_iter().map(quantity).chain(bare).collect()
         }
         Kind::Switch => vec![Value::Integer(1), text("true")],
-        Kind::Choice(_) => vec![text("no such choice"), Value::Bool(true)],
+        Kind::Choice(_) | Kind::Words(_) => vec![text("no such choice"), Value::Bool(true)],
         Kind::Text => vec![Value::Integer(1)],
         Kind::Algorithm => vec![Value::Integer(1), text("no such algorithm"), text("fq")],
         Kind::Table(_) => {

@@ -41,7 +41,9 @@ fn ends(spec: &Spec) -> Vec<Value> {
             [least, spec.range.high].map(|x| written(spec, x)).into()
         }
         Kind::Switch => [false, true].map(Value::Bool).into(),
-        Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+        Kind::Choice(names) | Kind::Words(names) => {
+            names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
+        }
         Kind::Text | Kind::Algorithm | Kind::Table(_) => vec![],
     }
 }

@@ -202,6 +202,7 @@ fn others(kind: Kind, unit: &str) -> Vec<Value> {
         }),
         Kind::Switch => [false, true].map(Value::Bool).into(),
         Kind::Choice(names) => text(names),
+        Kind::Words(_) => text(&["raw", "pppoe-ptm ether-vlan", "ethernet overhead 40", "mpu 100"]),
         Kind::Algorithm => text(&INSIDE),
         Kind::Text | Kind::Table(_) => vec![],
     }

@@ -145,6 +145,7 @@ fn plain(spec: &Spec) -> Json {
             json!({ "type": "string", "examples": examples.split('"').skip(1).step_by(2).collect::<Vec<_>>() })
         }
         Kind::Choice(names) => json!({ "enum": names }),
+        Kind::Words(words) => json!({ "type": "string", "examples": words }),
         Kind::Text => json!({ "type": "string" }),
         // Without a name, it is the algorithm of the defaults or of the preset, which only the reader knows.
         Kind::Algorithm => json!({ "$ref": "#/$defs/changed_aqm" }),

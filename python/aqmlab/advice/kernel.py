@@ -133,6 +133,8 @@ def _queues(prefix: str) -> tuple[Word, ...]:
 _CODEL = (("target", "target"), ("interval", "interval"))
 _PIE = (("target", "target"), ("tupdate", "t_update"))
 
+_ACK_FILTER = {"off": "", "on": "ack-filter", "aggressive": "ack-filter-aggressive"}
+
 KINDS: Mapping[str, Kind] = {
     "codel": Kind("codel:preset=linux", _times("TCA_CODEL", "", *_CODEL), {"ecn": "ecn"}, attribute="TCA_CODEL_LIMIT"),
     "fq_codel": Kind(
@@ -174,10 +176,12 @@ KINDS: Mapping[str, Kind] = {
             Word("", "diffserv", str, "", _count, ""),
             Word("", "flowmode", str, "", _count, ""),
             Word("rtt", "rtt", time_word, "TCA_CAKE_RTT", _micros, "µs"),
+            # Words of framing add up, and what comes after them replaces their sum.
+            Word("", "framing", str, "", _count, ""),
             Word("overhead", "overhead", _whole, "TCA_CAKE_OVERHEAD", _count, "bytes"),
             Word("mpu", "mpu", _whole, "TCA_CAKE_MPU", _count, "bytes"),
             Word("", "atm", str, "", _count, ""),
-            Word("", "framing", lambda v: "" if v == "raw" else v, "", _count, ""),
+            Word("", "ack_filter", lambda v: _ACK_FILTER[v], "", _count, ""),
             Word("memlimit", "memlimit", _whole, "TCA_CAKE_MEMORY", _count, "bytes"),
         ),
         {"ingress": "ingress", "autorate-ingress": "autorate_ingress"},

@@ -52,11 +52,12 @@ def discipline(words: str) -> Discipline:
     kind = KINDS.get(name)
     if kind is None:
         raise NotYet(f"{words}: {name} has no counterpart here; those that have one: {', '.join(KINDS)}")
-    settings, buffer = dict(kind.base), kind.buffer
+    settings: Settings = kind.base
+    buffer = kind.buffer
     given = iter(rest)
     for word in given:
         if word in kind.flags:
-            settings |= kind.flags[word]
+            settings = _added(settings, kind.flags[word])
             continue
         if word not in kind.known:
             raise NotYet(f"{words}: {word} of {name} is not known here; known: {', '.join(kind.known)}")
@@ -67,8 +68,15 @@ def discipline(words: str) -> Discipline:
             buffer = kind.limit(value)
         else:
             key, read = kind.words[word]
-            settings[key] = read(value)
+            settings = _added(settings, {key: read(value)})
     return Discipline(_nested(settings), buffer)
+
+
+def _added(settings: Settings, more: Settings) -> Settings:
+    """Settings with others, which replace those of the same name, except the words of a framing, which add up."""
+    if "framing" in more:
+        more = {"framing": " ".join([*settings.get("framing", "").split(), more["framing"]])}
+    return {**settings, **more}
 
 
 def _nested(settings: Settings) -> Settings:
@@ -144,7 +152,12 @@ _BELOW_HTB = {"ages": False}
 
 _DIFFSERV = ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
 _FLOWMODES = ("flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate")
-_FRAMINGS = ("raw", "conservative", "ethernet", "docsis", "pppoe-ptm", "bridged-ptm", "pppoe-vcmux", "pppoe-llcsnap")
+_CELLS = ("noatm", "atm", "ptm")
+_FRAMINGS = (
+    *("raw", "conservative", "ethernet", "ether-vlan", "docsis", "pppoe-ptm", "bridged-ptm"),
+    *(f"{kind}-{mux}" for kind in ("ipoa", "bridged", "pppoe") for mux in ("vcmux", "llcsnap")),
+    *("pppoa-vcmux", "pppoa-llc"),
+)
 
 KINDS: Mapping[str, Kind] = {
     "pfifo": Kind({"name": "droptail"}, packets, _DEVICE),
@@ -260,8 +273,8 @@ KINDS: Mapping[str, Kind] = {
             "bandwidth": ("bandwidth", rate),
             "rtt": ("rtt", time),
             "memlimit": ("memlimit", octets),
-            "overhead": ("overhead", int),
-            "mpu": ("mpu", int),
+            "overhead": ("framing", lambda text: f"overhead {int(text)}"),
+            "mpu": ("framing", lambda text: f"mpu {int(text)}"),
         },
         {
             "unlimited": {},
@@ -273,8 +286,7 @@ KINDS: Mapping[str, Kind] = {
             "no-ack-filter": {},
             **{word: {"diffserv": word} for word in _DIFFSERV},
             **{word: {"flowmode": word} for word in _FLOWMODES},
-            **{word: {"atm": word} for word in ("noatm", "atm", "ptm")},
-            **{word: {"framing": word} for word in _FRAMINGS},
+            **{word: {"framing": word} for word in (*_CELLS, *_FRAMINGS)},
         },
     ),
     "dualpi2": Kind(

@@ -43,8 +43,8 @@
 mod acks;
 mod change;
 mod flows;
+mod pace;
 mod tins;
-mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -52,16 +52,16 @@ mod tests;
 use crate::aqm::cobalt::linux::Times;
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
+use crate::framing::{Atm, Framing, Wire};
 use crate::hash::mix;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
 pub use acks::Filter;
 pub use flows::FlowMode;
 use flows::{Flows, QUEUES, Set};
+use pace::Pace;
 pub use tins::Diffserv;
 use tins::Scheme;
-pub use wire::{Atm, Compensation};
-use wire::{Pace, Wire};
 
 crate::params! {
     /// CAKE's parameters, by tc's names.
@@ -81,18 +81,20 @@ crate::params! {
         rtt: Span = Span::ms(100), "s", Range::above(0.0, 1e4);
         /// COBALT's target; if omitted, a twentieth of `rtt`.
         target: Option<Span> = None, "s", Range::above(0.0, 1e4);
-        /// The link behind the shaper, by tc's words: `raw`, `ethernet`, `docsis`, `pppoe-ptm`, `pppoe-vcmux`, …; it sets
-        /// `overhead`, `mpu` and `atm`.
-        framing: Compensation = Compensation::Raw, "";
-        /// Bytes on the wire besides the packet from its IP header on; if omitted, those of `framing`.
+        /// The link behind the shaper, in tc's words, in order and separated by spaces, as `pppoe-ptm ether-vlan` or
+        /// `docsis mpu 100`: most add their bytes to those of the words before; if omitted, a packet has the length that the
+        /// queue sees.
+        framing: Option<Framing> = None, "";
+        /// Bytes on the wire besides the packet from its IP header on, as if `overhead N` came last in `framing`; if
+        /// omitted, those of `framing`.
         overhead: Option<f64> = None, "bytes", Range::new(-64.0, 256.0);
-        /// Least length on the wire; if omitted, that of `framing`.
+        /// Least length on the wire, as if `mpu N` came last in `framing`; if omitted, that of `framing`.
         mpu: Option<u32> = None, "bytes", Range::new(0.0, 256.0);
         /// The cells behind the shaper: `noatm`, `atm`, 53 bytes for each 48, or `ptm`, a byte for each 64; if omitted, those
         /// of `framing`.
         atm: Option<Atm> = None, "";
-        /// Limit of the memory of packets; if omitted, four times `bandwidth` and `rtt`, at least 4 MiB, or 15.5 MB without
-        /// a shaper.
+        /// Limit of the memory of packets; if omitted, the bytes of four times `rtt` at `bandwidth`, at least 4 MiB and at most
+        /// 15,503,360 bytes, which is also the limit without a shaper.
         memlimit: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9);
         /// Drop ACKs that later ones make superfluous: `off`; `on`, but one is kept; `aggressive`.
         ack_filter: Filter = Filter::Off, "", Range::ANY, ["ack-filter"];
@@ -414,17 +416,15 @@ impl Discipline for Cake {
         let tins: Vec<Tin> = (0..scheme.tins()).map(|tin| Tin::new(params, scheme.quantum(tin))).collect();
         let lanes = if params.ack_filter == Filter::Off { 0 } else { tins.len() * QUEUES };
         let rate = params.bandwidth.map_or(0, |rate| (rate.whole_bits() / 8).max(64));
+        let mut framing = params.framing.clone().unwrap_or_default();
+        framing.overhead = params.overhead.map(|bytes| bytes as i32).or(framing.overhead);
+        framing.mpu = params.mpu.unwrap_or(framing.mpu);
+        framing.atm = params.atm.or(framing.atm);
         let capacity = Capacity { last: Time::ZERO, gap: 0, begun: Time::ZERO, bytes: 0, peak: rate };
         let mut cake = Self {
             scheme,
             tins,
-            wire: Wire::new(
-                params.framing,
-                params.overhead.map(|bytes| bytes as i32),
-                params.mpu,
-                params.atm,
-                port.header.0 as u32,
-            ),
+            wire: framing.wire(port.header.0 as u32),
             target: params.target.unwrap_or(Span::ns((params.rtt.nanos() / 20).max(1000))),
             interval: params.rtt,
             rate,

@@ -16,6 +16,8 @@ pub enum Kind {
     Quantity(&'static str),
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// Several of these words, in order, in one text; one with a number ends in ` N`.
+    Words(&'static [&'static str]),
     /// Free text.
     Text,
     /// The name of an algorithm on one queue, or a table with the name and its parameters.
@@ -111,6 +113,7 @@ impl Spec {
             Kind::Switch => "true or false".to_owned(),
             Kind::Quantity(example) => format!("a quantity like {example}"),
             Kind::Choice(names) => format!("one of {}", names.join(", ")),
+            Kind::Words(words) => format!("words separated by spaces, each one of {}", words.join(", ")),
             Kind::Text => "text".to_owned(),
             Kind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
             Kind::Table(nested) => {

@@ -23,7 +23,9 @@ pub(crate) fn variations() -> Vec<(String, AnyParams)> {
         for spec in defaults.specs() {
             let values = match spec.kind {
                 Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
-                Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+                Kind::Choice(names) | Kind::Words(names) => {
+                    names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
+                }
                 Kind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
                 _ => continue,
             };

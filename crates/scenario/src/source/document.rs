@@ -76,7 +76,9 @@ impl Document {
         let origin = Origin::Aqm(text.into());
         bounded("aqm", &origin)?;
         let Some(table) = spec(text, "name", "aqm", &origin)? else {
-            let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
+            let of_words =
+                if text.contains('=') { "; a value of several words has spaces between them" } else { "" };
+            let message = format!("must be NAME or NAME:KEY=VALUE,KEY=VALUE{of_words}");
             return Err(Problem::of_value(origin, "aqm", Some(format!("{text:?}")), message));
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));

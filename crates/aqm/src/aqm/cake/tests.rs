@@ -123,7 +123,7 @@ fn the_shaper_lets_its_rate_through_by_the_length_on_the_wire() {
     // 1500 bytes are 32 cells of 53 bytes.
     let atm = Params { atm: Some(Atm::Atm), overhead: Some(0.0), ..shaped(20) };
     assert!((rate(atm) - 20.0 * 1514.0 / 1696.0).abs() < 0.02);
-    let ethernet = Params { framing: Compensation::Ethernet, ..shaped(20) };
+    let ethernet = Params { framing: Framing::parse("ethernet"), ..shaped(20) };
     assert!((rate(ethernet) - 20.0 * 1514.0 / 1538.0).abs() < 0.02);
     assert!((rate(Params::default()) - 100.0).abs() < 0.1);
 }
