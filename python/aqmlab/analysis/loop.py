@@ -176,7 +176,7 @@ class Analysis:
         if self.law:
             values = ", ".join(f"{name} = {value:.4g}" for name, value in self.law.values.items())
             lines += ["", f"Law from queue to drop probability: {self.law.formula}; {values}", ""]
-            lines += [_table(self.loops)]
+            lines += [_table(self.loops), "The answer above is that of the last column, the most exact of the models."]
         lines += [f"left out: {text}" for text in (*(self.law.left_out if self.law else ()), *self.not_modelled)]
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
