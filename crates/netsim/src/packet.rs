@@ -37,6 +37,8 @@ const FOREIGN: u8 = CWR;
 const ACE: u32 = ECE.trailing_zeros();
 /// In an ACK, where a segment has L4S: the first block is below what the ACK is for, which it repeats.
 const TWICE: u8 = L4S;
+/// An ACK with ECT(1), where one that is not ECN-capable may have DELAY.
+const LOW_LATENCY: u8 = ECT | DELAY;
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Default, Debug)]
@@ -147,8 +149,13 @@ impl Packet {
                 Some(marks) => ACCURATE | (marks & 7) << ACE,
                 None if ack.ece => ECE,
                 None => 0,
-            } | if ack.delay.is_some() { DELAY } else { 0 }
-                | twice,
+            } | twice
+                | match (ack.ect, ack.l4s) {
+                    (true, true) => LOW_LATENCY,
+                    (true, false) => ECT,
+                    _ if ack.delay.is_some() => DELAY,
+                    _ => 0,
+                },
         }
     }
 
@@ -172,7 +179,11 @@ impl Packet {
     /// A packet from outside, offered at `now`, which its number identifies; of an ACK, nothing else is known.
     pub(crate) fn foreign(now: Time, header: Header, kind: Kind, ecn: Ecn, number: u32) -> Self {
         let packet = Self::datagram(now, header, ecn);
-        let flags = packet.flags | if kind == Kind::Ack { FOREIGN } else { 0 };
+        let flags = match (kind, ecn) {
+            (Kind::Ack, Ecn::Ect1) => FOREIGN | LOW_LATENCY,
+            (Kind::Ack, _) => FOREIGN | packet.flags,
+            _ => packet.flags,
+        };
         Self { kind, seq: number, flags, ..packet }
     }
 
@@ -263,14 +274,15 @@ impl Packet {
                 blocks[0] = (self.seq - u32::from(low), self.seq - u32::from(high));
             }
         }
-        let delay = (self.flags & DELAY != 0).then(|| {
+        let delay = (self.flags & LOW_LATENCY == DELAY).then(|| {
             blocks[MOST_BLOCKS - 1] = (0, 0);
             let (low, high) = self.blocks[MOST_BLOCKS - 1];
             Span::us(u64::from(high) << 16 | u64::from(low))
         });
         let marks = (self.flags & ACCURATE != 0).then_some(self.flags >> ACE & 7);
         let ece = marks.is_none() && self.flags & ECE != 0;
-        Ack { next: self.seq, ece, marks, echo: self.stamp, blocks, delay }
+        let (ect, l4s) = (self.flags & ECT != 0, self.flags & LOW_LATENCY == LOW_LATENCY);
+        Ack { next: self.seq, ece, ect, l4s, marks, echo: self.stamp, blocks, delay }
     }
 }
 
@@ -278,10 +290,11 @@ impl Frame for Packet {
     #[inline]
     fn packet(&self) -> aqm::Packet {
         let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
+        let low_latency = if self.kind == Kind::Ack { LOW_LATENCY } else { L4S };
         aqm::Packet {
             udp: matches!(self.kind, Kind::Datagram | Kind::Reply),
             // CE has taken the place of what was there before (RFC 9331, section 5.1).
-            l4s: self.flags & CE != 0 || self.flags & L4S != 0 && self.kind != Kind::Ack,
+            l4s: self.flags & CE != 0 || self.flags & low_latency == low_latency,
             flow,
             // Every path has hops of its own, and goes over a link once.
             pair: self.hop,
@@ -354,7 +367,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_comes_out_as_it_went_in() {
         let blocks = [(12, 14), (20, 65_000), (0, 0)];
-        let ack = Ack { next: 10, ece: true, marks: None, echo: Time::from_nanos(7), blocks, delay: None };
+        let ack = Ack { next: 10, ece: true, echo: Time::from_nanos(7), blocks, ..Ack::default() };
         let three = Ack { blocks: [(12, 14), (20, 25), (30, 31)], ..ack };
         for (ack, size) in [(ack, 52 + 2 * 8), (three, 52 + 3 * 8)] {
             let packet = Packet::ack(&ack, header(52));
@@ -367,6 +380,16 @@ mod tests {
         for marks in 0..8 {
             let ack = Ack { ece: false, marks: Some(marks), ..ack };
             assert_eq!(Packet::ack(&ack, header(52)).acknowledgement(), ack);
+        }
+        for l4s in [false, true] {
+            let ack = Ack { ect: true, l4s, ..ack };
+            let packet = Packet::ack(&ack, header(52));
+            assert_eq!(packet.acknowledgement(), ack);
+            assert_eq!(
+                (packet.packet().ect, packet.packet().l4s),
+                (true, l4s),
+                "DualPI2 classifies ACKs too"
+            );
         }
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
         assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().delay, Some(Span::us(1)));
@@ -382,7 +405,7 @@ mod tests {
             assert_eq!(packet.acknowledgement(), ack);
             let count = blocks.iter().filter(|block| block.1 > 0).count() as u16;
             assert_eq!(packet.size, 52 + 8 * count);
-            assert!(!packet.packet().l4s, "an ACK is in no low-latency queue");
+            assert!(!packet.packet().l4s && !packet.packet().ect, "the blocks look like ECT(1)");
         }
         // A block too far back for its field is left out; the others are kept.
         let blocks = [(1, 2), (70_011, 70_012), (70_015, 70_017)];

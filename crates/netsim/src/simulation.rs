@@ -263,9 +263,13 @@ impl<P: Probe> Simulation<P> {
                     return; // the connection is over
                 }
                 let listens = flow.listens;
+                let (segment, ce) = packet.segment();
+                if segment.syn {
+                    self.endpoints.agree(packet.flow, &segment);
+                }
+                let flow = &self.endpoints.flows[packet.flow as usize];
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
-                let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
                     self.network.send_now(clock, &Packet::ack(&ack, header));
@@ -289,7 +293,7 @@ impl<P: Probe> Simulation<P> {
                     self.on_round_trip(packet);
                 }
                 if self.endpoints.senders[packet.flow as usize].is_through() {
-                    self.on_through(clock, packet.flow);
+                    self.on_through(packet.flow);
                 }
             }
             Kind::Datagram => {

@@ -105,10 +105,10 @@ fn ack(now: Time, next: u32, flags: &[&str]) -> Ack {
     Ack {
         next,
         ece: flags.contains(&"ece"),
-        marks: None,
         echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
         blocks: sack.unwrap_or_default(),
         delay: ms("delay"),
+        ..Ack::default()
     }
 }
 

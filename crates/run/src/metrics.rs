@@ -240,12 +240,13 @@ metrics! {
         /// Part of the chunks of `dash` clients that had another bitrate than the chunk before, over the whole run; for a
         /// class only.
         switch_ratio: Option<f64> = "fraction";
-        /// Flows that started, or requests of `web` and `dash` clients, over the whole run; for a class only.
+        /// Flows that started, or objects that `web` and `dash` clients wanted, over the whole run, whether or not the
+        /// handshake came to its end; for a class only.
         started: Option<u64> = "flows";
         /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a class only.
         completed: Option<u64> = "flows";
-        /// Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the
-        /// objects; for a class only.
+        /// Mean time from start to last acknowledgement of the completed flows, or to the last byte of the objects from
+        /// the moment when the client wanted them: the first of each connection from its SYN on; for a class only.
         completion_time_mean: Option<f64> = "s";
         /// Median of those times, to three digits; for a class only.
         completion_time_p50: Option<f64> = "s";
@@ -257,7 +258,7 @@ metrics! {
         completion_time_max: Option<f64> = "s";
         /// Sessions of `web` clients in which every object arrived, over the whole run; for a class only.
         sessions: Option<u64> = "sessions";
-        /// Mean time from the first request to the last byte of those sessions: the time of a page; for a class only.
+        /// Mean time from the first SYN to the last byte of those sessions: the time of a page; for a class only.
         session_time_mean: Option<f64> = "s";
         /// Median of those times, to three digits; for a class only.
         session_time_p50: Option<f64> = "s";

@@ -28,8 +28,8 @@ pub(crate) struct Client {
     fetches: Vec<Option<Fetch>>,
     /// Objects of the session that are not complete.
     missing: u32,
-    /// When the session's first request was sent.
-    first: Option<Time>,
+    /// When the session began.
+    began: Time,
     /// When its next session begins, or the present one goes on after a wait; anything planned for another time is void.
     due: Option<Time>,
 }
@@ -39,6 +39,8 @@ pub(crate) struct Client {
 struct Fetch {
     since: Time,
     left: u64,
+    /// Whether the request was sent.
+    asked: bool,
 }
 
 /// A server's end of a connection.
@@ -107,7 +109,7 @@ impl World {
                 tokens,
                 fetches,
                 missing: 0,
-                first: None,
+                began: first,
                 due,
             });
         }
@@ -131,7 +133,7 @@ impl World {
         let client = &mut self.clients[number];
         client.reader.begin(&web, now);
         client.missing = web.objects;
-        client.first = None;
+        client.began = now;
         client.tokens.clear();
         client.fetches.clear();
         let (server, host) = (client.server, client.host);
@@ -145,6 +147,7 @@ impl World {
             let client = &mut self.clients[number];
             client.tokens.push(token);
             client.fetches.push(None);
+            self.choose(number, connection, &web, now);
         }
         Ok(())
     }
@@ -162,7 +165,16 @@ impl World {
         }
     }
 
-    /// A client asks for its next object over a connection that is free.
+    /// A client wants its next object over a connection that is free, and returns whether there is one.
+    fn choose(&mut self, number: usize, connection: u16, web: &Web, now: Time) -> bool {
+        let client = &mut self.clients[number];
+        let Some(left) = client.reader.ask(web) else { return false };
+        client.fetches[usize::from(connection)] = Some(Fetch { since: now, left, asked: false });
+        self.counters.start(client.class);
+        true
+    }
+
+    /// A client asks for an object: the one for which it opened the connection, or its next.
     pub(crate) fn ask(&mut self, token: u64, now: Time) -> io::Result<()> {
         let Some(&mut Connection { role: Role::Client(number, connection), class, .. }) =
             self.table.get(token)
@@ -172,23 +184,24 @@ impl World {
         let (web, request) =
             (self.web(class).expect("it is a web client").0.clone(), self.request_size(class));
         let client = &mut self.clients[number];
-        let fetch = &mut client.fetches[usize::from(connection)];
-        if fetch.is_some() {
+        let wanted = client.fetches[usize::from(connection)];
+        if wanted.is_some_and(|fetch| fetch.asked) {
             return Ok(()); // the connection became writable again
         }
         // A page is fetched to its end, a video until its viewer turns it off.
-        if client.reader.plays() && now >= stop(&self.scenario.traffic[class]) {
+        if wanted.is_none() && client.reader.plays() && now >= stop(&self.scenario.traffic[class]) {
             for token in std::mem::take(&mut client.tokens) {
                 self.close(token);
             }
             return Ok(());
         }
         self.watch_for_input(token)?;
-        let client = &mut self.clients[number];
-        let Some(size) = client.reader.ask(&web) else { return Ok(()) };
-        client.fetches[usize::from(connection)] = Some(Fetch { since: now, left: size });
-        client.first.get_or_insert(now);
-        self.counters.start(class);
+        if wanted.is_none() && !self.choose(number, connection, &web, now) {
+            return Ok(());
+        }
+        let fetch = self.clients[number].fetches[usize::from(connection)].as_mut().expect("it is wanted");
+        fetch.asked = true;
+        let size = fetch.left;
         let mut bytes = vec![0; request.expect("it is a web client")];
         bytes[..SIZE].copy_from_slice(&size.to_le_bytes());
         let socket = &self.table.get(token).expect("it is there").socket;
@@ -237,7 +250,7 @@ impl World {
         if client.missing > 0 {
             return self.ask(token, now);
         }
-        let took = now - client.first.expect("an object was asked for");
+        let took = now - client.began;
         self.counters.end_session(class, took);
         self.end_session(number, now);
         Ok(())

@@ -26,12 +26,14 @@ def validate(
     ],
 ) -> None:
     """Check scenarios without running them."""
+    from aqmlab.reports.cautions import cautions
+
     valid = True
     for file in files:
         try:
             scenario = loaded(file)
             typer.echo(f"{file}: valid: {_summary(scenario)}")
-            for line in _extended(scenario):
+            for line in [*_extended(scenario), *cautions([scenario])]:
                 typer.echo(f"  {line}")
         except ValueError as error:
             valid = False

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from aqmlab.reports.cautions import cautions
 from aqmlab.results.cases import discipline, engines
 from aqmlab.results.differences import Difference, between_disciplines, between_engines
 from aqmlab.results.metrics import METRICS, Metric
@@ -235,6 +236,7 @@ def notes(results: Mapping[str, Result]) -> list[str]:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
             remarks.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+    remarks += cautions(result.scenario for result in results.values())
     models = {label: result.not_modelled for label, result in results.items() if result.not_modelled is not None}
     for part in dict.fromkeys(part for parts in models.values() for part in parts):
         of = [printable(label) for label, parts in models.items() if part in parts]

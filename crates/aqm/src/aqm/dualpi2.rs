@@ -46,6 +46,7 @@ use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Head, Lane};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
+use std::collections::VecDeque;
 
 crate::choice! {
     /// How a probability becomes a decision.
@@ -90,8 +91,11 @@ crate::params! {
         /// Increase of the delay above `min_th` at which the l4s queue marks every packet; 0 for a step.
         range: Span = Span::us(400), "s", Range::new(0.0, 100.0);
         /// The l4s queue marks natively only if more packets than this wait behind the packet; auto removes the
-        /// condition. Linux's `min_qlen_step` counts at the packet's arrival instead.
+        /// condition.
         th_len: Option<u32> = Some(1), "packets", Range::new(0.0, 1e9), ["Th_len"];
+        /// A packet is marked natively only if it has found so many l4s packets at its arrival (Linux). At least 1 where
+        /// the link takes longer than `min_th` for a packet: otherwise every packet is marked there.
+        min_qlen_step: u32 = 0, "packets", Range::new(0.0, 1e9);
         /// How a probability becomes a decision: `recur`, probabilities add up to decisions (RFC 9332, A.1); `random`, by
         /// a draw (Linux).
         decision: Decision = Decision::Recur, "";
@@ -134,6 +138,9 @@ pub struct DualPi2 {
     min_th: f64,
     range: f64,
     th_len: Option<u32>,
+    min_qlen_step: u32,
+    /// Of each l4s packet that waits, whether it has found `min_qlen_step` others; empty if that is 0.
+    steps: VecDeque<bool>,
     decision: Decision,
     scheduler: Scheduler,
     /// What an l4s byte adds to the credit while a classic packet waits, and what a classic byte subtracts; in
@@ -275,6 +282,8 @@ impl Discipline for DualPi2 {
             min_th: params.min_th.secs(),
             range: params.range.secs(),
             th_len: params.th_len,
+            min_qlen_step: params.min_qlen_step,
+            steps: VecDeque::new(),
             decision: params.decision,
             scheduler: params.scheduler,
             weights: [share, share - 100.0],
@@ -322,11 +331,17 @@ impl Discipline for DualPi2 {
         _: Time,
         packet: &Packet,
         _: &Backlog,
-        _: &[Lane],
+        lanes: &[Lane],
         _: &mut R,
     ) -> (usize, Verdict) {
         let scalable = packet.l4s || self.any_ect && packet.ect;
-        (if self.ecn && self.l4s && scalable { L4S } else { CLASSIC }, Verdict::Pass)
+        let lane = if self.ecn && self.l4s && scalable { L4S } else { CLASSIC };
+        if self.min_qlen_step > 0 && lane == L4S {
+            let waiting = lanes[L4S].packets;
+            self.steps.truncate(waiting as usize); // without those that the buffer has refused
+            self.steps.push_back(waiting >= self.min_qlen_step);
+        }
+        (lane, Verdict::Pass)
     }
 
     #[inline]
@@ -357,7 +372,8 @@ impl Discipline for DualPi2 {
     ) -> Verdict {
         // Linux, too, checks after the packet has left.
         let p = if buffer.bytes < self.min_backlog { 0.0 } else { self.pi.p() };
-        let native = if lane == L4S { self.ramp(sojourn, lanes[L4S].packets) } else { 0.0 };
+        let steps = lane == L4S && (self.min_qlen_step == 0 || self.steps.pop_front().unwrap_or(true));
+        let native = if steps { self.ramp(sojourn, lanes[L4S].packets) } else { 0.0 };
         let verdict = self.decide(lane, packet, p, native, rng);
         if verdict == Verdict::Mark {
             self.marked += 1;
@@ -389,6 +405,7 @@ impl Discipline for DualPi2 {
             self.credit = before.credit;
         }
         (self.counts, self.p_l, self.delays) = (before.counts, before.p_l, before.delays);
+        self.steps = before.steps;
         (self.marked, self.marked_natively) = (before.marked, before.marked_natively);
     }
 

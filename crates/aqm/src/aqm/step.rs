@@ -63,8 +63,8 @@ crate::params! {
         bytes: bool = false, "";
         /// The packet size for `k` in byte mode; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
-        /// Mark packets of ECN-capable transports instead of dropping them.
-        ecn: bool = false, "";
+        /// Mark packets of ECN-capable transports instead of dropping them, as DCTCP requires.
+        ecn: bool = true, "";
     }
 }
 
@@ -95,8 +95,8 @@ impl Aqm for Step {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("dctcp-1g", "The DCTCP paper's 20 packets for links of 1 Gbit/s, with marks"),
-        ("dctcp-10g", "The DCTCP paper's 65 packets for links of 10 Gbit/s, with marks"),
+        ("dctcp-1g", "The DCTCP paper's 20 packets for links of 1 Gbit/s"),
+        ("dctcp-10g", "The DCTCP paper's 65 packets for links of 10 Gbit/s"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -112,10 +112,9 @@ impl Aqm for Step {
     }
 
     fn preset(name: &str) -> Option<Params> {
-        let marking = Params { ecn: true, ..Params::default() };
         match name {
-            "dctcp-1g" => Some(marking),
-            "dctcp-10g" => Some(Params { k: 65.0, ..marking }),
+            "dctcp-1g" => Some(Params::default()),
+            "dctcp-10g" => Some(Params { k: 65.0, ..Params::default() }),
             _ => None,
         }
     }
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn it_marks_above_the_threshold_and_not_at_it() {
-        let mut step = step(Params { ecn: true, ..Params::default() });
+        let mut step = step(Params::default());
         assert_eq!(arrive(&mut step, &PACKET, &waiting(20)), Verdict::Pass);
         assert_eq!(arrive(&mut step, &PACKET, &waiting(21)), Verdict::Mark);
         assert_eq!(arrive(&mut step, &PACKET, &full()), Verdict::Pass);
@@ -178,7 +177,7 @@ mod tests {
 
     #[test]
     fn by_the_delay_it_marks_packets_that_have_waited_longer() {
-        let mut step = step(Params { by: By::Delay, ecn: true, ..Params::default() });
+        let mut step = step(Params { by: By::Delay, ..Params::default() });
         assert_eq!(arrive(&mut step, &PACKET, &waiting(200)), Verdict::Pass);
         assert_eq!(leave(&mut step, &PACKET, 1000), Verdict::Pass);
         assert_eq!(leave(&mut step, &PACKET, 1001), Verdict::Mark);

@@ -7,7 +7,7 @@ use crate::flows::short::Shorts;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
 use crate::packet::{Kind, Packet};
-use crate::tcp::{Receiver, Sender};
+use crate::tcp::{Receiver, Segment, Sender};
 use crate::traffic::pages::readers;
 use crate::traffic::plan::{Bulk, bulk, starts};
 use crate::traffic::short::Arrivals;
@@ -17,7 +17,7 @@ use aqm::Uniform as _;
 use aqm::unit::{Span, Time};
 use prefetch_index::prefetch_index;
 use run::Watch;
-use scenario::model::{self, Profile, Tcp, Traffic};
+use scenario::model::{self, Flavour, Profile, Tcp, Traffic};
 
 /// The part of a run's parameters that the endpoints need.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,11 @@ pub(crate) struct Endpoints {
     pub(crate) clients: Vec<Client>,
     /// The first arrivals and the first sessions.
     pub(crate) agenda: Vec<(Time, Event)>,
+}
+
+/// Whether a connection may have to do without the ECN that it asks for: Linux's, whose SYN asks only the first time.
+fn falls_back(tcp: &Tcp) -> bool {
+    tcp.ecn && tcp.flavour == Flavour::Rack
 }
 
 impl Endpoints {
@@ -162,10 +167,30 @@ impl Endpoints {
         Some(())
     }
 
+    /// Adds a profile, and behind one with ECN its fallback: the same without (see [`Endpoints::agree`]).
     pub(crate) fn add_profile(&mut self, tcp: &Tcp, size: Bytes, phases: Stream) -> u16 {
+        let index = self.profiles.len() as u16;
         self.profiles.push(Profile::new(tcp, size.0 as u32));
-        self.phases.push(phases);
-        (self.profiles.len() - 1) as u16
+        if falls_back(tcp) {
+            self.profiles.push(Profile::new(&Tcp { ecn: false, ..tcp.clone() }, size.0 as u32));
+        }
+        self.phases.resize(self.profiles.len(), phases);
+        index
+    }
+
+    /// A SYN has arrived: if it is the first of its connection and does not ask for ECN, there is none.
+    #[cold]
+    pub(crate) fn agree(&mut self, index: u32, syn: &Segment) {
+        let i = index as usize;
+        let fresh = matches!(&self.receivers[i], Receiver::Rack(receiver) if receiver.is_new());
+        if !fresh || syn.cwr || !falls_back(&self.profiles[usize::from(self.flows[i].profile)].tcp) {
+            return;
+        }
+        self.flows[i].profile += 1;
+        if let Role::Requests { client, connection } = self.applications[i].role {
+            let answers = self.clients[client as usize].connections[usize::from(connection)].objects;
+            self.flows[answers as usize].profile += 1;
+        }
     }
 
     /// A sender with this profile that has `payload` bytes to send.

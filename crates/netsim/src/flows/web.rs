@@ -3,7 +3,7 @@
 //!
 //! A connection is persistent and carries one request at a time (HTTP/1.1 without pipelining): it asks for its
 //! next object when the last has arrived completely. The first free connection requests the next
-//! object. Connections beyond the number of objects are not opened.
+//! object. A connection is opened for an object, whose time includes the handshake, and none without an object.
 //!
 //! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then one
 //! segment per request, retransmitted until it is acknowledged. Server to client: the objects, without a handshake of their own,
@@ -48,8 +48,8 @@ pub(crate) struct Client {
     pub(crate) connections: Vec<Connection>,
     /// Objects of the session that are not yet complete.
     missing: u32,
-    /// When the session's first request was sent.
-    first: Option<Time>,
+    /// When the session began.
+    began: Time,
 }
 
 /// A connection of a session.
@@ -58,7 +58,6 @@ pub(crate) struct Connection {
     /// The slots of its two flows.
     pub(crate) requests: u32,
     pub(crate) objects: u32,
-    open: bool,
     /// The last requested object, until it has arrived.
     fetch: Option<Fetch>,
     /// The number of requests at the server.
@@ -80,9 +79,9 @@ pub(crate) struct Fetch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrived {
     pub(crate) object: Fetch,
-    /// Since its request.
+    /// Since the client wanted it.
     pub(crate) took: Span,
-    /// Since the session's first request, if it is the session's last object.
+    /// Since the session began, if it is the session's last object.
     pub(crate) session: Option<Span>,
     /// How long the client waits before the next.
     pub(crate) wait: Span,
@@ -106,12 +105,7 @@ impl Site {
 
 impl Connection {
     pub(crate) const fn new(requests: u32, objects: u32) -> Self {
-        Self { requests, objects, open: false, fetch: None, asked: 0, segments: 0 }
-    }
-
-    /// Notes that the handshake is over, and returns whether it was not before.
-    pub(crate) const fn establish(&mut self) -> bool {
-        !std::mem::replace(&mut self.open, true)
+        Self { requests, objects, fetch: None, asked: 0, segments: 0 }
     }
 
     /// The server has `requests` requests: the object that the latest is for, if it is new.
@@ -125,7 +119,7 @@ impl Connection {
 impl Client {
     pub(crate) const fn new(site: u16, number: u32, paths: Paths, reader: Reader) -> Self {
         let connections = Vec::new();
-        Self { site, number, active: true, paths, reader, connections, missing: 0, first: None }
+        Self { site, number, active: true, paths, reader, connections, missing: 0, began: Time::ZERO }
     }
 
     /// The think time.
@@ -148,7 +142,7 @@ impl Client {
         debug_assert!(self.missing == 0 || self.plays(), "the last session is over");
         self.connections.clear();
         self.reader.begin(&site.web, now);
-        (self.missing, self.first) = (site.web.objects, None);
+        (self.missing, self.began) = (site.web.objects, now);
     }
 
     /// Asks for the next object over a connection that is free, unless there is none left.
@@ -164,7 +158,6 @@ impl Client {
         let connection = &mut self.connections[usize::from(connection)];
         connection.fetch = Some(fetch);
         connection.segments = connection.segments.saturating_add(fetch.segments);
-        self.first.get_or_insert(now);
         Some(fetch)
     }
 
@@ -176,7 +169,7 @@ impl Client {
         }
         let object = connection.fetch.take()?;
         self.missing -= 1;
-        let session = self.first.filter(|_| self.missing == 0).map(|first| now - first);
+        let session = (self.missing == 0).then(|| now - self.began);
         let took = now - object.since;
         Some(Arrived { object, took, session, wait: self.reader.take(now, took) })
     }
@@ -254,7 +247,7 @@ mod tests {
         assert_eq!(client.take(1, 6, at(70)).unwrap().session, None);
         assert_eq!(client.ask(&site, &profile, 1, at(70)), None, "no object is left");
         let done = client.take(0, 3, at(110)).unwrap();
-        assert_eq!((done.took, done.session), (Span::ms(100), Some(Span::ms(100))));
+        assert_eq!((done.took, done.session), (Span::ms(100), Some(Span::ms(110))));
     }
 
     #[test]

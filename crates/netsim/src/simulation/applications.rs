@@ -47,7 +47,7 @@ impl<P: Probe> Simulation<P> {
         let sender = &mut self.endpoints.senders[flow as usize];
         sender.on_stop();
         if sender.is_through() {
-            self.on_through(clock, flow);
+            self.on_through(flow);
         }
     }
 
@@ -74,7 +74,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// All that a flow's application has handed over was acknowledged.
-    pub(crate) fn on_through<C: Order>(&mut self, clock: C, slot: u32) {
+    pub(crate) fn on_through(&mut self, slot: u32) {
         let now = self.now();
         let flow = &self.endpoints.flows[slot as usize];
         let Application { role, start, payload, .. } = self.endpoints.applications[slot as usize];
@@ -95,17 +95,10 @@ impl<P: Probe> Simulation<P> {
                 self.end_row(slot, Some(now - start));
                 self.endpoints.close(slot);
             }
-            Role::Requests { client, connection } => {
-                // The first that is acknowledged is the SYN.
-                let connections = &mut self.endpoints.clients[client as usize].connections;
-                if connections[usize::from(connection)].establish() {
-                    self.ask(clock, client, connection);
-                }
-            }
             Role::Closing => self.endpoints.close(slot),
             // Its application has been stopped.
             Role::Persistent => self.end_row(slot, None),
-            Role::Objects { .. } | Role::Free => {}
+            Role::Requests { .. } | Role::Objects { .. } | Role::Free => {}
         }
     }
 
@@ -171,9 +164,8 @@ impl<P: Probe> Simulation<P> {
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
             self.with_sender(clock, requests, |sender, now, profile, out| sender.on_start(now, profile, out));
-            if self.endpoints.senders[requests as usize].is_through() {
-                self.on_through(clock, requests); // no handshake
-            }
+            // The request waits for the handshake.
+            self.ask(clock, number, connection);
         }
     }
 

@@ -46,6 +46,9 @@ impl<P: Probe> Simulation<P> {
         }
         let (segment, ce) = packet.segment();
         let ce = ce || early.marked;
+        if segment.syn {
+            self.endpoints.agree(packet.flow, &segment);
+        }
         let flow = &self.endpoints.flows[index];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];

@@ -20,7 +20,7 @@ pub struct Segment {
     pub syn: bool,
     /// Whether it is a retransmission.
     pub again: bool,
-    /// Whether CWR, "congestion window reduced", is set (RFC 3168).
+    /// Whether CWR, "congestion window reduced", is set; in a SYN, whether it asks for ECN (RFC 3168, section 6.1.1).
     pub cwr: bool,
     /// Whether it may be marked.
     pub ect: bool,
@@ -39,6 +39,10 @@ pub struct Ack {
     pub next: u32,
     /// Whether CE arrived (RFC 3168).
     pub ece: bool,
+    /// Whether it may be marked, as those of DCTCP may; whether its codepoint then is ECT(1).
+    pub ect: bool,
+    /// See `ect`.
+    pub l4s: bool,
     /// How many marked segments have arrived, modulo 8, if the ends use Accurate ECN (ACE of RFC 9768).
     pub marks: Option<u8>,
     /// The sending time of a segment that this ACK covers (RFC 7323).

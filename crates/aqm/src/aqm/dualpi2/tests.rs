@@ -245,3 +245,17 @@ fn marks_are_counted_and_those_of_the_threshold_by_themselves() {
     assert_eq!(counts(0, CLASSIC, ECT), [3.0, 1.0]);
     assert_eq!(counts(0, CLASSIC, NOT_ECT), [3.0, 1.0], "a drop");
 }
+
+#[test]
+fn the_step_spares_packets_that_found_fewer_than_min_qlen_step_at_their_arrival() {
+    let step = Params { th_len: None, range: Span::ZERO, min_qlen_step: 2, ..Params::default() };
+    let mut dualpi2 = dualpi2(step);
+    let buffer = Backlog::default();
+    // The last of the four is refused by the buffer; the next finds three again.
+    for waiting in [0, 1, 2, 3, 3] {
+        dualpi2.on_enqueue(NOW, &SCALABLE, &buffer, &lanes((waiting, 9), (0, 0)), &mut Draw(0.5));
+    }
+    let verdicts = [(); 4].map(|()| leaves(&mut dualpi2, L4S, SCALABLE, 5000, 0.5));
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Mark, Verdict::Mark]);
+    assert!(dualpi2.steps.is_empty());
+}

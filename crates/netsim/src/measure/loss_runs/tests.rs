@@ -59,7 +59,7 @@ fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
 #[test]
 fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
     let mut losses = losses();
-    let ack = Ack { next: 1, ece: false, marks: None, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
+    let ack = Ack { next: 1, ..Ack::default() };
     let header = Header { flow: 1, generation: 0, hop: 0, class: 1, size: 40 };
     let connection = |generation| Packet::ack(&ack, Header { generation, ..header });
     send(&mut losses, at(0), &connection(0));

@@ -129,7 +129,7 @@ impl Receiver {
         self.owed = false;
         self.due = Time::MAX;
         let delay = (profile.tcp.congestion.needs_delays()).then(|| Span::us(u64::from(self.delay_us)));
-        Ack { next: self.next, ece: self.echo, marks: None, echo: self.stamp, blocks, delay }
+        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, delay, ..Ack::default() }
     }
 
     /// The run that the segment before `next` has joined is in order now.

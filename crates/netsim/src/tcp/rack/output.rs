@@ -6,7 +6,7 @@ use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::congestion::{CongestionControl as _, Event};
 use crate::tcp::{Outbox, Segment};
-use scenario::model::Profile;
+use scenario::model::{Profile, Tcp};
 
 /// First transmissions that no pace holds back.
 const UNPACED: u32 = 10;
@@ -268,14 +268,19 @@ impl Sender {
     fn emit(&mut self, seq: u32, again: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
         let syn = seq == 0;
-        // Neither a SYN nor a retransmission may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
-        // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`); BBRv3's retransmissions may (`TCP_ECN_ECT_PERMANENT`).
-        let needs_marks = profile.tcp.congestion.needs_marks();
-        let usual = !syn && (!again || profile.tells_marks_apart());
-        let ect = profile.tcp.ecn && (usual || needs_marks);
-        // With Accurate ECN that bit is part of a counter.
-        let counts = profile.tcp.congestion.counts_marks();
-        let cwr = ect && !again && !counts && std::mem::take(&mut state.say_cwr);
+        let Tcp { ecn, congestion, .. } = profile.tcp;
+        let counts = congestion.counts_marks();
+        let (ect, cwr) = if syn {
+            // A SYN that is sent again does not ask for ECN, with Accurate ECN from the second time on
+            // (`tcp_ecn_clear_syn`). The SYN of a control that needs marks may be marked, even if ECN was given up.
+            (congestion.needs_marks(), ecn && state.resent <= u32::from(counts))
+        } else {
+            // No retransmission may be marked (RFC 3168, section 6.1.5), but for a control that needs marks
+            // (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
+            let ect = ecn && (!again || congestion.tells_marks_apart());
+            // With Accurate ECN that bit is part of a counter.
+            (ect, ect && !again && !counts && std::mem::take(&mut state.say_cwr))
+        };
         let push = seq + 1 == state.end;
         let l4s = ect && profile.is_scalable();
         out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });

@@ -10,7 +10,8 @@
 //! `dctcp_ece_ack_update` (tcp_dctcp.h); RFC 2018, 2883, 3168, 8257.
 //!
 //! # Departures from the source
-//! * The application reads at once, and the window itself never changes. ACKs are not ECN-capable, DCTCP's neither.
+//! * The application reads at once, and the window itself never changes.
+//! * A mark on a SYN, a SYN-ACK or an ACK has no effect; the kernel's Accurate ECN reports it.
 //! * Accurate ECN has its counter of packets alone, without the option that counts bytes, and starts it at 0.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
 //!   to the first segment.
@@ -135,6 +136,12 @@ impl Receiver {
         self.due.min(self.compressed_due)
     }
 
+    /// Whether nothing has arrived, not even the SYN.
+    #[must_use]
+    pub const fn is_new(&self) -> bool {
+        self.next == 0
+    }
+
     /// Takes in a segment, and hands over the ACKs that it calls for at once.
     pub fn on_segment(
         &mut self,
@@ -146,7 +153,7 @@ impl Receiver {
     ) {
         let clock = Clock::at(now, profile.tcp.tick);
         if segment.syn {
-            self.on_syn(now, segment, &mut send);
+            self.on_syn(now, profile, segment, &mut send);
             return;
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
@@ -175,7 +182,7 @@ impl Receiver {
     }
 
     /// The handshake: the SYN's ACK goes out at once, again if it comes again.
-    fn on_syn(&mut self, now: Time, segment: &Segment, send: &mut impl FnMut(Ack)) {
+    fn on_syn(&mut self, now: Time, profile: &Profile, segment: &Segment, send: &mut impl FnMut(Ack)) {
         if self.next == 0 {
             (self.next, self.acked, self.before) = (1, 1, 1);
         }
@@ -183,7 +190,10 @@ impl Receiver {
             self.syn = now;
         }
         self.stamp = self.stamp.max(segment.sent);
-        send(Ack { next: self.next, echo: segment.sent, ..Ack::default() });
+        // Whether or not there will be ECN: the listening socket has its control's codepoint (`tcp_v4_send_synack`).
+        let ect = profile.tcp.congestion.needs_marks();
+        let l4s = ect && profile.is_scalable();
+        send(Ack { next: self.next, echo: segment.sent, ect, l4s, ..Ack::default() });
     }
 
     /// The next segment in order (`tcp_data_queue`, `tcp_event_data_recv`).
@@ -434,9 +444,13 @@ impl Receiver {
     fn ack(&self, profile: &Profile) -> Ack {
         let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
         let mut blocks = self.twice.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
+        // RFC 3168 allows no marks on ACKs; a control that needs marks has them all the same (`tcp_ecn_send`).
+        let ect = profile.tcp.ecn && profile.tcp.congestion.needs_marks();
         Ack {
             next: self.next,
             ece: self.echo,
+            ect,
+            l4s: ect && profile.is_scalable(),
             marks: profile.tcp.congestion.counts_marks().then_some(self.marks & 7),
             echo: self.stamp,
             blocks: std::array::from_fn(|_| blocks.next().unwrap_or_default()),
