@@ -7,105 +7,15 @@ import gzip
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import SMALL, TINY, Cli
 
 import aqmlab
 from aqmlab import Result, Scenario
-from aqmlab.exchange import flent, measured, tc
+from aqmlab.exchange import flent, measured
 
 MEASURED = Path(__file__).parent / "measured"
-
-COMMON = ["kind", "handle", "dev", "root", "options", "bytes", "packets", "drops", "requeues"]
-"""The fields of every queue; tc has four more, which results do not know."""
-
-LINUX: dict[str, tuple[list[str], list[str]]] = {
-    "pie": (
-        ["limit", "target", "tupdate", "alpha", "beta", "ecn"],
-        ["prob", "delay", "pkts_in", "overlimit", "dropped", "maxq", "ecn_mark"],
-    ),
-    "codel": (
-        ["limit", "target", "interval", "ecn"],
-        ["count", "lastcount", "ldelay", "drop_next", "maxpacket", "ecn_mark", "drop_overlimit"],
-    ),
-    "fq_codel": (
-        ["limit", "flows", "quantum", "target", "interval", "memory_limit", "ecn", "drop_batch"],
-        ["maxpacket", "drop_overlimit", "new_flow_count", "ecn_mark", "new_flows_len", "old_flows_len"],
-    ),
-    "fq_pie": (
-        ["limit", "flows", "target", "tupdate", "alpha", "beta", "quantum", "memory_limit", "ecn_prob", "ecn"],
-        ["pkts_in", "overlimit", "overmemory", "dropped", "ecn_mark", "new_flow_count", "new_flows_len"],
-    ),
-    "red": (
-        ["limit", "min", "max", "ecn", "harddrop", "adaptive", "nodrop"],
-        ["marked", "early", "pdrop", "other"],
-    ),
-    "choke": (
-        ["limit", "min", "max", "ecn", "harddrop", "adaptive", "nodrop"],
-        ["marked", "early", "pdrop", "other", "matched"],
-    ),
-    "pfifo": (["limit"], []),
-    "bfifo": (["limit"], []),
-}
-"""What ``tc -j -s qdisc show`` of iproute2 6.1 printed on Linux 7.2: the options and the statistics of each kind."""
-
-
-def queue(aqm: str, **settings: Any) -> dict[str, Any]:
-    result = aqmlab.run(Scenario.parse(SMALL).with_(aqm=aqm).with_({"traffic.long.tcp": "linux", **settings}))
-    (found,) = tc.qdiscs(result)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("aqm", "kind"),
-    [
-        *(("pie", "pie"), ("codel", "codel"), ("fq_codel", "fq_codel"), ("fq:aqm=pie", "fq_pie"), ("red", "red")),
-        *(("ared", "red"), ("choke", "choke"), ("droptail", "pfifo")),
-    ],
-)
-def test_a_queue_has_the_fields_of_tc_and_no_others(aqm: str, kind: str) -> None:
-    found = queue(aqm)
-    options, statistics = LINUX[kind]
-    assert found["kind"] == kind
-    assert list(found)[: len(COMMON)] == COMMON
-    assert set(found) - set(COMMON) <= set(statistics)
-    assert set(found["options"]) <= set(options)
-    assert found["drops"] > 0
-    assert found["packets"] > 100
-
-
-def test_the_numbers_of_a_queue_are_those_of_the_result_in_units_of_tc() -> None:
-    result = aqmlab.run(Scenario.parse(SMALL).with_(aqm="pie:ecn=true,target=20 ms"))
-    (found,), metrics = tc.qdiscs(result), result.runs[0].metrics
-    assert found["options"] == {
-        **{"limit": 50, "target": 20000, "tupdate": 15000, "alpha": 2, "beta": 20},
-        "ecn": True,
-    }
-    assert found["pkts_in"] == metrics["arrivals"] - metrics["drops_early"] - metrics["drops_overflow"]
-    assert (found["dropped"], found["overlimit"]) == (metrics["drops_early"], metrics["drops_overflow"])
-    assert found["drops"] == found["dropped"] + found["overlimit"]
-    assert found["bytes"] == pytest.approx(metrics["throughput"] * 4 / 8)
-    assert 0 < found["maxq"] <= 50
-    assert found["delay"] == pytest.approx(found["maxq"] * 2000, rel=1)
-
-
-def test_what_linux_lacks_keeps_its_name_and_a_buffer_of_bytes_makes_a_bfifo() -> None:
-    assert queue("lred")["kind"] == "lred"
-    found = queue("droptail", **{"dumbbell.buffer": "25 kB"})
-    assert (found["kind"], found["options"]) == ("bfifo", {"limit": 25000})
-    # PIE's limit is in packets.
-    assert "limit" not in queue("pie", **{"dumbbell.buffer": "25 kB"})["options"]
-
-
-def test_every_link_with_a_queue_is_described_and_series_are_not_needed() -> None:
-    scenario = Scenario.parse(TINY).with_aqm("codel").with_({"reverse_aqm": "pie", "record.series": False})
-    there, back = tc.qdiscs(aqmlab.run(scenario))
-    assert (there["dev"], there["kind"], there["handle"]) == ("bottleneck", "codel", "8001:")
-    assert (back["dev"], back["kind"], back["handle"]) == ("bottleneck:reverse", "pie", "8002:")
-    assert "count" not in there
-    assert "prob" not in back
 
 
 def rates(result: Result, entry: str) -> float:
@@ -272,15 +182,3 @@ def test_measurements_stand_beside_the_simulation(cli: Cli, tmp_path: Path) -> N
     done = cli(*arguments, "--beside", str(tmp_path / "nothing.json"))
     assert done.returncode == 1
     assert done.stderr.endswith("nothing.json: No such file or directory\n")
-
-
-def test_cake_has_its_tins() -> None:
-    scenario = aqmlab.Scenario.load("links/home").with_(duration="3 s", warmup="0 s")
-    cake = {"aqm.name": "cake", "aqm.bandwidth": "20 Mbit/s", "aqm.diffserv": "diffserv4"}
-    (queue, *_) = tc.qdiscs(aqmlab.run(scenario.with_(cake)))
-    assert (queue["kind"], queue["options"]["bandwidth"], queue["options"]["rtt"]) == ("cake", 2_500_000, 100_000)
-    assert [tin["threshold_rate"] for tin in queue["tins"]] == [20e6, 1.25e6, 10e6, 5e6]
-    best = queue["tins"][0]
-    assert best["sent_packets"] > 100
-    assert best["drops"] == queue["drops"]
-    assert 0 < best["base_delay_us"] <= best["avg_delay_us"] <= best["peak_delay_us"]

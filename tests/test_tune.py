@@ -230,7 +230,7 @@ def test_a_limit_has_the_unit_of_the_discipline(pie: Scenario) -> None:
     assert kernel.words("pie", table, "151401 B").startswith("pie limit 101 target")
     assert kernel.words("pie", table, "50 packets").startswith("pie limit 50 target")
     assert kernel.words("red", pie.with_aqm("red:preset=linux").resolved["aqm"], "50 packets").startswith(
-        "red limit 75700 "
+        "red limit 75700 avpkt 1514 "
     )
     assert kernel.words("bfifo", {"name": "droptail"}, "30 kB") == "bfifo limit 30000"
 

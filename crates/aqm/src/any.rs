@@ -1,7 +1,7 @@
 //! Any algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
 
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
-use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
 use crate::discipline::{Eviction, Label, Lane};
 use crate::params::{Field, Kind, Range, Value};
 use crate::unit::{Span, Time};
@@ -150,7 +150,7 @@ impl AnyDiscipline {
     }
 
     /// See [`Aqm::counters`](crate::Aqm::counters).
-    pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+    pub fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
         match self {
             Self::One(one) => one.counters(visit),
             Self::Several(several) => several.counters(visit),

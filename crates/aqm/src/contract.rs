@@ -123,6 +123,26 @@ pub struct Signal {
     pub doc: &'static str,
 }
 
+/// A number that the source of an algorithm shows of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reading {
+    /// Packets or bytes since the start, of which those of a time are a difference.
+    Count(u64),
+    /// A value at present, or the extreme of one since the start.
+    Level(f64),
+}
+
+impl Reading {
+    /// The number itself.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::Count(count) => count as f64,
+            Self::Level(level) => level,
+        }
+    }
+}
+
 /// An AQM algorithm on one queue: it decides, and [`Queue`](crate::Queue) acts.
 ///
 /// The host calls [`on_enqueue`](Aqm::on_enqueue) for every arrival before it is queued, even if the buffer is full;
@@ -152,6 +172,14 @@ pub trait Aqm: Sized {
     /// # Errors
     /// Names the parameter that does not fit, and why.
     fn check(_params: &Self::Params) -> Result<(), ParamError> {
+        Ok(())
+    }
+
+    /// Checks that parameters which fit together also fit the port, on which values that are omitted depend.
+    ///
+    /// # Errors
+    /// Names the parameter that does not fit, and why.
+    fn check_on(_params: &Self::Params, _port: &Port) -> Result<(), ParamError> {
         Ok(())
     }
 
@@ -238,9 +266,9 @@ pub trait Aqm: Sized {
     /// port, the algorithm is then `before` itself.
     fn resume(&mut self, before: Self);
 
-    /// Calls `visit` with the name and the present value of every counter that the source shows beside those of
+    /// Calls `visit` with the name and the present value of every number that the source shows beside those of
     /// [`Queue`](crate::Queue), under the source's names.
-    fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    fn counters(&self, _visit: &mut dyn FnMut(&str, Reading)) {}
 
     /// Calls `visit` with the index and the present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));

@@ -1,6 +1,6 @@
 //! The contract of an algorithm that keeps several queues in one buffer.
 
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Params};
 use crate::unit::{Span, Time};
 
@@ -110,6 +110,14 @@ pub trait Discipline: Sized {
         Ok(())
     }
 
+    /// See [`Aqm::check_on`](crate::Aqm::check_on).
+    ///
+    /// # Errors
+    /// Names the parameter that does not fit, and why.
+    fn check_on(_params: &Self::Params, _port: &Port) -> Result<(), ParamError> {
+        Ok(())
+    }
+
     /// See [`Aqm::target`](crate::Aqm::target).
     fn target(_params: &Self::Params) -> Option<f64> {
         None
@@ -215,7 +223,7 @@ pub trait Discipline: Sized {
     fn on_trim(&mut self, _lane: usize, _size: u32, _lanes: &[Lane]) {}
 
     /// See [`Aqm::counters`](crate::Aqm::counters).
-    fn counters(&self, _visit: &mut dyn FnMut(&str, f64)) {}
+    fn counters(&self, _visit: &mut dyn FnMut(&str, Reading)) {}
 
     /// See [`Aqm::signals`](crate::Aqm::signals).
     fn signals(&self, visit: impl FnMut(usize, f64));

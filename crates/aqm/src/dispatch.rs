@@ -140,6 +140,18 @@ macro_rules! aqms {
                 }
             }
 
+            /// Checks that the parameters fit a port; see [`Aqm::check_on`].
+            ///
+            /// # Errors
+            /// Names the parameter that does not fit, and why.
+            pub fn check_on(&self, port: &Port) -> Result<(), ParamError> {
+                match self {
+                    Self::Foreign(_) => Ok(()),
+                    $(Self::$type(params) => <$module::$type as Aqm>::check_on(params, port),)*
+                    $(Self::$type_n(params) => <$module_n::$type_n as Discipline>::check_on(params, port),)*
+                }
+            }
+
             /// The target queue length in packets, if the algorithm has one.
             #[must_use]
             pub fn target(&self) -> Option<f64> {
@@ -316,7 +328,7 @@ macro_rules! aqms {
             }
 
             /// See [`Aqm::counters`].
-            pub(crate) fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+            pub(crate) fn counters(&self, visit: &mut dyn FnMut(&str, $crate::contract::Reading)) {
                 match self { $(Self::$type(aqm) => aqm.counters(visit),)* Self::Foreign(_) => {} }
             }
 
@@ -417,7 +429,7 @@ macro_rules! aqms {
             }
 
             /// See [`Discipline::counters`].
-            pub fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+            pub fn counters(&self, visit: &mut dyn FnMut(&str, $crate::contract::Reading)) {
                 match self { $(Self::$type_n(several) => several.counters(visit)),* }
             }
 

@@ -158,12 +158,18 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// The bytes of a packet of `size` bytes that count before overhead is added.
+    #[inline]
+    #[must_use]
+    pub const fn network(&self, size: u32) -> u32 {
+        (if size < LARGEST { size } else { LARGEST }).saturating_sub(self.header)
+    }
+
     /// The bytes on the wire of a packet of `size` bytes.
     #[inline]
     #[must_use]
     pub fn length(&self, size: u32) -> u32 {
-        let plain =
-            size.min(LARGEST).saturating_sub(self.header).saturating_add_signed(self.overhead).max(self.mpu);
+        let plain = self.network(size).saturating_add_signed(self.overhead).max(self.mpu);
         match self.atm {
             Atm::None => plain,
             Atm::Atm => plain.div_ceil(48) * 53,

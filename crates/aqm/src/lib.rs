@@ -28,7 +28,7 @@ pub mod unit;
 
 pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};
-pub use contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+pub use contract::{Aqm, Backlog, CLASSES, Packet, Port, Reading, Signal, Uniform, Verdict};
 pub use discipline::{Ack, Discipline, Label, Lane};
 pub use queue::{Counts, Labels, Outcome, Queue, Sent, Stored};
 pub use ring::Ring;

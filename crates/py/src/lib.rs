@@ -323,6 +323,17 @@ fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
     aqm::unit::in_base_unit(text)
 }
 
+/// What the words of a framing say: bytes of overhead, whether they are raw, least length, and cells.
+#[pyfunction]
+fn framing(words: &str) -> Option<(Option<i32>, bool, u32, Option<String>)> {
+    let found = aqm::framing::Framing::parse(words)?;
+    let cells = found.atm.map(|atm| match aqm::params::Field::value(&atm) {
+        aqm::params::Value::Text(name) => name,
+        other => other.to_string(),
+    });
+    Some((found.overhead, found.raw, found.mpu, cells))
+}
+
 #[pymodule]
 mod _core {
     use pyo3::prelude::*;
@@ -349,7 +360,7 @@ mod _core {
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]
-    use super::{Scenario, ScenarioError, catalogue, described, in_base_unit, metrics, schema};
+    use super::{Scenario, ScenarioError, catalogue, described, framing, in_base_unit, metrics, schema};
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");

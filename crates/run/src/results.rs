@@ -21,7 +21,8 @@ pub struct Results {
     pub links: BTreeMap<String, LinkMetrics>,
     /// Each lane of a measured link whose discipline names its lanes, by both names: `LINK.LANE`.
     pub lanes: BTreeMap<String, LaneMetrics>,
-    /// Of each measured link whose discipline counts more, the counters by its source's names, since the start of the run.
+    /// Of each measured link whose discipline has more numbers, these by its source's names: counts of the measurement
+    /// window, other values at the end of the run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, BTreeMap<String, f64>>,
     /// Whole distributions, of each traffic entry and of each measured link.

@@ -26,6 +26,9 @@ impl Document {
         let scenario = network(&tables, &mut reader);
         check::scenario(&tables, &scenario, &mut reader);
         if reader.problems.is_empty() {
+            check::ports(&tables, &scenario, &mut reader);
+        }
+        if reader.problems.is_empty() {
             check::work(&tables, &scenario, &estimate(&scenario), &mut reader);
         }
         (tables, scenario, reader.finish())

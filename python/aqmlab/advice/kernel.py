@@ -55,8 +55,8 @@ class Kind:
     """A discipline of the kernel's.
 
     `base` is ours without a word. `limit` is the word for the buffer, in `unit`, and `attribute` the kernel's name of
-    it; without one the discipline chooses for itself. `flags` are words that stand alone, each with the key that is
-    true if it is written.
+    it; without one the discipline chooses for itself. `demanded` has values of keys that are automatic here, where tc
+    demands one. `flags` are words that stand alone, each with the key that is true if it is written.
     """
 
     base: str
@@ -64,6 +64,7 @@ class Kind:
     flags: Mapping[str, str] = field(default_factory=dict)
     limit: str = "packets"
     attribute: str = ""
+    demanded: Mapping[str, str] = field(default_factory=dict)
 
 
 def _base(value: str | float) -> float:
@@ -168,6 +169,7 @@ KINDS: Mapping[str, Kind] = {
         {"ecn": "ecn"},
         limit="bytes",
         attribute="TCA_RED_PARMS.limit",
+        demanded={"mean_packet": f"{FRAME} B"},
     ),
     "cake": Kind(
         "cake:preset=linux",
@@ -231,8 +233,9 @@ def words(name: str, table: Table, buffer: str) -> str:
     if kind.limit:
         said += ["limit", str(_limit(kind, buffer))]
     for word in kind.words:
-        if values[word.key] != "auto":
-            said += [*word.word.split(), *word.written(values[word.key]).split()]
+        value = values[word.key] if values[word.key] != "auto" else kind.demanded.get(word.key, "auto")
+        if value != "auto":
+            said += [*word.word.split(), *word.written(value).split()]
     return " ".join([*said, *(flag for flag, key in kind.flags.items() if values[key])])
 
 

@@ -110,6 +110,9 @@ class Tuned:
         name = kernel.kind_of(table, buffer)
         if name is None or kernel.departures(name, table, self.scenario):
             return None
+        if name == "red" and table["bandwidth"] == "auto":
+            # tc would take 10 Mbit/s.
+            table = {**table, "bandwidth": self.tuned.resolved["dumbbell"]["rate"]}
         return kernel.words(name, table, buffer)
 
     def document(self) -> dict[str, Any]:

@@ -84,8 +84,9 @@ RESULT = [
         **{
             "runs.engine.…": "What the run cost, under the keys of `engine`, which has the sums, of timing errors the "
             "greatest.",
-            "runs.counters.LINK.COUNTER": "Of `cake`, `choke`, `sfb`, `dualpi2` and `curvyred`: more counters since "
-            "the start of the run, under their source's names.",
+            "runs.counters.LINK.COUNTER": "Of a discipline that has more numbers, such as `cake` for each tin, `choke` "
+            "and `dualpi2`: these under the names of its source. Counts are those of the measurement window; other "
+            "values are the last ones.",
             "runs.elsewhere.link": "The bottleneck, if the observed queue never filled.",
         }
     ),

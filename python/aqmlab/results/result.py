@@ -62,8 +62,8 @@ class Run:
     lanes : dict
         Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     counters : dict
-        Of each managed link whose discipline has more counters, as CAKE's tins have, these by its source's names, since
-        the start of the run.
+        Of each managed link whose discipline has more numbers, as CAKE's tins have, these by its source's names: counts
+        of the measurement window, other values as they were at the end of the run.
     elsewhere : dict or None
         If the observed queue never filled because another link on the same paths was the bottleneck, the name of that
         ``link`` and its ``utilisation``.

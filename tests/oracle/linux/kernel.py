@@ -39,6 +39,22 @@ def built() -> Path:
 
 def run(conf: Mapping[str, Any]) -> dict[str, Any]:
     """One run: a configuration of points.py with its `seed`."""
+    made, said = _boot(conf)
+    for part in [made, *made.values(), *made["groups"]]:
+        if isinstance(part, dict) and "error" in part:
+            raise RuntimeError(f"a part of the guest failed: {part['error']}\n{said}")
+    return made
+
+
+def shown(words: Sequence[str], tc: str = "tc") -> list[dict[str, Any]]:
+    """Of each discipline in tc's words the `document` that tc prints, or the text with which it is `refused`."""
+    made, _ = _boot({"words": list(words), "tc": tc})
+    found: list[dict[str, Any]] = made["shown"]
+    return found
+
+
+def _boot(conf: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The result of a run of the guest, and the end of what it said."""
     with TemporaryDirectory() as folder:
         given, result = Path(folder, "conf.json"), Path(folder, "result.json")
         given.write_text(json.dumps(dict(conf)))
@@ -55,11 +71,7 @@ def run(conf: Mapping[str, Any]) -> dict[str, Any]:
         )
         if not result.exists():
             raise RuntimeError(f"the guest gave no result; it said:\n{ran.stdout[-3000:]}{ran.stderr[-1000:]}")
-        made: dict[str, Any] = json.loads(result.read_text())
-    for part in [made, *made.values(), *made["groups"]]:
-        if isinstance(part, dict) and "error" in part:
-            raise RuntimeError(f"a part of the guest failed: {part['error']}\n{ran.stdout[-3000:]}")
-    return made
+        return json.loads(result.read_text()), ran.stdout[-3000:]
 
 
 def run_all(

@@ -69,7 +69,16 @@ def discipline(words: str) -> Discipline:
         else:
             key, read = kind.words[word]
             settings = _added(settings, {key: read(value)})
-    return Discipline(_nested(settings), buffer)
+    return Discipline(_nested(_derived(name, settings)), buffer)
+
+
+def _derived(name: str, settings: Settings) -> Settings:
+    """Settings with those that tc computes from others, in whole numbers."""
+    if name == "sfb" and "bin_size" in settings and "max" not in settings:
+        return {**settings, "max": (settings["bin_size"] * 5 + 1) // 4}
+    if name == "sfb" and "max" in settings and "bin_size" not in settings:
+        return {**settings, "bin_size": (settings["max"] * 4 + 3) // 5}
+    return settings
 
 
 def _added(settings: Settings, more: Settings) -> Settings:
@@ -219,6 +228,7 @@ KINDS: Mapping[str, Kind] = {
         {
             **_ecn(),
             "harddrop": {"hard_drop": True},
+            "nodrop": {"nodrop": True},
             # The kernel looks for it where tc no longer puts it, so that nothing adapts (see `aqmlab show ared`).
             "adaptive": {},
         },
@@ -302,6 +312,11 @@ KINDS: Mapping[str, Kind] = {
             "step_thresh": ("min_th", time),
             "classic_protection": ("classic_protection", percent),
         },
-        {"l4s_ect": {"any_ect": False}, "any_ect": {"any_ect": True}},
+        {
+            "l4s_ect": {"any_ect": False},
+            "any_ect": {"any_ect": True},
+            "drop_on_overload": {"drop_on_overload": True},
+            "overflow": {"drop_on_overload": False},
+        },
     ),
 }

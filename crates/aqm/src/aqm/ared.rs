@@ -27,7 +27,7 @@
 //! re-implementation of Linux's code.
 
 use crate::aqm::red::{self, Red, Spacing};
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
 
@@ -164,6 +164,10 @@ impl Aqm for Ared {
         Ok(())
     }
 
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        Red::check_on(&params.red, port)
+    }
+
     #[inline]
     fn on_enqueue<R: Uniform>(
         &mut self,
@@ -209,6 +213,10 @@ impl Aqm for Ared {
         let frozen = self.frozen_gentle || self.red.is_linux();
         self.red.resume_max_p(max_p, bounds, bounds_before, frozen);
         self.moved = before.moved;
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        self.red.counters(visit);
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

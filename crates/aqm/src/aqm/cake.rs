@@ -50,7 +50,8 @@ mod tins;
 mod tests;
 
 use crate::aqm::cobalt::linux::Times;
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::Reading::{Count, Level};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::framing::{Atm, Framing, Wire};
 use crate::hash::mix;
@@ -71,7 +72,7 @@ crate::params! {
         /// Follow the rate at which packets come, of which 15/16 are let through.
         autorate_ingress: bool = false, "", Range::ANY, ["autorate-ingress"];
         /// The tins: `besteffort`, one; `precedence`, eight by precedence; `diffserv3`, best effort, bulk (CS1, LE) and voice
-        /// (EF, CS6, CS7); `diffserv4`, with video (AF2x to AF4x, CS2, CS3); `diffserv8`.
+        /// (EF, VA, CS6, CS7, 4); `diffserv4`, with video (AF2x to AF4x, CS2, CS3, 4), and CS4 and CS5 in voice; `diffserv8`.
         diffserv: Diffserv = Diffserv::Three, "";
         /// The packets that have a queue together, and the hosts that share evenly: `flowblind`, `srchost`, `dsthost`,
         /// `hosts`, `flows`, `dual-srchost`, `dual-dsthost`, `triple-isolate`.
@@ -138,7 +139,7 @@ struct Tin {
 }
 
 /// What has happened in a tin, as tc counts it.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Counts {
     sent_packets: u64,
     sent_bytes: u64,
@@ -146,8 +147,22 @@ struct Counts {
     ecn_mark: u64,
     ack_drops: u64,
     max_pkt_len: u32,
+    min_pkt_len: u32,
     /// Moving sojourn times in nanoseconds: peak, mean, base.
     delays: [u64; 3],
+}
+
+impl Counts {
+    const NONE: Self = Self {
+        sent_packets: 0,
+        sent_bytes: 0,
+        drops: 0,
+        ecn_mark: 0,
+        ack_drops: 0,
+        max_pkt_len: 0,
+        min_pkt_len: u32::MAX,
+        delays: [0; 3],
+    };
 }
 
 impl Tin {
@@ -162,7 +177,7 @@ impl Tin {
             deficit: 0,
             due: Time::ZERO,
             backlog: 0,
-            counts: Counts::default(),
+            counts: Counts::NONE,
         }
     }
 
@@ -218,6 +233,8 @@ pub struct Cake {
     scheme: Scheme,
     tins: Vec<Tin>,
     wire: Wire,
+    /// Bytes of the link's header in a packet.
+    header: u64,
     target: Span,
     interval: Span,
     /// In bytes a second; 0 without a shaper.
@@ -425,6 +442,7 @@ impl Discipline for Cake {
             scheme,
             tins,
             wire: framing.wire(port.header.0 as u32),
+            header: port.header.0,
             target: params.target.unwrap_or(Span::ns((params.rtt.nanos() / 20).max(1000))),
             interval: params.rtt,
             rate,
@@ -501,6 +519,7 @@ impl Discipline for Cake {
         self.wake(now, tin);
         let counts = &mut self.tins[tin].counts;
         counts.max_pkt_len = counts.max_pkt_len.max(packet.size);
+        counts.min_pkt_len = counts.min_pkt_len.min(packet.size);
         counts.sent_packets += 1;
         counts.sent_bytes += u64::from(packet.size);
         self.waiting += 1;
@@ -665,37 +684,56 @@ impl Discipline for Cake {
         visit(5, 8.0 * self.rate as f64);
     }
 
-    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("memory_limit", self.limit as f64);
-        visit("memory_used", self.most_used as f64);
-        visit("capacity_estimate", 8.0 * self.capacity.map_or(0, |capacity| capacity.peak) as f64);
-        for (i, tin) in self.tins.iter().enumerate() {
-            let Tin { flows, counts, times, .. } = tin;
-            let [peak, mean, base] = counts.delays.map(|ns| ns as f64 / 1e3);
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        let mut level = |name: &str, value: u64| visit(name, Level(value as f64));
+        level("memory_limit", self.limit);
+        level("memory_used", self.most_used);
+        level("capacity_estimate", self.capacity.map_or(self.rate, |capacity| capacity.peak));
+        let counts = || self.tins.iter().map(|tin| &tin.counts);
+        let most = counts().map(|counts| counts.max_pkt_len).max().unwrap_or(0);
+        let least = counts().map(|counts| counts.min_pkt_len).min().unwrap_or(u32::MAX);
+        let sizes = |of: fn(&Wire, u32) -> u32| match most {
+            0 => (u16::MAX.into(), 0),
+            _ => (of(&self.wire, least).into(), of(&self.wire, most).into()),
+        };
+        let (network, adjusted) = (sizes(Wire::network), sizes(Wire::length));
+        let packets: u64 = counts().map(|counts| counts.sent_packets).sum();
+        // A moving mean that starts at 0; it is near its end after some thousand packets.
+        let mean = (0..packets.min(10_000)).fold(0, |mean, _| moved(mean, self.header << 16, 8));
+        level("avg_hdr_offset", (mean + 0x8000) >> 16);
+        level("min_network_size", network.0);
+        level("max_network_size", network.1);
+        level("min_adj_size", adjusted.0);
+        level("max_adj_size", adjusted.1);
+        for (place, i) in self.scheme.order().enumerate() {
+            let Tin { flows, counts, times, .. } = &self.tins[i];
+            let tin = &self.tins[i];
+            let micros = |ns: u64| Level((ns / 1000) as f64);
+            let [peak, mean, base] = counts.delays.map(micros);
             let unresponsive = flows.flows.iter().filter(|flow| flow.cobalt.blue() > 0.0).count();
-            for (name, value) in [
-                ("threshold_rate", 8.0 * tin.rate as f64),
-                ("target_us", times.target.nanos() as f64 / 1e3),
-                ("interval_us", times.interval.nanos() as f64 / 1e3),
+            for (name, reading) in [
+                ("threshold_rate", Level(tin.rate as f64)),
+                ("sent_bytes", Count(counts.sent_bytes)),
+                ("backlog_bytes", Level(tin.backlog as f64)),
+                ("target_us", micros(times.target.nanos())),
+                ("interval_us", micros(times.interval.nanos())),
                 ("peak_delay_us", peak),
                 ("avg_delay_us", mean),
                 ("base_delay_us", base),
-                ("sent_packets", counts.sent_packets as f64),
-                ("sent_bytes", counts.sent_bytes as f64),
-                ("backlog_bytes", tin.backlog as f64),
-                ("drops", counts.drops as f64),
-                ("ecn_mark", counts.ecn_mark as f64),
-                ("ack_drops", counts.ack_drops as f64),
-                ("way_indirect_hits", flows.ways.hits as f64),
-                ("way_misses", flows.ways.misses as f64),
-                ("way_collisions", flows.ways.collisions as f64),
-                ("sparse_flows", f64::from(flows.sparse + flows.decaying)),
-                ("bulk_flows", f64::from(flows.bulk)),
-                ("unresponsive_flows", unresponsive as f64),
-                ("max_pkt_len", f64::from(counts.max_pkt_len)),
-                ("flow_quantum", f64::from(tin.flow_quantum)),
+                ("sent_packets", Count(counts.sent_packets)),
+                ("way_indirect_hits", Count(flows.ways.hits)),
+                ("way_misses", Count(flows.ways.misses)),
+                ("way_collisions", Count(flows.ways.collisions)),
+                ("drops", Count(counts.drops)),
+                ("ecn_mark", Count(counts.ecn_mark)),
+                ("ack_drops", Count(counts.ack_drops)),
+                ("sparse_flows", Level(f64::from(flows.sparse + flows.decaying))),
+                ("bulk_flows", Level(f64::from(flows.bulk))),
+                ("unresponsive_flows", Level(unresponsive as f64)),
+                ("max_pkt_len", Level(f64::from(counts.max_pkt_len))),
+                ("flow_quantum", Level(f64::from(tin.flow_quantum))),
             ] {
-                visit(&format!("tins.{i}.{name}"), value);
+                visit(&format!("tins.{place}.{name}"), reading);
             }
         }
     }

@@ -30,7 +30,7 @@
 //! ns-2's RED, and over Linux's.
 
 use crate::aqm::red::{self, Red};
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
@@ -124,6 +124,10 @@ impl Aqm for Choke {
         Red::check(&params.red)
     }
 
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        Red::check_on(&params.red, port)
+    }
+
     fn on_enqueue<R: Uniform>(
         &mut self,
         now: Time,
@@ -173,8 +177,9 @@ impl Aqm for Choke {
         self.matched = before.matched;
     }
 
-    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("matched", self.matched as f64);
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("matched", Reading::Count(self.matched));
+        self.red.thresholds(1.0, visit);
     }
 
     fn signals(&self, visit: impl FnMut(usize, f64)) {

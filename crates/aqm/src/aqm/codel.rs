@@ -45,7 +45,7 @@
 //! Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018; Linux, codel_impl.h; ns-3, codel-queue-disc.cc; ns-2.35,
 //! codel.cc. Each form is tested against a transcription of its source's loop, verdict for verdict.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
@@ -158,6 +158,8 @@ pub struct Codel {
     reciprocal: Reciprocal,
     follows: Follows,
     sojourn: Span,
+    /// Marks of `ce_threshold`.
+    late: u64,
 }
 
 impl Codel {
@@ -281,6 +283,7 @@ impl Aqm for Codel {
             reciprocal: Reciprocal::ONE,
             follows: Follows::Nothing,
             sojourn: Span::ZERO,
+            late: 0,
         }
     }
 
@@ -312,7 +315,11 @@ impl Aqm for Codel {
         let verdict = self.decide(now, ok, self.ecn && packet.ect);
         let marked_early = packet.ect && (packet.l4s || !self.l4s_only);
         let late = marked_early && self.ce_threshold.is_some_and(|threshold| sojourn > threshold);
-        if verdict == Verdict::Pass && late { Verdict::Mark } else { verdict }
+        if verdict == Verdict::Pass && late {
+            self.late += 1;
+            return Verdict::Mark;
+        }
+        verdict
     }
 
     fn on_overflow(&mut self, _: Time) {
@@ -333,6 +340,16 @@ impl Aqm for Codel {
             (before.largest, before.first_above, before.dropping);
         (self.drop_next, self.count, self.lastcount) = (before.drop_next, before.count, before.lastcount);
         (self.reciprocal, self.follows, self.sojourn) = (before.reciprocal, before.follows, before.sojourn);
+        self.late = before.late;
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("count", Reading::Level(self.count.into()));
+        visit("lastcount", Reading::Level(self.lastcount.into()));
+        visit("ldelay", Reading::Level((self.sojourn.nanos() / 1000) as f64));
+        visit("dropping", Reading::Level(f64::from(u8::from(self.dropping))));
+        visit("maxpacket", Reading::Level(self.largest as f64));
+        visit("ce_mark", Reading::Count(self.late));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

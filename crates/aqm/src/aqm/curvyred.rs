@@ -38,7 +38,7 @@
 mod tests;
 
 use super::dualpi2::is_first_shifted;
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::params::Range;
 use crate::unit::{Span, Time};
@@ -214,9 +214,9 @@ impl Discipline for CurvyRed {
         (self.marked, self.marked_natively) = (before.marked, before.marked_natively);
     }
 
-    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("ecn_mark", self.marked as f64);
-        visit("step_marks", self.marked_natively as f64);
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("ecn_mark", Reading::Count(self.marked));
+        visit("step_marks", Reading::Count(self.marked_natively));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

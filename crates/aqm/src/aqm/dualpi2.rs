@@ -42,7 +42,7 @@
 mod tests;
 
 use super::pi2::BasePi;
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Head, Lane};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
@@ -409,9 +409,18 @@ impl Discipline for DualPi2 {
         (self.marked, self.marked_natively) = (before.marked, before.marked_natively);
     }
 
-    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
-        visit("ecn_mark", self.marked as f64);
-        visit("step_marks", self.marked_natively as f64);
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("ecn_mark", Reading::Count(self.marked));
+        visit("step_marks", Reading::Count(self.marked_natively));
+        visit("tupdate", Reading::Level((self.period.nanos() / 1000) as f64));
+        let [alpha, beta] = self.pi.gains();
+        visit("alpha", Reading::Level(alpha));
+        visit("beta", Reading::Level(beta));
+        visit("prob", Reading::Level(self.pi.p()));
+        let micros = |lane: usize| (self.delays[lane].nanos() / 1000) as f64;
+        visit("delay_c", Reading::Level(micros(CLASSIC)));
+        visit("delay_l", Reading::Level(micros(L4S)));
+        visit("credit", Reading::Level(self.credit));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -41,10 +41,10 @@
 mod tests;
 
 use crate::aqm::{AnyAqm, AnyParams};
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Label, Lane};
 use crate::hash::{keeps_queues, mix};
-use crate::params::{Range, Value};
+use crate::params::{ParamError, Range, Value};
 use crate::unit::{Bytes, Span, Time};
 
 crate::params! {
@@ -57,7 +57,7 @@ crate::params! {
         /// The key of the hash: `flow`; `pair`, of addresses; `source` or `destination` alone.
         by: By = By::Flow, "";
         /// Bytes that a queue may send per round; auto is the port's packet. RFC 8290 uses an Ethernet packet, 1514
-        /// bytes.
+        /// bytes. Linux's forms round it up to 256 bytes.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
         /// Seed of the flow hash; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
@@ -107,6 +107,11 @@ crate::choice! {
 
 /// The number that stands for no queue.
 const NONE: u32 = u32::MAX;
+
+/// Linux rounds a smaller quantum up.
+const fn least_quantum(form: Form) -> u64 {
+    if matches!(form, Form::Rfc) { 1 } else { 256 }
+}
 
 /// The list that a queue is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,6 +196,8 @@ pub struct Fq {
     old: List,
     /// The number of queues on the lists.
     listed: u32,
+    /// How often a queue came to the lists.
+    new_flow_count: u64,
     batch: Option<Batch>,
     /// The queue of the last arrival.
     latest: usize,
@@ -292,7 +299,8 @@ impl Discipline for Fq {
             form: params.form,
             by: params.by,
             label: Label::default(),
-            quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
+            quantum: params.quantum.unwrap_or(port.packet).0.clamp(least_quantum(params.form), 1 << 40)
+                as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
             new_first: params.new_first,
@@ -303,6 +311,7 @@ impl Discipline for Fq {
             new: List::EMPTY,
             old: List::EMPTY,
             listed: 0,
+            new_flow_count: 0,
             batch: None,
             latest: 0,
         }
@@ -331,6 +340,15 @@ impl Discipline for Fq {
             }),
             _ => None,
         }
+    }
+
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        params.aqm.check_on(port).map_err(|error| match error {
+            ParamError::Invalid { name, found, allowed } => {
+                ParamError::Invalid { name: format!("aqm.{name}"), found, allowed }
+            }
+            other => other,
+        })
     }
 
     fn lanes(&self) -> usize {
@@ -366,6 +384,7 @@ impl Discipline for Fq {
             place.on = on;
             list.push(&mut self.places, lane as u32);
             self.listed += 1;
+            self.new_flow_count += 1;
         }
         (lane, verdict)
     }
@@ -504,7 +523,24 @@ impl Discipline for Fq {
         (self.owners, self.places, self.listed) = (before.owners, before.places, before.listed);
         (self.new, self.old, self.batch) = (before.new, before.old, before.batch);
         (self.label, self.perturbation) = (before.label, before.perturbation);
-        self.latest = before.latest;
+        (self.latest, self.new_flow_count) = (before.latest, before.new_flow_count);
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("new_flow_count", Reading::Count(self.new_flow_count));
+        let of = |on: On| self.listed().filter(|lane| self.places[*lane].on == on).count() as f64;
+        visit("new_flows_len", Reading::Level(of(On::New)));
+        visit("old_flows_len", Reading::Level(of(On::Old)));
+        let (mut largest, mut late) = (0.0_f64, 0);
+        for aqm in &self.aqms[1..] {
+            aqm.counters(&mut |name, reading| match (name, reading) {
+                ("maxpacket", Reading::Level(bytes)) => largest = largest.max(bytes),
+                ("ce_mark", Reading::Count(marks)) => late += marks,
+                _ => {}
+            });
+        }
+        visit("maxpacket", Reading::Level(largest));
+        visit("ce_mark", Reading::Count(late));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -76,6 +76,11 @@ impl BasePi {
         Self { target: target.secs(), alpha: alpha.0, beta: beta.0, max, before: 0.0, p: 0.0 }
     }
 
+    /// The gains alpha and beta, in Hz.
+    pub(super) const fn gains(&self) -> [f64; 2] {
+        [self.alpha, self.beta]
+    }
+
     /// Updates p' by the present queueing delay; to be called once per period.
     pub fn update(&mut self, delay: Span) {
         let delay = delay.secs();

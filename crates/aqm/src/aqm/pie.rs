@@ -33,7 +33,7 @@
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
 //! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain re-implementations of the first three.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
 pub use params::{Delay, Form, Params};
@@ -497,6 +497,11 @@ impl Aqm for Pie {
         (self.left, self.sojourn, self.delay) = (left, sojourn, delay);
         self.departures.resume(&departures);
         self.active = active || !self.params.on_off;
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("prob", Reading::Level(self.p.min(1.0)));
+        visit("delay", Reading::Level((self.delay.nanos() / 1000) as f64));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

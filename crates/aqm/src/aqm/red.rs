@@ -52,6 +52,8 @@
 //! strikes every packet at or above max_th, spares no packet, and decides before it checks the buffer. Its table for
 //! idle time is tc's, which takes natural logarithms for powers of two, and counts in ticks of 64 ns, which the kernel
 //! reads as microseconds: an idle average falls about twenty times as slowly as the paper's.
+//! With `max_p` = 1, tc's number for it overflows, and the kernel takes 2^-k (`max_th` - `min_th`) in its place: between a
+//! half and 1, and less than a thousandth for CHOKe, whose thresholds are in packets.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
@@ -62,7 +64,7 @@
 //! tail drop, RED, GRED and GRED-I, whose RED thresholds are missing in our copy (`impact` has the values of Cisco and
 //! Floyd to which it refers); the survey of Koo et al., which leaves the rest to the ns-2 of its time.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
 use linux::{Action, Kernel};
@@ -73,6 +75,7 @@ pub(super) mod linux;
 mod params;
 mod presets;
 mod spacing;
+mod tc;
 
 /// How p_b rises from `min_th` to `max_th`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,6 +159,14 @@ impl Red {
     pub(super) fn resume_max_p(&mut self, max_p: f64, bounds: [f64; 2], before: [f64; 2], frozen: bool) {
         let clipped = if bounds == before { max_p } else { max_p.max(bounds[0]).min(bounds[1]) };
         self.set_max_p(clipped, frozen);
+    }
+
+    /// Shows the thresholds as Linux counts them: by form "linux" as it has them, otherwise with `unit` for a packet.
+    pub(super) fn thresholds(&self, unit: f64, visit: &mut dyn FnMut(&str, Reading)) {
+        let whole = [self.min_th, self.max_th].map(|threshold| (threshold * unit).round());
+        let [min, max] = self.kernel.as_ref().map_or(whole, |kernel| kernel.thresholds());
+        visit("min", Reading::Level(min));
+        visit("max", Reading::Level(max));
     }
 
     /// Whether the arithmetic is Linux's.
@@ -330,6 +341,14 @@ impl Aqm for Red {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         params.check()
+    }
+
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        tc::check(params, port)
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        self.thresholds(self.mean.0 as f64, visit);
     }
 
     #[inline]

@@ -36,7 +36,7 @@
 //! 2001; Linux 7.2, sch_sfb.c; iproute2, q_sfb.c. Tested against a transcription of Linux's, with these changes and in
 //! the form "linux" without them.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::hash::mix;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
@@ -401,15 +401,20 @@ impl Aqm for Sfb {
         (self.bucket, self.marked) = (before.bucket, before.marked);
     }
 
-    fn counters(&self, visit: &mut dyn FnMut(&str, f64)) {
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
         for (name, count) in [
             ("earlydrop", self.early),
             ("penaltydrop", self.penalty),
             ("bucketdrop", self.bucket),
             ("marked", self.marked),
         ] {
-            visit(name, count as f64);
+            visit(name, Reading::Count(count));
         }
+        let bins = &self.sets[self.active].bins;
+        let sum: f64 = bins.iter().map(|bin| bin.p_m).sum();
+        visit("maxqlen", Reading::Level(bins.iter().map(|bin| bin.qlen).max().unwrap_or(0).into()));
+        visit("maxprob", Reading::Level(bins.iter().map(|bin| bin.p_m).fold(0.0, f64::max) / self.one));
+        visit("avgprob", Reading::Level(sum / bins.len() as f64 / self.one));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

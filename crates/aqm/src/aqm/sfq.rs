@@ -30,8 +30,8 @@
 mod tests;
 
 use crate::aqm::red::linux::{Action, Kernel};
-use crate::aqm::red::{self, Effective, Rules};
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::aqm::red::{self, Effective, Form, Rules};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Lane};
 use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range};
@@ -77,11 +77,12 @@ impl Params {
     fn red(&self) -> red::Params {
         red::Params {
             min_bytes: self.red_min,
-            max_bytes: self.red_max,
+            max_bytes: self.red_max.or_else(|| self.red_limit.map(|limit| Bytes((limit.0 / 4).max(1)))),
             max_p: Some(self.probability),
             burst: self.burst,
             mean_packet: Some(self.avpkt),
             rules: Rules::Linux,
+            form: Form::Linux,
             bytes: true,
             ..red::Params::default()
         }
@@ -300,12 +301,42 @@ impl Discipline for Sfq {
         if !params.divisor.is_power_of_two() {
             return Err(ParamError::invalid("divisor", params.divisor, "a power of two"));
         }
-        match (params.red_min, params.red_max) {
-            (Some(min), Some(max)) if min >= max => {
-                Err(ParamError::invalid("red_min", min, format!("less than red_max = {max}")))
-            }
-            _ => Ok(()),
+        let Some(limit) = params.red_limit else {
+            return match (params.red_min, params.red_max) {
+                (Some(min), Some(max)) if min >= max => {
+                    Err(ParamError::invalid("red_min", min, format!("less than red_max = {max}")))
+                }
+                _ => Ok(()),
+            };
+        };
+        let max = params.red_max.unwrap_or(Bytes(limit.0 / 4));
+        if max > limit {
+            return Err(ParamError::invalid(
+                "red_max",
+                max,
+                format!("at most red_limit = {limit}, as tc demands"),
+            ));
         }
+        if let Some(min) = params.red_min.filter(|min| *min >= max) {
+            return Err(ParamError::invalid("red_min", min, format!("less than red_max = {max}")));
+        }
+        Ok(())
+    }
+
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        let named = |error| match error {
+            ParamError::Invalid { name, found, allowed } => {
+                let name = match name.as_str() {
+                    "min_bytes" => "red_min",
+                    "max_bytes" => "red_max",
+                    "max_p" => "probability",
+                    other => other,
+                };
+                ParamError::Invalid { name: name.to_owned(), found, allowed }
+            }
+            other => other,
+        };
+        params.red_limit.map_or(Ok(()), |_| red::Red::check_on(&params.red(), port).map_err(named))
     }
 
     fn lanes(&self) -> usize {
@@ -469,6 +500,16 @@ impl Discipline for Sfq {
         self.note(lane);
         if lanes[lane].packets == 0 {
             self.leave(lane as u32);
+        }
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        if let Some(red) = &self.red {
+            let [min, max] = red.thresholds();
+            visit("ewma", Reading::Level(red.wlog().into()));
+            visit("min", Reading::Level(min));
+            visit("max", Reading::Level(max));
+            visit("probability", Reading::Level(red.max_p()));
         }
     }
 

@@ -11,9 +11,10 @@ use crate::network::ahead::Due;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::unit::{Rate, Span, Time};
-use aqm::{Bytes, Port, Queue};
+use aqm::{Bytes, Port, Queue, Reading};
 use scenario::Scenario;
 use scenario::model;
+use std::collections::BTreeMap;
 
 /// A link's queue with an AQM, the state of its transmitter, and its statistics.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct AqmQueue {
     pub(crate) period_slot: usize,
     /// The counters at the end of the warm-up.
     pub(crate) at_warmup: Vec<Counts>,
+    /// The counts of its algorithm itself then, in order.
+    pub(crate) own_at_warmup: Vec<u64>,
     /// Size of the usual packet, which decides whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
@@ -108,6 +111,7 @@ impl AqmQueue {
             ready_slot: NO_SLOT,
             period_slot: NO_SLOT,
             at_warmup: vec![Counts::default(); classes],
+            own_at_warmup: Vec::new(),
             packet: link.packet,
             occupancy: Occupancy::new(Some(link.buffer)),
             settling: QueueSettling::new(target, &scenario.response),
@@ -194,6 +198,12 @@ impl AqmQueue {
         self.idle = Idle { since: now.max(self.sent), ..Idle::default() };
         self.queue.begin_window();
         self.at_warmup.copy_from_slice(self.queue.counts());
+        self.own_at_warmup.clear();
+        self.queue.algorithm().counters(&mut |_, reading| {
+            if let Reading::Count(count) = reading {
+                self.own_at_warmup.push(count);
+            }
+        });
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
         for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
@@ -201,6 +211,21 @@ impl AqmQueue {
             meter.delays.reset();
             meter.at_warmup = *counts;
         }
+    }
+}
+
+impl AqmQueue {
+    /// The numbers that its algorithm itself shows: counts since the warm-up, levels as they are.
+    pub(crate) fn own(&self) -> BTreeMap<String, f64> {
+        let (mut own, mut earlier) = (BTreeMap::new(), self.own_at_warmup.iter());
+        self.queue.algorithm().counters(&mut |name, reading| {
+            let value = match reading {
+                Reading::Count(count) => count.saturating_sub(earlier.next().copied().unwrap_or(0)) as f64,
+                Reading::Level(level) => level,
+            };
+            own.insert(name.to_owned(), value);
+        });
+        own
     }
 }
 

@@ -99,10 +99,7 @@ impl<P: Probe> Simulation<P> {
             for (lane, of_lane) in named.iter().enumerate() {
                 lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
             }
-            let mut own = BTreeMap::new();
-            aqm_queue.queue.algorithm().counters(&mut |counter, value| {
-                own.insert(counter.to_owned(), value);
-            });
+            let own = aqm_queue.own();
             if !own.is_empty() {
                 counters.insert(name.clone(), own);
             }

@@ -2,6 +2,7 @@
 
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
+use crate::source::mistaken;
 use aqm::foreign;
 use aqm::params::Value;
 use std::collections::{HashMap, HashSet};
@@ -221,6 +222,13 @@ impl Table {
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
             return Self::from_toml(table.get_ref(), 0, &at).map_err(Problems::from);
+        }
+        if let Some(what) = mistaken::recognised(text) {
+            let (kind, path) = (ProblemKind::File, String::new());
+            let message = format!("not TOML but {what}");
+            return Err(
+                Problem { kind, origin: Origin::File(name.clone()), path, found: None, message }.into()
+            );
         }
         // The parser has its own limit of depth, and does not locate dotted keys.
         let dotted = || text.lines().position(|line| most_dots(line) >= DEEPEST);

@@ -4,9 +4,11 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from oracle.linux.guest import bottleneck, datagrams, network, receiver, senders
+from oracle.linux.guest import bottleneck, datagrams, documents, network, receiver, senders
 from oracle.linux.guest.process import Child
 
 LEAD = 2.0
@@ -15,6 +17,14 @@ LEAD = 2.0
 
 def main(conf_file: str, result_file: str) -> None:
     conf = json.loads(Path(conf_file).read_text())
+    result = {"shown": documents.show(conf["tc"], conf["words"])} if "words" in conf else run(conf)
+    # Whole or not at all: the kernel is powered off as soon as this program ends.
+    part = Path(result_file + ".part")
+    part.write_text(json.dumps(result))
+    part.rename(result_file)
+
+
+def run(conf: Mapping[str, Any]) -> dict[str, Any]:
     network.build(conf)
     zero = time.monotonic() + LEAD
     names = [network.sender(g) for g in range(len(conf["groups"]))]
@@ -31,10 +41,7 @@ def main(conf_file: str, result_file: str) -> None:
     result = {name: job.result() for name, job in jobs.items()}
     result["kernel"] = os.uname().release
     result["groups"] = [result.pop(name) for name in names]
-    # Whole or not at all: the kernel is powered off as soon as this program ends.
-    part = Path(result_file + ".part")
-    part.write_text(json.dumps(result))
-    part.rename(result_file)
+    return result
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 //! The tins: how many, at which rates, and which packets join which (`cake_config_*` and the tables of sch_cake.c).
 
+/// The order in which Linux lists bulk, which is second, before best effort.
+const BULK_FIRST: &[usize] = &[1, 0, 2, 3];
+
 /// How packets are sorted by their DSCP: the rates of the tins as parts of the whole, their quanta without a shaper,
 /// and the tin of each DSCP.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +97,12 @@ impl Scheme {
     /// What a tin may send a round without a shaper, in bytes.
     pub(super) const fn quantum(&self, tin: usize) -> u32 {
         self.quanta[tin]
+    }
+
+    /// The tins in the order in which Linux lists them (`tin_order`).
+    pub(super) fn order(&self) -> impl Iterator<Item = usize> {
+        let bulk_first = matches!(self.tins(), 3 | 4);
+        (0..self.tins()).map(move |place| if bulk_first { BULK_FIRST[place] } else { place })
     }
 
     /// The threshold rate of a tin in bytes a second, of `rate` for the whole.

@@ -76,7 +76,7 @@ fn an_l4s_packet_is_marked_above_its_own_threshold() {
     assert_eq!(leaves(&mut curvyred, L4S, SCALABLE, 1000, 0.5), Verdict::Pass);
     assert_eq!(leaves(&mut curvyred, L4S, SCALABLE, 1001, 0.5), Verdict::Mark);
     let mut counters = vec![];
-    curvyred.counters(&mut |name, value| counters.push((name.to_owned(), value)));
+    curvyred.counters(&mut |name, value| counters.push((name.to_owned(), value.value())));
     assert_eq!(counters, [("ecn_mark".to_owned(), 1.0), ("step_marks".to_owned(), 1.0)]);
 }
 

@@ -2,11 +2,10 @@
 //! (tc_red.c).
 
 use super::params::{Effective, Params};
+use super::tc::{self, ONE};
 use crate::contract::Uniform;
 use crate::unit::{Span, Time};
 
-/// The value of 1 for max_p.
-const ONE: f64 = 4_294_967_296.0;
 /// tc counts the time of a packet in ticks of 64 ns; the kernel reads its table by microseconds.
 const TICKS: f64 = 1e9 / 64.0;
 
@@ -44,7 +43,7 @@ pub(in crate::aqm) struct Kernel {
 impl Kernel {
     pub(in crate::aqm) fn new(params: &Params, effective: &Effective) -> Self {
         let Effective { min_th, max_th, max_p, w_q, mean, c } = *effective;
-        let unit = if params.bytes { mean.0 as f64 } else { 1.0 };
+        let unit = tc::unit(params, mean);
         let wlog = (-libm::log2(w_q)).round().clamp(1.0, 31.0) as u32;
         let [min, max] = [min_th, max_th].map(|threshold| (threshold * unit).round() as u64);
         let (cell, damping) = damping(wlog, (TICKS / c).floor().max(1.0));
@@ -53,7 +52,7 @@ impl Kernel {
             min: min << wlog,
             max: max << wlog,
             delta: (max - min).max(1),
-            max_p: (max_p * ONE) as u32,
+            max_p: tc::max_p(max_p, max.saturating_sub(min), if params.bytes { 1.0 } else { mean.0 as f64 }),
             on_threshold_is_below: false,
             damping,
             cell,
@@ -78,7 +77,7 @@ impl Kernel {
         self.avg as f64 / f64::from(1_u32 << self.wlog)
     }
 
-    pub(super) fn max_p(&self) -> f64 {
+    pub(in crate::aqm) fn max_p(&self) -> f64 {
         f64::from(self.max_p) / ONE
     }
 
@@ -104,6 +103,16 @@ impl Kernel {
             }
             shift => self.avg >> shift,
         }
+    }
+
+    /// The weight, as the power of a half.
+    pub(in crate::aqm) const fn wlog(&self) -> u32 {
+        self.wlog
+    }
+
+    /// The thresholds, in bytes or packets.
+    pub(in crate::aqm) fn thresholds(&self) -> [f64; 2] {
+        [self.min, self.max].map(|threshold| (threshold >> self.wlog) as f64)
     }
 
     /// The action at the present average; one random number is drawn per gap between strikes.

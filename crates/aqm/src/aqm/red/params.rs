@@ -1,6 +1,7 @@
 //! RED's parameters, also in the units of other tools, and their effective values on a port.
 
 use super::spacing::Spacing;
+use super::tc;
 use crate::contract::Port;
 use crate::params::{Field, ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span};
@@ -55,8 +56,9 @@ crate::params! {
         /// The rules for omitted values. `ns2`: `min_th` is half of the packets that the link sends in `target_delay`, but
         /// at least 5; `max_th` is 3 `min_th`; `w_q` is 1 - exp(-1 / (10 rtt C)), with C in packets/s and
         /// rtt = 3 (delay + 1/C), at least 100 ms. `ared2001`: the same thresholds, and `w_q` is 1 - exp(-1/C), so that
-        /// the average follows in a second. `linux`: `max_th` is a quarter of the buffer, `min_th` a third of
-        /// `max_th`, `burst` (2 `min_th` + `max_th`) / 3.
+        /// the average follows in a second. `linux`: `max_th` is 3 `min_th` if that is given and the queue is in bytes,
+        /// otherwise a quarter of the buffer; `min_th` is a third of `max_th`; `burst` is (2 `min_th` + `max_th`) / 3, all
+        /// in whole numbers; what tc or the kernel refuses is refused.
         rules: Rules = Rules::Ns2, "";
         /// From `max_th` to 2 `max_th`, let p_b rise from `max_p` to 1 instead of jumping.
         gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
@@ -182,7 +184,7 @@ impl Effective {
         });
         let burst = params.burst.or_else(|| match params.rules {
             Rules::Ns2 | Rules::Ared => None,
-            Rules::Linux => Some(((2.0 * min_th + max_th) / 3.0) as u32),
+            Rules::Linux => Some(tc::burst(params, mean, min_th, max_th)),
         });
         let w_q = params.w_q.unwrap_or_else(|| match burst {
             // If tc finds no weight, the largest one that tc uses.
@@ -199,18 +201,16 @@ fn thresholds(params: &Params, port: &Port, mean: Bytes, c: f64) -> (f64, f64) {
     let packets = |bytes: u64| bytes as f64 / mean.0 as f64;
     let min_th = params.min_th.or(params.min_bytes.map(|min| packets(min.0)));
     let max_th = params.max_th.or(params.max_bytes.map(|max| packets(max.0)));
-    match (min_th, max_th, params.rules) {
-        (Some(min_th), Some(max_th), _) => (min_th, max_th),
-        (Some(min_th), None, _) => (min_th, 3.0 * min_th),
-        (None, Some(max_th), _) => (max_th / 3.0, max_th),
-        (None, None, Rules::Ns2 | Rules::Ared) => {
+    if params.rules == Rules::Linux {
+        return tc::thresholds(params, port, mean, (min_th, max_th));
+    }
+    match (min_th, max_th) {
+        (Some(min_th), Some(max_th)) => (min_th, max_th),
+        (Some(min_th), None) => (min_th, 3.0 * min_th),
+        (None, Some(max_th)) => (max_th / 3.0, max_th),
+        (None, None) => {
             let min_th = (0.5 * params.target_delay.secs() * c).max(5.0);
             (min_th, 3.0 * min_th)
-        }
-        (None, None, Rules::Linux) => {
-            // Whole bytes, as in tc.
-            let max = ((port.limit.packets(mean) * mean.0 as f64) as u64 / 4).max(1);
-            (packets(max / 3), packets(max))
         }
     }
 }
@@ -223,7 +223,7 @@ fn weight(c: f64, delay: Span) -> f64 {
 
 /// The weight that tc_red.c finds for a burst: with it, the average of a queue that grows by `burst` packets from
 /// empty stays below `min_th`, not counting the packet in transmission.
-fn weight_for_burst(min_th: f64, burst: u32) -> Option<f64> {
+pub(super) fn weight_for_burst(min_th: f64, burst: u32) -> Option<f64> {
     let burst = f64::from(burst);
     let excess = burst + 1.0 - min_th;
     (1..32)
@@ -352,7 +352,8 @@ mod tests {
     #[test]
     fn tc_computes_omitted_values_from_the_buffer() {
         // 60 kB: max 15 kB, min 5 kB; burst 25/3 = 8, with which 4 <= 8 (1 - (7/8)^8) = 5.25, but not 4 (1 - (3/4)^8).
-        let mut params = Params { rules: Rules::Linux, mean_packet: Some(Bytes(1000)), ..Params::default() };
+        let mut params =
+            Params { rules: Rules::Linux, bytes: true, mean_packet: Some(Bytes(1000)), ..Params::default() };
         let effective = Effective::new(&params, &Port { limit: Limit::Bytes(60_000), ..PORT });
         assert_close(effective.max_th, 15.0);
         assert_close(effective.min_th, 5.0);

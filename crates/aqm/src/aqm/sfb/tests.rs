@@ -174,7 +174,11 @@ fn drops_are_counted_by_cause() {
             sfb.on_enqueue(now, &Packet { flow: 7, ect, ..PACKET }, &queue, &mut Draw(0.2));
         }
         let mut found = Vec::new();
-        sfb.counters(&mut |name, count| found.push((name.to_owned(), count as u64)));
+        sfb.counters(&mut |name, reading| {
+            if let Reading::Count(count) = reading {
+                found.push((name.to_owned(), count));
+            }
+        });
         found.into_iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>()
     };
     let named =
