@@ -112,6 +112,11 @@ pub struct Port {
     pub header: Bytes,
 }
 
+/// The memory that Linux uses for a packet of `size` bytes on Ethernet.
+pub(crate) const fn memory(size: u32) -> u64 {
+    if size > 640 { 2304 } else { 768 }
+}
+
 /// A state of an algorithm that a series can record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {

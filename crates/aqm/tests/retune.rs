@@ -209,7 +209,7 @@ fn others(kind: Kind, unit: &str) -> Vec<Value> {
 }
 
 /// The parameters with which an algorithm starts anew.
-const ANEW: [&str; 25] = [
+const ANEW: [&str; 26] = [
     "ared.form",
     "cake.ack_filter",
     "cake.diffserv",
@@ -222,6 +222,7 @@ const ANEW: [&str; 25] = [
     "fq.aqm",
     "fq.by",
     "fq.flows",
+    "fq.memory_limit",
     "fq.perturbation",
     "lred.weights",
     "nlred.form",

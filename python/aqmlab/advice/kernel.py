@@ -140,7 +140,11 @@ KINDS: Mapping[str, Kind] = {
     "codel": Kind("codel:preset=linux", _times("TCA_CODEL", "", *_CODEL), {"ecn": "ecn"}, attribute="TCA_CODEL_LIMIT"),
     "fq_codel": Kind(
         "fq:preset=linux",
-        (*_times("TCA_FQ_CODEL", _INNER, *_CODEL), *_queues("TCA_FQ_CODEL")),
+        (
+            *_times("TCA_FQ_CODEL", _INNER, *_CODEL),
+            *_queues("TCA_FQ_CODEL"),
+            Word("memory_limit", "memory_limit", _whole, "TCA_FQ_CODEL_MEMORY_LIMIT", _count, "bytes"),
+        ),
         {"ecn": "aqm.ecn"},
         attribute="TCA_FQ_CODEL_LIMIT",
     ),

@@ -173,7 +173,7 @@ def _fq_codel(o: Options, seen: Observed) -> dict[str, Any]:
         "ce_threshold_selector": 1 if selected else None,
         "ce_threshold_mask": 3 if selected else None,
         "interval": codel["interval"],
-        "memory_limit": MEMORY_LIMIT,
+        "memory_limit": _whole(o["memory_limit"]) or MEMORY_LIMIT,
         "ecn": codel["ecn"],
         "drop_batch": _if(o["drop_batch"]),
     }
@@ -200,7 +200,7 @@ def _fq_pie(o: Options, seen: Observed) -> dict[str, Any]:
         "flows": o["flows"],
         **pie,
         "quantum": _quantum(o["quantum"]),
-        "memory_limit": MEMORY_LIMIT,
+        "memory_limit": _whole(o["memory_limit"]) or MEMORY_LIMIT,
         "ecn_prob": round(100 * o["mark_ecnth"]),
         **flags,
     }

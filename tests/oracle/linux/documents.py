@@ -12,9 +12,17 @@ FILE = Path(__file__).with_suffix(".json")
 WORDS = [
     *("pfifo limit 100", "bfifo limit 30000", "pfifo_head_drop limit 100"),
     *("codel limit 1000 target 4ms interval 80ms", "codel ecn ce_threshold 1ms"),
-    *("fq_codel", "fq_codel limit 1001 flows 256 quantum 300 target 20ms noecn drop_batch 32 ce_threshold 2500us"),
+    *(
+        "fq_codel",
+        "fq_codel limit 1001 flows 256 quantum 300 target 20ms memory_limit 4Mb noecn drop_batch 32 "
+        "ce_threshold 2500us",
+    ),
     *("pie", "pie limit 200 target 20ms tupdate 16ms alpha 4 beta 30 ecn"),
-    *("fq_pie", "fq_pie limit 500 flows 64 target 333us tupdate 20ms quantum 300 ecn", "fq_codel quantum 100"),
+    *(
+        "fq_pie",
+        "fq_pie limit 500 flows 64 target 333us tupdate 20ms quantum 300 ecn memory_limit 1mb",
+        "fq_codel quantum 100",
+    ),
     "red limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability 0.1 bandwidth 10mbit",
     "red limit 100000 avpkt 1000 ecn bandwidth 10mbit",
     "red limit 400000 max 100000 avpkt 1500 bandwidth 10mbit",
@@ -33,7 +41,7 @@ WORDS = [
     *("cake bandwidth 2mbit besteffort flowblind ack-filter-aggressive noatm", "cake unlimited precedence ethernet"),
     "dualpi2",
     "dualpi2 limit 500 target 20ms tupdate 20ms alpha 0.5 beta 4 coupling_factor 3 step_thresh 2ms "
-    "classic_protection 20% any_ect overflow",
+    "classic_protection 20% any_ect overflow min_qlen_step 1",
 ]
 """Disciplines in tc's words, each kind at its defaults and with many options."""
 

@@ -190,6 +190,7 @@ KINDS: Mapping[str, Kind] = {
             "flows": ("flows", int),
             "quantum": ("quantum", octets),
             "drop_batch": ("drop_batch", int),
+            "memory_limit": ("memory_limit", octets),
         },
         _ecn("aqm.ecn"),
     ),
@@ -216,6 +217,7 @@ KINDS: Mapping[str, Kind] = {
             "beta": ("aqm.beta", sixteenths),
             "flows": ("flows", int),
             "quantum": ("quantum", octets),
+            "memory_limit": ("memory_limit", octets),
         },
         {**_ecn("aqm.ecn"), "dq_rate_estimator": {"aqm.delay": "departures"}},
     ),
@@ -310,6 +312,7 @@ KINDS: Mapping[str, Kind] = {
             "beta": ("beta", hertz),
             "coupling_factor": ("k", float),
             "step_thresh": ("min_th", time),
+            "min_qlen_step": ("min_qlen_step", int),
             "classic_protection": ("classic_protection", percent),
         },
         {

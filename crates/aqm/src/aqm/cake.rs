@@ -51,7 +51,7 @@ mod tests;
 
 use crate::aqm::cobalt::linux::Times;
 use crate::contract::Reading::{Count, Level};
-use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict, memory};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::framing::{Atm, Framing, Wire};
 use crate::hash::mix;
@@ -110,11 +110,6 @@ crate::params! {
 const MOST_PACKETS: u64 = 10_240;
 /// Bytes of a full packet on Ethernet.
 const MTU: u64 = 1514;
-
-/// The memory that Linux uses for a packet.
-const fn memory(size: u32) -> u64 {
-    if size > 640 { 2304 } else { 768 }
-}
 
 /// A moving mean, in nanoseconds or bytes a second (`cake_ewma`).
 const fn moved(mean: u64, sample: u64, shift: u32) -> u64 {

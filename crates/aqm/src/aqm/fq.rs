@@ -41,8 +41,8 @@
 mod tests;
 
 use crate::aqm::{AnyAqm, AnyParams};
-use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Label, Lane};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict, memory};
+use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range, Value};
 use crate::unit::{Bytes, Span, Time};
@@ -63,6 +63,10 @@ crate::params! {
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
         /// Most packets dropped at once when the buffer is full; 0 drops the arrival instead.
         drop_batch: u32 = 64, "packets", Range::new(0.0, 1e6), ["DropBatchSize", "drop_batch_size"];
+        /// Limit of the memory of packets, which Linux counts as 2304 bytes for a packet above 640 and as 768 for a smaller
+        /// one: above it packets are dropped as from a full buffer; auto is none, as Linux's 32 MiB are more than its
+        /// buffer of 10,240 packets takes. In the form `fq_pie` it has no effect, as in Linux.
+        memory_limit: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9);
         /// Serve queues that are new to the round before the others.
         new_first: bool = true, "";
         /// The source whose rules apply. `rfc8290`: a new queue that has emptied moves to the old list. `fq_pie`,
@@ -183,6 +187,9 @@ pub struct Fq {
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
+    memory_limit: Option<u64>,
+    /// Memory in use, if it is limited.
+    used: u64,
     new_first: bool,
     /// The first entry stands for all queues that have not yet had a packet; each other queue has an entry of its own,
     /// so that periodic work costs no more than the number of flows.
@@ -234,6 +241,40 @@ impl Fq {
             std::iter::successors(there(first), move |&lane| there(self.places[lane as usize].next))
         };
         from(self.new.first).chain(from(self.old.first)).map(|lane| lane as usize)
+    }
+
+    /// The queue with the most bytes, with an arrival that is to join one, and how much of it is dropped.
+    fn longest(&self, lanes: &[Lane], arrival: Option<(usize, u32)>) -> Option<Batch> {
+        let own = |lane: usize| arrival.filter(|(own, _)| *own == lane);
+        let bytes = |lane: usize| lanes[lane].bytes + own(lane).map_or(0, |(_, size)| u64::from(size));
+        // Queues on no list are empty.
+        let listed = self.listed().chain(arrival.map(|(own, _)| own));
+        let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
+        if self.form == Form::LinuxCodel {
+            return Some(Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 });
+        }
+        let half = (lanes[lane].packets + u32::from(own(lane).is_some())) / 2;
+        Some(Batch { lane, packets: half.min(self.drop_batch), bytes: u64::MAX })
+    }
+
+    /// The lane whose first packet is dropped next of a batch.
+    fn behead(&mut self, now: Time, batch: Batch, lanes: &[Lane]) -> Option<usize> {
+        let Batch { lane, packets, bytes } = batch;
+        let size = lanes[lane].head?.size;
+        let left = u64::from(size);
+        self.batch =
+            (packets > 1 && bytes > left).then(|| Batch { lane, packets: packets - 1, bytes: bytes - left });
+        self.aqm(lane).on_overflow(now);
+        self.free(size);
+        Some(lane)
+    }
+
+    /// A packet of this size has left the memory.
+    #[inline]
+    fn free(&mut self, size: u32) {
+        if self.memory_limit.is_some() {
+            self.used = self.used.saturating_sub(memory(size));
+        }
     }
 
     /// Notifies a queue's algorithm, once, that the queue is empty.
@@ -303,6 +344,8 @@ impl Discipline for Fq {
                 as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
+            memory_limit: params.memory_limit.filter(|_| params.form != Form::LinuxPie).map(|limit| limit.0),
+            used: 0,
             new_first: params.new_first,
             has_p: params.aqm.signals().first().is_some_and(|signal| signal.name == "p"),
             aqms,
@@ -378,6 +421,9 @@ impl Discipline for Fq {
         let verdict = self.aqm(lane).on_enqueue(now, packet, &lanes[lane].backlog(buffer.full), rng);
         let place = &mut self.places[lane];
         let joins = !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark);
+        if joins && self.memory_limit.is_some() {
+            self.used += memory(packet.size);
+        }
         if joins && place.on == On::Neither {
             place.credit = self.quantum;
             let (on, list) = if self.new_first { (On::New, &mut self.new) } else { (On::Old, &mut self.old) };
@@ -398,29 +444,27 @@ impl Discipline for Fq {
         rng: &mut R,
     ) -> Option<(usize, u32)> {
         let begun = self.batch.take().filter(|batch| lanes[batch.lane].packets > 0);
-        let Batch { lane, packets, bytes } = match begun {
+        let batch = match begun {
             Some(batch) => batch,
             None if !buffer.full || self.drop_batch == 0 => return None,
             None => {
                 let own = self.lane(packet, rng);
-                let bytes =
-                    |lane: usize| lanes[lane].bytes + if lane == own { u64::from(packet.size) } else { 0 };
-                // Queues on no list are empty.
-                let listed = self.listed().chain([own]);
-                let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
-                if self.form == Form::LinuxCodel {
-                    Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
-                } else {
-                    let half = (lanes[lane].packets + u32::from(lane == own)) / 2;
-                    Batch { lane, packets: half.min(self.drop_batch), bytes: u64::MAX }
-                }
+                self.longest(lanes, Some((own, packet.size)))?
             }
         };
-        let size = u64::from(lanes[lane].head?.size);
-        self.batch =
-            (packets > 1 && bytes > size).then(|| Batch { lane, packets: packets - 1, bytes: bytes - size });
-        self.aqm(lane).on_overflow(now);
-        Some((lane, 0))
+        Some((self.behead(now, batch, lanes)?, 0))
+    }
+
+    fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
+        let limit = self.memory_limit?;
+        let begun = self.batch.take().filter(|batch| lanes[batch.lane].packets > 0);
+        let batch = match begun {
+            Some(batch) => batch,
+            None if self.used <= limit => return None,
+            None => self.longest(lanes, None)?,
+        };
+        let lane = self.behead(now, batch, lanes)?;
+        Some(Eviction { lane, place: 0, full: true })
     }
 
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
@@ -466,6 +510,7 @@ impl Discipline for Fq {
         sojourn: Span,
         rng: &mut R,
     ) -> Verdict {
+        self.free(packet.size);
         let place = &mut self.places[lane];
         let aqm = &mut self.aqms[place.aqm as usize];
         let own = lanes[lane].backlog(buffer.full);
@@ -507,8 +552,13 @@ impl Discipline for Fq {
         }
     }
 
+    fn on_trim(&mut self, _: usize, size: u32, _: &[Lane]) {
+        self.free(size);
+    }
+
     fn can_resume(&self, before: &Self) -> bool {
         self.by == before.by
+            && self.memory_limit.is_some() == before.memory_limit.is_some()
             && keeps_queues(self.perturbation, before.perturbation)
             && self.aqms[0].can_resume(&before.aqms[0])
     }
@@ -523,7 +573,7 @@ impl Discipline for Fq {
         (self.owners, self.places, self.listed) = (before.owners, before.places, before.listed);
         (self.new, self.old, self.batch) = (before.new, before.old, before.batch);
         (self.label, self.perturbation) = (before.label, before.perturbation);
-        (self.latest, self.new_flow_count) = (before.latest, before.new_flow_count);
+        (self.latest, self.new_flow_count, self.used) = (before.latest, before.new_flow_count, before.used);
     }
 
     fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {

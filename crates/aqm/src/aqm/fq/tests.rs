@@ -201,6 +201,26 @@ fn a_batch_is_no_longer_than_drop_batch() {
 }
 
 #[test]
+fn memory_is_a_limit_of_its_own_and_frees_what_leaves() {
+    // Three packets above 640 bytes, or nine others.
+    let limited = Params { memory_limit: Some(Bytes(6912)), drop_batch: 1, ..plain(1000) };
+    let mut host = Host::new(limited.clone(), ROOM);
+    host.all('a', 641, 3);
+    assert_eq!(host.dropped, "");
+    host.arrives('b', 640);
+    assert_eq!((&*host.dropped, host.queue.len()), ("a", 3));
+    assert_eq!(host.sends(3), "aab");
+    host.all('a', 640, 9);
+    assert_eq!(host.dropped, "a");
+    host.arrives('b', 640);
+    assert_eq!(host.dropped, "aa");
+    // Linux's FQ-PIE counts such packets and drops none.
+    let mut host = Host::new(Params { form: Form::LinuxPie, ..limited }, ROOM);
+    host.all('a', 641, 30);
+    assert_eq!((&*host.dropped, host.queue.len()), ("", 30));
+}
+
+#[test]
 fn in_bytes_room_is_made_until_the_arrival_fits() {
     let mut host = Host::new(Params { drop_batch: 1, ..plain(1000) }, Limit::Bytes(3000));
     host.all('a', 500, 4);
