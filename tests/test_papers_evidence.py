@@ -438,3 +438,15 @@ def test_runs_of_two_experiments_are_put_together_under_their_labels() -> None:
     assert one | None is one
     with pytest.raises(ValueError, match="both have runs of ours"):
         one | one
+
+
+def test_the_last_report_counts_a_shared_run_once_however_slow_the_planner_is(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aqmlab.sweeps.runner.threads.SLICE", -1.0)  # it reports every scenario
+    two = [study(tiny, {"aqm.q0": levels}, seeds=1) for levels in ([10, 20], [20, 30])]
+    for _ in range(2):  # the second time all runs are in the store
+        reports: list[Standing] = []
+        run_all(two, tmp_path, jobs=1, progress=reports.append)
+        assert (reports[-1].done, reports[-1].wanted) == (3, 3)
+    assert reports[0].wanted == 4, "the planner counts the runs of each study"

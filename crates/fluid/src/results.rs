@@ -205,14 +205,25 @@ impl Fluid {
                 squares += goodput * goodput / count;
             }
         };
+        let general = &model.scenario.general;
+        let stays = |flows: &Population| match flows {
+            Population::Lasting { start, stop, .. } => {
+                start[1] <= general.warmup.secs() && *stop >= general.duration.secs()
+            }
+            Population::Passing { .. } => false,
+        };
+        let counts = |entry: usize| entries.len() == 1 || model.scenario.traffic[entry].competes();
         for (class, accepted) in model.classes.iter().zip(self.accepted_by_class()) {
-            if let Population::Lasting { count, .. } = class.flows {
+            if let Population::Lasting { count, .. } = class.flows
+                && stays(&class.flows)
+                && counts(class.entry)
+            {
                 add(class.entry, count, accepted);
             }
         }
         for load in &model.load {
             let traffic = &model.scenario.traffic[load.entry];
-            if matches!(traffic.kind, Kind::Udp(..)) {
+            if matches!(traffic.kind, Kind::Udp(..)) && stays(&load.rate) && counts(load.entry) {
                 add(load.entry, f64::from(traffic.count), self.passed(load.entry, sums).accepted);
             }
         }

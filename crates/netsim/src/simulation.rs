@@ -233,7 +233,7 @@ impl<P: Probe> Simulation<P> {
             Event::Pace(flow) => self.on_pace(clock, flow),
             Event::DelayedAck(flow) => self.on_delayed_ack(clock, flow),
             Event::Start(flow) => self.start(clock, flow),
-            Event::Stop(flow) => self.stop(clock, flow),
+            Event::Stop(flow) => self.stop(flow),
             Event::Short(entry) => self.on_arrival(clock, entry),
             Event::Session(client) => self.begin_session(clock, client),
             Event::Datagram(source) => self.send_datagram(clock, source),

@@ -158,12 +158,12 @@ metrics! {
 
     /// A set of flows.
     pub struct FlowMetrics {
-        /// Distinct payload bits delivered in order to the receivers, per second. Bits count once
-        /// all bits before them have arrived, as in ns-2: in a short window they may exceed the link's rate, if they were
-        /// received out of order before.
+        /// Distinct payload bits that arrive at the receivers per second, each when it arrives, in order or not; on the
+        /// linux engine when the application reads it, which is later if bits before it are missing.
         goodput: f64 = "bit/s";
-        /// Fairness of the goodputs x of the flows that are present for the whole run: (sum x)^2 / (n sum x^2); none if
-        /// all flows come and go.
+        /// Fairness of the goodputs x of the flows that are present for the whole window: (sum x)^2 / (n sum x^2); none if
+        /// there are none. The index of the whole run covers those whose data crosses the observed link and whose rate no
+        /// application sets: not `voip`, `video`, `game`, `ping`.
         jain: Option<f64> = "";
         /// Retransmission time-outs of all senders.
         timeouts: Option<u64> = "events";

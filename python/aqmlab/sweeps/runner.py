@@ -272,6 +272,8 @@ def _done(
     stock = pool.stock(store, done.errors)
     if stock.tasks:
         store.prove(any(plan.study.series for plan in plans))
+    elif progress:  # the last number of runs is that without repetitions, and not that of the planner
+        progress(Standing(1.0, len(pool.keys), len(pool.keys), 0))
     attempts = ATTEMPTS
     while True:
         if stock.tasks:

@@ -235,7 +235,7 @@ impl Endpoints {
     pub(crate) fn snapshot(&self, index: usize) -> Snapshot {
         let (flow, application) = (&self.flows[index], &self.applications[index]);
         let full = u64::from(self.profiles[usize::from(flow.profile)].payload());
-        let delivered = u64::from(self.receivers[index].delivered()) * full;
+        let delivered = u64::from(self.receivers[index].arrived()) * full;
         Snapshot {
             delivered: delivered.saturating_sub(application.padding).min(application.payload),
             retransmits: self.senders[index].retransmits(),

@@ -104,7 +104,7 @@ pub(crate) struct Added {
 /// A flow's counters.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Snapshot {
-    /// Payload bytes that arrived in order.
+    /// Payload bytes that arrived, each once.
     pub(crate) delivered: u64,
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,

@@ -43,7 +43,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A flow's application produces no more.
-    pub(crate) fn stop<C: Order>(&mut self, clock: C, flow: u32) {
+    pub(crate) fn stop(&mut self, flow: u32) {
         let sender = &mut self.endpoints.senders[flow as usize];
         sender.on_stop();
         if sender.is_through() {

@@ -1,8 +1,11 @@
 //! The metrics that depend on the paths of flows: goodput over a link, idle round-trip times, RTT fairness.
 
 use super::Simulation;
+use crate::flows::flow::Role;
 use crate::flows::short::pairs;
 use crate::measure::probe::Probe;
+use crate::traffic::plan::starts;
+use aqm::unit::Time;
 use scenario::model::{Kind, Udp};
 
 impl<P: Probe> Simulation<P> {
@@ -15,7 +18,8 @@ impl<P: Probe> Simulation<P> {
             let each = account.delivered.iter().enumerate();
             bytes +=
                 each.filter(|&(i, _)| self.crosses(class, i, link)).map(|(_, &bytes)| bytes).sum::<u64>();
-            let pairs = pairs(entry.from.len(), entry.to.len());
+            let all = pairs(entry.from.len(), entry.to.len());
+            let pairs = if matches!(entry.kind, Kind::Web(..)) { all.min(entry.count as usize) } else { all };
             let crossing = (0..pairs).filter(|&i| self.crosses(class, i, link)).count();
             match crossing {
                 0 => {}
@@ -82,6 +86,50 @@ impl<P: Probe> Simulation<P> {
         let times = |i: usize| flows / all + usize::from(i < flows % all);
         let each = (0..all.min(flows)).map(|i| Some(times(i) as f64 * of(i)?));
         Some(each.sum::<Option<f64>>()? / flows as f64)
+    }
+
+    /// Jain's index of the goodputs of the flows of a class that are there for the whole window; of all classes, of those
+    /// flows that compete for the observed link.
+    pub(super) fn jain(&self, class: Option<usize>) -> Option<f64> {
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for of in class.map_or(0..self.scenario.traffic.len(), |class| class..class + 1) {
+            if class.is_none() && !self.scenario.traffic[of].competes() {
+                continue;
+            }
+            let counts = |i| class.is_some() || self.crosses(of, i, self.scenario.observed);
+            let delivered = self.account(Some(of)).delivered;
+            for (i, (bytes, present)) in delivered.into_iter().zip(self.presence(of)).enumerate() {
+                if present && counts(i) {
+                    count += 1.0;
+                    sum += bytes as f64;
+                    squares += bytes as f64 * bytes as f64;
+                }
+            }
+        }
+        // Cauchy's inequality makes it 1 at most, but for rounding.
+        (squares > 0.0).then(|| (sum * sum / (count * squares)).min(1.0))
+    }
+
+    /// Whether each flow of a class that does not come and go is there from the end of the warm-up to the end of the run.
+    fn presence(&self, class: usize) -> Vec<bool> {
+        let entry = &self.scenario.traffic[class];
+        if entry.stop.is_some_and(|stop| stop < self.scenario.general.duration) {
+            return Vec::new();
+        }
+        let begun = |start: Time| start <= self.deliveries.warmup;
+        let transfer = matches!(entry.kind, Kind::Transfer(..));
+        if self.ends.is_some() {
+            // Outside it is not known which of them are complete.
+            let some_done = transfer && self.deliveries.classes[class].completions.count() > 0;
+            return starts(entry, self.seed).map(|start| begun(start) && !some_done).collect();
+        }
+        if matches!(entry.kind, Kind::Udp(..)) {
+            let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
+            return sources.map(|source| begun(source.start)).collect();
+        }
+        let flows = self.endpoints.slots_of(class as u16).into_iter();
+        let flows = flows.map(|slot| &self.endpoints.applications[slot as usize]);
+        flows.map(|flow| begun(flow.start) && (!transfer || flow.role == Role::Transfer)).collect()
     }
 
     /// The slope of the logarithm of goodput over that of the idle round-trip time, of the greedy flows of a class, or of all,

@@ -24,13 +24,11 @@ fn flow_metrics(account: &Account, delivery: &Delivery, fates: Fates, seconds: f
     let Delivery { delays, jitter, round_trips, .. } = delivery;
     let delivered = &account.delivered;
     let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
-    let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
     let percentile = delays.percentile();
     let rtt = round_trips.percentile();
     FlowMetrics {
         goodput: (sum + account.transient as f64) * 8.0 / seconds,
-        // Cauchy's inequality makes it 1 at most, but for rounding.
-        jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
+        jain: None,
         timeouts: account.timeouts,
         retransmits: account.retransmits,
         timeouts_total: account.timeouts_total,
@@ -175,7 +173,7 @@ impl<P: Probe> Simulation<P> {
                 flow_metrics(&account, &self.deliveries.all(), fates, seconds)
             }
         };
-        FlowMetrics { rtt_bias: self.rtt_bias(class), ..metrics }
+        FlowMetrics { rtt_bias: self.rtt_bias(class), jain: self.jain(class), ..metrics }
     }
 
     /// The counters of the flows of one class, or of all.

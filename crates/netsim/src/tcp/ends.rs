@@ -181,6 +181,12 @@ impl Receiver {
         both!(self, receiver => receiver.delivered())
     }
 
+    /// Data segments that arrived, in order or not.
+    #[must_use]
+    pub fn arrived(&self) -> u32 {
+        both!(self, receiver => receiver.delivered() + receiver.beyond())
+    }
+
     /// When a delayed ACK is due; [`Time::MAX`] if none.
     #[must_use]
     #[inline]

@@ -179,6 +179,18 @@ choice! {
 }
 
 impl Traffic {
+    /// Whether its flows compete for a link, unlike those whose rate an application sets: calls, games, pings.
+    #[must_use]
+    pub const fn competes(&self) -> bool {
+        use Udp::{Cbr, Fgn, OnOff, Poisson, Trace};
+        matches!(
+            self.kind,
+            Kind::Ftp(_)
+                | Kind::Transfer(..)
+                | Kind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_), _)
+        )
+    }
+
     /// Bytes of header in each of its packets.
     #[must_use]
     pub const fn header(&self) -> u64 {

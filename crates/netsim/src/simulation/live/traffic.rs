@@ -1,6 +1,5 @@
 //! Traffic that a user changes: more flows and fewer, at other rates.
 
-use crate::engine::clock::Integer;
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
 use crate::flows::flow::{Application, Role};
@@ -120,7 +119,7 @@ impl<P: Probe> Simulation<P> {
                         application.start = Time::MAX;
                     }
                     if begun {
-                        self.stop(Integer, slot);
+                        self.stop(slot);
                     }
                 }
             }

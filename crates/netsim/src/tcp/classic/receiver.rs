@@ -60,6 +60,12 @@ impl Receiver {
         self.next.saturating_sub(1)
     }
 
+    /// Data segments that arrived beyond a gap.
+    #[must_use]
+    pub fn beyond(&self) -> u32 {
+        self.beyond.as_ref().map_or(0, |beyond| beyond.runs.iter().map(|(low, high)| high - low).sum())
+    }
+
     /// When a delayed ACK is due; [`Time::MAX`] if none.
     #[must_use]
     #[inline]

@@ -129,6 +129,12 @@ impl Receiver {
         self.next.saturating_sub(1)
     }
 
+    /// Data segments that arrived beyond a gap.
+    #[must_use]
+    pub fn beyond(&self) -> u32 {
+        self.beyond.iter().map(|(low, high)| high - low).sum()
+    }
+
     /// When a delayed or compressed ACK is due; [`Time::MAX`] if none.
     #[must_use]
     #[inline]
