@@ -323,9 +323,11 @@ def test_a_program_at_a_path_of_a_sweep_or_an_evaluation_is_not_run(swept: Path,
     evil.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n" + (ROOT / "examples" / "mine.py").read_text())
     files = read(swept)
     part = "results/00000.parquet"
-    frame = polars.read_parquet(files[part]).with_columns(polars.lit(f"{evil}:Mine").alias("aqm"))
+    frame = polars.read_parquet(files[part])
+    first = polars.col("aqm") == frame["aqm"][0]
+    frame = frame.with_columns(polars.when(first).then(polars.lit(f"{evil}:Mine")).otherwise("aqm").alias("aqm"))
     found = verified(_with_part(files, part, frame), tmp_path)
-    assert all("not the scenario of this run" in one.error for one in found.repeated)
+    assert any("not the scenario of this run" in one.error for one in found.repeated)
 
     files = read(judged)
     files["evaluation.json"] = changed_document(
@@ -355,3 +357,30 @@ def test_a_recording_outside_the_archive_is_not_read_for_the_results(compared: P
     scenario = records(files[RUNS])[0].scenario
     assert scenario.startswith(SCENARIOS)
     refused(resealed(files), tmp_path, rf"red/scenario\.toml: not the scenario of its runs, {scenario}")
+
+
+@pytest.mark.parametrize("path", ["hidden.txt", "/tmp/x.toml", "../../x.toml", "sealed/scenarios/../../x.toml"])
+def test_a_scenario_elsewhere_is_not_read(swept: Path, tmp_path: Path, path: str) -> None:
+    files = read(swept)
+    head, first, *rest = files["sealed/runs.csv"].decode().splitlines(keepends=True)
+    scenario = next(cell for cell in first.split(",") if cell.startswith("sealed/scenarios/"))
+    files["sealed/runs.csv"] = "".join([head, first.replace(scenario, path), *rest]).encode()
+    refused(resealed(files), tmp_path, r"sealed/runs\.csv: scenario = .*: must be a file like sealed/scenarios/")
+
+
+def test_runs_of_a_sweep_that_are_there_twice_are_refused(swept: Path, tmp_path: Path) -> None:
+    files, part = read(swept), "results/00000.parquet"
+    frame = polars.read_parquet(files[part])
+    refused(resealed(_with_part(files, part, polars.concat([frame, frame]))), tmp_path, "a run is there twice")
+
+
+def test_a_text_that_a_small_file_repeats_counts_in_each_row(
+    compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = psutil.virtual_memory()._replace(available=1_000_000_000)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    buffer = io.BytesIO()
+    polars.select(t=polars.repeat("x" * 1_000_000, 2000)).write_parquet(buffer)
+    assert len(buffer.getvalue()) < 1_000_000
+    files = saved_with(read(compared), {"red/series-1.parquet": buffer.getvalue()})
+    refused(resealed(files), tmp_path, r"red/series-1\.parquet: a table of 2\.0 GB, and 1\.0 GB of memory are free")

@@ -34,7 +34,7 @@ def quickstart() -> aqmlab.Scenario:
 def test_a_sweep_with_labels_in_python_keeps_what_they_stand_for(own: Path, tmp_path: Path) -> None:
     labels = {
         "short": "pie:target=5ms",
-        "pie": {"aqm": "red", "dumbbell.buffer": "20 packets"},
+        "ours": {"aqm": "red", "dumbbell.buffer": "20 packets"},
         "mine": f"{own}:Mine",
     }
     swept = aqmlab.sweep(quickstart(), {"dumbbell.rate": ["5 Mbit/s", "8 Mbit/s"]}, labels, store=tmp_path / "store")
@@ -42,7 +42,7 @@ def test_a_sweep_with_labels_in_python_keeps_what_they_stand_for(own: Path, tmp_
     again = aqmlab.Sweep.load(tmp_path / "swept")
     assert list(again.variants) == list(labels)
     assert again.is_saved_in(tmp_path / "swept")
-    assert (again.variants["pie"].aqm, again.variants["pie"].buffer) == ("red", "20 packets")
+    assert (again.variants["ours"].aqm, again.variants["ours"].buffer) == ("red", "20 packets")
     own.unlink()
     archive = seal(tmp_path / "swept", tmp_path / "swept.zip").file
     with pytest.raises(ArchiveError, match=r"programs in Python.*variants/own-\w+\.py"):

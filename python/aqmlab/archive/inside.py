@@ -39,6 +39,10 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
         )
 
 
+_TEXTS = ("String", "Binary")
+"""The types of columns whose cells may have any size: a file may have one text once, and name it in many rows."""
+
+
 def require_room(folder: Path, names: Sequence[str]) -> None:
     """Refuse an archive with a table that would fill the memory: a few bytes of Parquet may stand for many rows."""
     import polars
@@ -47,8 +51,14 @@ def require_room(folder: Path, names: Sequence[str]) -> None:
     for name in names:
         if name.endswith(".parquet"):
             table = polars.scan_parquet(folder / name)
-            rows = table.select(polars.len()).collect().item()
-            if (need := 8 * rows * len(table.collect_schema())) > free:
+            schema = table.collect_schema()
+            texts = [
+                polars.col(name).cast(polars.Binary).bin.size().sum()
+                for name, form in schema.items()
+                if str(form) in _TEXTS
+            ]
+            rows, *sizes = table.select(polars.len(), *texts).collect().row(0)
+            if (need := 8 * rows * len(schema) + sum(filter(None, sizes))) > free:
                 raise ValueError(f"{name}: a table of {need / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free")
 
 

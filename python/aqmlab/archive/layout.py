@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -63,6 +64,8 @@ def counted(verdicts: Iterable[str]) -> dict[str, int]:
     return dict(Counter(text.partition(" (")[0] for text in verdicts))
 
 
+_SCENARIO = re.compile(re.escape(SCENARIOS) + r"[0-9a-f]{16}\.toml")
+
 _COLUMNS = [one.name for one in fields(Record)]
 
 
@@ -79,6 +82,13 @@ def records(data: bytes) -> list[Record]:
     """Read the table of runs; raise ValueError if it is none."""
     try:
         rows: Sequence[dict[str, Any]] = list(csv.DictReader(io.StringIO(data.decode())))
-        return [Record(**{**row, "seed": int(row["seed"])}) for row in rows]
+        found = [Record(**{**row, "seed": int(row["seed"])}) for row in rows]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{RUNS}: no table of runs: {error}") from None
+    for one in found:
+        # Only these were looked through for programs and recordings outside of the archive.
+        if not _SCENARIO.fullmatch(one.scenario):
+            raise ValueError(
+                f"{RUNS}: scenario = {one.scenario!r}: must be a file like {SCENARIOS}0123456789abcdef.toml"
+            )
+    return found

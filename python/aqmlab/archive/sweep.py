@@ -23,10 +23,13 @@ from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP
 from aqmlab.results.frames import flat
-from aqmlab.scenario import Scenario, is_own
+from aqmlab.scenario import Scenario, catalogue, is_own
 from aqmlab.sweeps.points import Design, Scalar
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.study import Study
+
+_READ = {"file", "rates", "reverse_rates", "extends"}
+"""The keys of scenarios whose values name files."""
 
 
 def facts(folder: Path) -> Facts:
@@ -101,6 +104,7 @@ def _written(value: Scalar, unit: str) -> list[Scalar]:
 
 def runs(folder: Path) -> Iterator[Claimed]:
     """See `Kind`."""
+    _require_plain(folder)
     sweep = _unpacked(folder)
     saved = json.loads((folder / SWEEP.head).read_bytes())
     require_same(SWEEP.head, saved, json.loads(json_text(sweep.document())))
@@ -111,6 +115,26 @@ def runs(folder: Path) -> Iterator[Claimed]:
     engine = Engine.parse(sweep.engine_name)
     for aqm, seed, run in sweep.frame.select("aqm", "seed", "key").iter_rows():
         yield seed, str(performing(aqm, [engine])[engine]), run, SWEEP.head
+
+
+def _require_plain(folder: Path) -> None:
+    """Refuse a sweep that has a run twice, a variant of another discipline, or a value that names a file."""
+    sweep = Sweep.load(folder)
+    points = sweep.frame.select("aqm", *sweep.parameters, "seed")
+    if len(set(sweep.seeds)) < len(sweep.seeds) or points.is_duplicated().any():
+        raise ValueError(f"{SWEEP.head}: a run is there twice")
+    for path in sweep.parameters:
+        for value in map(str, points[path].unique()):
+            if is_own(value) or _READ & set(path.split(".")):
+                raise ValueError(f"{SWEEP.head}: {path} = {value!r}: a sweep over files is not repeated")
+    for label, variant in sweep.variants.items():
+        if any(label == name.partition(":")[0] != variant.aqm for name in _names()):
+            raise ValueError(f"{SWEEP.head}: the runs of {label} are of {variant.aqm}")
+
+
+def _names() -> set[str]:
+    """Return the names of the disciplines of the catalogue."""
+    return {str(entry["name"]) for kind in ("aqms", "variants") for entry in catalogue()[kind]}
 
 
 def _unpacked(folder: Path) -> Sweep:

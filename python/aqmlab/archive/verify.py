@@ -24,6 +24,7 @@ from aqmlab.execute.room import chosen_workers
 from aqmlab.files import read_json
 from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import unsealed
+from aqmlab.text import printable
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Verification:
     left: int
     judged: Judged | None
     files: Files
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether figures and pages were made again and compared, which needs the versions that made them."""
+        return not (self.files.reason or self.files.elsewhere)
 
     @property
     def is_sound(self) -> bool:
@@ -123,7 +129,7 @@ class Verification:
         if self.left:
             lines.append(f"{self.left} runs are not repeatable here: their engine sends real packets")
         lines += self.judged.lines if self.judged else []
-        return "\n".join([*lines, *self.files.lines, self._conclusion()])
+        return "\n".join(map(printable, [*lines, *self.files.lines, self._conclusion()]))
 
 
 def verify(
@@ -213,6 +219,8 @@ def _require_facts(facts: Facts, name: str, head: Mapping[str, Any]) -> None:
 def _require_all_runs(claimed: Iterable[Claimed], listed: Sequence[Record], head: Mapping[str, Any]) -> None:
     """Refuse a table of runs that has other runs than the results."""
     stated = Counter((one.seed, one.engine, one.key, one.result) for one in listed)
+    if twice := [run for run, count in stated.items() if count > 1 and not run[2]]:
+        raise ValueError(f"{RUNS}: the run of seed {twice[0][0]} in {twice[0][3]} is there twice")
     if len(listed) != head["runs"] or Counter(claimed) != stated:
         raise ValueError(f"{RUNS}: not the runs of the results")
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 
-BAD_USAGE, FAILED, LOST, UNREACHED = 2, 1, 3, 4
+BAD_USAGE, FAILED, LOST, UNREACHED, NOT_REMADE = 2, 1, 3, 4, 5
 """Exit statuses; `interrupted_status` returns that after a signal."""
 
 MOST_FAILURES = 20

@@ -10,7 +10,7 @@ import typer
 
 from aqmlab.archive import SAMPLE
 from aqmlab.cli import options
-from aqmlab.cli.terminal import FAILED, progress_bar, stop
+from aqmlab.cli.terminal import FAILED, NOT_REMADE, progress_bar, stop
 
 
 def verify(
@@ -35,7 +35,8 @@ def verify(
 
     Each run that is repeated has the same metrics, bit for bit, or the output has those that differ. The claims of a
     paper and the scorecard of an evaluation are judged again from the archive's runs, and figures and reports are made
-    again. The exit status is 0 if all of it is as sealed, and 1 if anything differs or the archive is refused.
+    again. The exit status is 0 if all of it is as sealed, 1 if anything differs or the archive is refused, and 5 if the
+    runs and verdicts are as sealed but figures or pages were not made again, because other versions made them.
     """
     from aqmlab.archive.container import ArchiveError
     from aqmlab.archive.verify import verify
@@ -67,3 +68,5 @@ def verify(
     typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
     if not found.is_sound:
         raise typer.Exit(FAILED)
+    if not found.is_whole:
+        raise typer.Exit(NOT_REMADE)

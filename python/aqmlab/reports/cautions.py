@@ -16,7 +16,7 @@ _ENDS = {"aqm": "senders", "reverse_aqm": "receivers"}
 def cautions(scenarios: Iterable[Scenario]) -> list[str]:
     """List the remarks on the scenarios of a result or a comparison, one sentence each; mostly there are none."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    steps = []
+    steps: list[str] = []
     for scenario in scenarios:
         for path, table, senders in _queues(scenario):
             key = _unset(path, table)
