@@ -33,6 +33,9 @@ EACH_FOR_ITSELF = (
 )
 """How to read many intervals; nothing is corrected for their number."""
 
+_ROUNDING = 1e-12
+"""The half width of an interval, as a fraction of the mean, that rounding leaves where all values are the same."""
+
 _SHORTEST = 16
 """The smallest width to which labels are broken."""
 
@@ -184,11 +187,22 @@ def _from_an_engine(results: Mapping[str, Result], found: Sequence[Difference]) 
 
 
 def signed(metric: Metric, difference: float | None, half: float | None) -> str:
-    """Format a difference in the metric's unit for readers, ``+1.2 ± 0.4 *``; the star: its interval excludes 0."""
+    """Format a difference in the metric's unit for readers, ``+1.2 ± 0.4 *``; the star: its interval excludes 0.
+
+    There is no interval where all seeds have the same difference, and no star at a difference that rounds to 0.
+    """
     if difference is None:
         return "-"
-    spread = "" if half is None else f" ± {metric.text(half)} {'*' if abs(difference) > half else ' '}"
-    return f"{difference * metric.scale:+.{metric.digits}f}{spread}"
+    text = f"{difference * metric.scale:+.{metric.digits}f}"
+    if half is None or not _varies(difference, half):
+        return text
+    starred = abs(difference) > half and float(text) != 0
+    return f"{text} ± {metric.text(half)} {'*' if starred else ' '}"
+
+
+def _varies(value: float, half: float | None) -> bool:
+    """Return whether the seeds differ in more than the rounding of their mean."""
+    return half is not None and half > _ROUNDING * abs(value)
 
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
@@ -228,6 +242,10 @@ def notes(results: Mapping[str, Result]) -> list[str]:
         if result.elsewhere:
             queue = f"{printable(label)}: the queue" if len(results) > 1 else "The queue"
             remarks.append(f"{queue} under study never filled: {bottleneck(result)}")
+    same = [printable(label) for label, result in results.items() if _is_one_run(result)]
+    if same:
+        whose = "All seeds give" if len(same) == len(results) else f"All seeds of {', '.join(same)} give"
+        remarks.append(f"{whose} the same run, because nothing in it is random: there is no interval.")
     if len(first.links) > 1:
         remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():
@@ -245,6 +263,12 @@ def notes(results: Mapping[str, Result]) -> list[str]:
     return remarks
 
 
+def _is_one_run(result: Result) -> bool:
+    """Return whether several seeds have given the same run."""
+    first, *others = (run.metrics for run in result.runs)
+    return bool(others) and all(other == first for other in others)
+
+
 def bottleneck(result: Result) -> str:
     """Name the links that were the bottleneck in place of the observed one, and what to set."""
     (link, used), *others = sorted(result.elsewhere.items(), key=lambda one: -one[1])
@@ -258,8 +282,9 @@ def bottleneck(result: Result) -> str:
 def interval(metric: Metric, summary: Summary, runs: int) -> str:
     """Format a metric's mean and its confidence interval in the metric's unit for readers: ``98.2 ± 1.1``.
 
-    If only three of four runs have a value, ``(3 of 4)`` follows.
+    There is no interval where all runs have the same value. If only three of four runs have one, ``(3 of 4)`` follows.
     """
     mean = metric.text(summary.mean)
-    spread = "" if summary.ci95 is None else f" ± {metric.text(summary.ci95)}"
+    varies = summary.mean is not None and _varies(summary.mean, summary.ci95)
+    spread = f" ± {metric.text(summary.ci95)}" if varies else ""
     return mean + spread + share(summary, runs)
