@@ -1,6 +1,7 @@
 //! Recordings of traffic: CSV, pcap and pcapng files as times and sizes.
 
 mod capture;
+mod frame;
 mod recording;
 
 use crate::model::Arrival;

@@ -2,6 +2,7 @@
 //! engine's sizes on the wire. If it is not known (no IP, or too little of it captured), it is the length in the file,
 //! whatever part of it belongs to the link.
 
+use super::frame::ip_length;
 use super::recording::Recording;
 use crate::model::Arrival;
 use pcap_parser::nom::{Err as Failure, IResult};
@@ -10,12 +11,6 @@ use pcap_parser::traits::PcapNGPacketBlock as _;
 use pcap_parser::{
     Linktype, PcapError, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header,
 };
-
-const ETHERNET: Linktype = Linktype(1);
-/// IP without a link's header: LINKTYPE_RAW with its two old numbers, LINKTYPE_IPV4, LINKTYPE_IPV6.
-const RAW: [Linktype; 5] = [Linktype(101), Linktype(12), Linktype(14), Linktype(228), Linktype(229)];
-/// Ethernet types of VLAN tags, which precede the packet's own type.
-const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 pub(super) fn is_pcap(bytes: &[u8]) -> bool {
     let magic = [0xa1b2_c3d4_u32, 0xa1b2_3c4d, 0xa1b2_cd34];
@@ -51,21 +46,20 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         _ => parse_pcap_frame,
     };
     let tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
-    let mut recording = Recording::default();
+    let mut packets = Vec::new();
     while offset < bytes.len() {
         let (packet, next) = parsed(frame(&bytes[offset..]), bytes, offset, "packet")?;
         let nanos = i128::from(packet.ts_sec) * 1_000_000_000 + i128::from(packet.ts_usec) * tick;
         let size = size(header.network, packet.data, packet.origlen);
-        recording.add(nanos, size).map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
+        packets.push((nanos, size, offset));
         offset = next;
     }
-    Ok(recording.arrivals)
+    in_order(packets)
 }
 
 /// The packets of a pcapng file, of all its interfaces.
 pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
-    let (mut recording, mut interfaces, mut big_endian, mut offset) =
-        (Recording::default(), vec![], false, 0);
+    let (mut packets, mut interfaces, mut big_endian, mut offset) = (Vec::new(), vec![], false, 0);
     while offset < bytes.len() {
         let rest = &bytes[offset..];
         // Each section has its own byte order, in the third word of its header.
@@ -88,10 +82,7 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
                 let ticks = (i128::from(packet.ts_high) << 32) + i128::from(packet.ts_low);
                 let nanos =
                     ticks * 1_000_000_000 / i128::from(resolution) + i128::from(start) * 1_000_000_000;
-                let size = size(link, packet.packet_data(), packet.origlen);
-                recording
-                    .add(nanos, size)
-                    .map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
+                packets.push((nanos, size(link, packet.packet_data(), packet.origlen), offset));
             }
             Block::SimplePacket(_) => {
                 return Err(format!(
@@ -102,38 +93,21 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         }
         offset = next;
     }
+    in_order(packets)
+}
+
+/// The packets, each with its time, size and place, in the order of time: that of a file may differ, because the queues of
+/// a network card and several interfaces hand them over in turn.
+fn in_order(mut packets: Vec<(i128, u64, usize)>) -> Result<Vec<Arrival>, String> {
+    packets.sort_by_key(|&(nanos, ..)| nanos);
+    let mut recording = Recording::default();
+    for (nanos, size, offset) in packets {
+        recording.add(nanos, size).map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
+    }
     Ok(recording.arrivals)
 }
 
 /// The size of a packet that had `length` bytes on its link.
 fn size(link: Linktype, data: &[u8], length: u32) -> u64 {
-    let ip = match link {
-        ETHERNET => behind_ethernet(data),
-        _ if RAW.contains(&link) => Some(data),
-        _ => None,
-    };
-    let word =
-        |ip: &[u8], at: usize| ip.get(at..at + 2).map(|two| u64::from(u16::from_be_bytes([two[0], two[1]])));
-    let total = ip.and_then(|ip| match ip.first()? >> 4 {
-        4 => word(ip, 2),
-        6 => word(ip, 4).filter(|&payload| payload > 0).map(|payload| payload + 40),
-        _ => None,
-    });
-    // A length of 0 is in packets that a network card was to segment.
-    total.filter(|&total| total > 0).unwrap_or(u64::from(length))
-}
-
-/// The IP packet in an Ethernet frame.
-fn behind_ethernet(frame: &[u8]) -> Option<&[u8]> {
-    let mut at = 12;
-    loop {
-        let kind = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
-        at += if TAGS.contains(&kind) { 4 } else { 2 };
-        if matches!(kind, 0x0800 | 0x86dd) {
-            return frame.get(at..);
-        }
-        if !TAGS.contains(&kind) {
-            return None;
-        }
-    }
+    ip_length(link, data).unwrap_or(u64::from(length))
 }
