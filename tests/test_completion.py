@@ -81,3 +81,18 @@ def test_fish_completes_with_the_summary_of_a_command() -> None:
     command = [sys.executable, "-m", "aqmlab"]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
     assert done.stdout == "doctor\tCheck what this machine can run.\n"
+
+
+def test_no_class_is_executed(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text(
+        "import aqmlab\nopen('executed', 'w').close()\n\n\nclass Evil(aqmlab.AQM):\n"
+        "    target = aqmlab.param(0.02, 's', 'Target')\n    p = aqmlab.signal()\n\n"
+        "    def on_enqueue(self, packet, queue):\n        return aqmlab.DROP\n"
+    )
+    (tmp_path / "evil.toml").write_text(
+        '[aqm]\nname = "evil.py:Evil"\ntarget = "5 ms"\n[dumbbell]\n[[traffic]]\nname = "mine"\n'
+    )
+    assert offered(tmp_path, "run", "evil.toml", "--set", "aqm.t") == ["aqm.target="]
+    assert offered(tmp_path, "run", "evil.toml", "--class", "m") == ["mine"]
+    assert offered(tmp_path, "run", "evil.toml", "--link", "b") == ["bottleneck"]
+    assert not (tmp_path / "executed").exists()

@@ -1,5 +1,6 @@
 """The file of the fate of every packet, and the same packets in the simulator."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -173,6 +174,35 @@ def test_the_packet_engine_writes_what_a_link_sends_and_loses(quick_cli: Cli, tm
 
 
 @pytest.mark.skipif(not shutil.which("tshark"), reason="there is no tshark")
+def test_a_time_in_which_nothing_happens_ends(quick_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text('duration = "2 s"\n[dumbbell]\ndelay = "300 ms"\n[[traffic]]\nstart = "1 s"\n')
+    done = quick_cli("run", str(tmp_path / "x.toml"), "--pcapng", str(tmp_path / "x.pcapng"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.pcapng").stat().st_size > 1000
+
+
+def test_a_run_that_fails_leaves_the_file_as_it_was(quick_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        "import aqmlab\n\n\nclass Odd(aqmlab.AQM):\n    def on_enqueue(self, packet, queue):\n"
+        "        return 1 // (queue.now < 1)\n"
+    )
+    (tmp_path / "x.toml").write_text('aqm = "odd.py:Odd"\nduration = "2 s"\n[dumbbell]\n[[traffic]]\n')
+    (tmp_path / "x.pcapng").write_text("old")
+    done = quick_cli("run", str(tmp_path / "x.toml"), "--pcapng", str(tmp_path / "x.pcapng"))
+    assert done.returncode == 1
+    assert (tmp_path / "x.pcapng").read_text() == "old"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["odd.py", "x.pcapng", "x.toml"]
+
+
+@pytest.mark.parametrize("option", ["--pcapng", "--csv"])
+def test_a_pipe_or_device_is_not_replaced(quick_cli: Cli, tmp_path: Path, option: str) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    done = quick_cli("run", "quickstart", option, str(tmp_path / "pipe.csv"))
+    assert done.returncode in (1, 2)
+    assert "must be a regular file" in done.stderr
+    assert (tmp_path / "pipe.csv").is_fifo()
+
+
 def test_another_program_follows_the_conversations(quick_cli: Cli, tmp_path: Path) -> None:
     file, result = links_file(quick_cli, tmp_path)
     checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:FALSE"]

@@ -321,8 +321,11 @@ def test_a_neighbour_is_refused(overload: Scenario, chance: Path, monkeypatch: p
             "start it as 0.0",
         ),
         ("def on_enqueue(self, packet, queue):\n    self.x = 0.5", "sets self.x, which start() does not set"),
-        ("def on_enqueue(self, packet, queue):\n    return len(str(self))", "uses self as a whole"),
-        ("def on_enqueue(self, packet, queue):\n    return 0.5", "returns a value of the type"),
+        ("def on_enqueue(self, packet, queue):\n    return 0 if self else 2", "uses self as a whole"),
+        (
+            "def on_enqueue(self, packet, queue):\n    return 0.5",
+            "fraction, which is no verdict",
+        ),
     ],
 )
 def test_what_cannot_be_compiled_says_why_and_runs_in_python(
@@ -345,6 +348,14 @@ SAME = {
     "return 2 if a * b < 0.005 else 0",
     "rounding": "self.n = round(queue.delay * 1e3) + int(queue.delay * 777) - math.ceil(queue.delay)\n"
     "return 2 if self.n % 23 == 3 else 0",
+    "shifts": "self.n += 1\nx = (50 - self.n) >> (self.n % 130)\n"
+    "return 2 if (x == 0 and self.n % 29 == 3) or (x == -1 and self.n % 31 == 2) else 0",
+    "masks": "self.n = (self.n * 6364136 + packet.flow % 4096) & 0xFFFFFFFF\n"
+    "return 2 if ((self.n >> 7) & 0x3F & ~8 | 2) == 7 else 0",
+    "signs": "return 2 if (-1) ** queue.now_ns < 0 and queue.packets % 5 == 4 else 0",
+    "mixed": "x = 0\nif packet.size > 300:\n    x = queue.delay\ny = max(x, 0) * 3 - min(1, x)\nself.f = max(y, 0)\n"
+    "return 2 if self.f > 0.1 and y % 0.01 < 5e-4 else 0",
+    "members": "return 2 if packet.size in (1500, 200) and queue.packets not in (30, 31) and queue.packets > 40 else 0",
     "chain": "return 2 if 20 < queue.packets <= 60 and not packet.udp and packet.size > 300 else None",
 }
 """Bodies of on_enqueue that are compiled, and whose verdicts are the same."""
@@ -368,6 +379,11 @@ def test_arithmetic_is_that_of_python(overload: Scenario, tmp_path: Path, name: 
 LEFT_TO_PYTHON = {
     "a whole number beyond 64 bits": "self.n = self.n * 3\nreturn 2 if self.n % 7 == 0 else 0",
     "a shift beyond 64 bits": "self.n += 1\nreturn 2 if (1 << self.n) % 13 == 1 else 0",
+    "a shift by less than nothing": "return 2 if queue.packets >> (30 - queue.packets) == -1 else 0",
+    "a comparison beyond the whole floats": "n = 2**53 + queue.packets % 2\nreturn 2 if n > 9007199254740992.0 else 0",
+    "equality beyond the whole floats": "n = 2**53 + queue.packets % 2\n"
+    "return 2 if n == 9007199254740992.0 and queue.packets > 30 else 0",
+    "a zero below zero": "x = max(0, queue.delay - 0.01)\nreturn 2 if math.copysign(1.0, -x) < 0 else 0",
     "a power of whole numbers": "return 2 if 2 ** -self.n == 0.5 and queue.packets > 30 else 0",
     "a quotient of large whole numbers": "return 2 if 9007199254740993 * (queue.packets + 1) / 7 > 1e17 else 0",
     "an index beyond the array": "self.n += 1\nreturn 2 if self.w[self.n] > 0 else 0",
@@ -405,24 +421,51 @@ def test_what_compiled_code_cannot_decide_is_left_to_python(
     assert ended() == found
 
 
+RATES = """\
+def on_enqueue(self, packet, queue):
+    rate = 3e6 if queue.now < 2 else 0.5e6 if queue.now < 4 else 20e6
+    if abs(queue.delay * rate - queue.bytes * 8) > 1e-6 * queue.bytes:
+        raise ValueError
+    self.seen += queue.delay > 0.2
+    return 2 if queue.delay > 0.3 else 0
+"""
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+@pytest.mark.parametrize("inside", ["{}", "fq:aqm='{}'"])
+def test_the_delay_is_that_at_the_present_rate(
+    overload: Scenario, tmp_path: Path, inside: str, interpreted: bool
+) -> None:
+    reference = written(tmp_path, f"def start(self, port):\n    self.seen = 0\n{RATES}")
+    scenario = overload.with_({"dumbbell.changes": ["2 s: 0.5 Mbit/s", "4 s: 20 Mbit/s"], "duration": "6 s"})
+    found = outcome(scenario.with_aqm(inside.format(reference)), interpreted=interpreted)
+    assert found["links"]["bottleneck"]["drops_early"] > 100
+
+
 _ON = "def on_enqueue(self, packet, queue):\n    "
 _START = "def start(self, port):\n    import numpy as np\n    "
 
 REFUSED = {
     "f calls itself": f"def f(self):\n    return self.f()\n{_ON}return self.f()",
-    "no verdict": f"{_ON}return self.g() > 3\ndef g(self):\n    return 1",
-    "catches": f"{_ON}try:\n        return 0\n    except Exception:\n        return 2",
-    "inverts bits": f"{_ON}return 2 if ~queue.packets == 3 else 0",
+    "returns true or false, which is no verdict": f"{_ON}return self.g() > 3\ndef g(self):\n    return 1",
+    "not compiled: try": f"{_ON}try:\n        return 0\n    except Exception:\n        return 2",
+    "its number is true or false": f"{_ON}return 2 if ~packet.ect == 3 else 0",
     "calls sum()": f"{_ON}return 2 if sum((1, queue.packets)) > 9 else 0",
-    "rounds to digits": f"{_ON}return 2 if round(queue.delay, 3) > 0.1 else 0",
-    "changes CAP": f"{_START}global CAP\n    CAP = port.rate\n{_ON}pass",
-    "not part of self": f"{_START}type(self).cap = 3\n{_ON}pass",
+    "calls round() of": f"{_ON}return 2 if round(queue.delay, 3) > 0.1 else 0",
+    "not compiled: global CAP": f"{_ON}global CAP\n    CAP = 3",
+    "not part of self": f"{_ON}type(self).cap = 3",
     "shares its elements": f"{_START}self.a = self.b = np.zeros(3)\n{_ON}pass",
     "depend on the port": f"{_START}self.a = np.zeros(int(port.buffer))\n{_ON}pass",
     "of the type float32": f"{_START}self.a = np.float32(1)\n{_ON}pass",
-    "calls sum of an array": f"{_START}self.a = np.zeros(9)\n{_ON}return 2 if self.a.sum() > 1 else 0",
+    "calls self.a.sum, which": f"{_START}self.a = np.zeros(9)\n{_ON}return 2 if self.a.sum() > 1 else 0",
     "a default that is no number": f"def f(self, limit=(3,)):\n    return 0\n{_ON}return self.f()",
-    "in another way than by an assignment": f"{_START}self.n = 0\n{_ON}for self.n in range(3):\n        pass",
+    "beyond 64 bits": f"{_ON}return 2 if (queue.packets - 10) & 0xFFFFFFFFFFFFFFFF > 5 else 0",
+    "n is a number with a fraction, and elsewhere nothing": f"{_ON}n = None\n    n = queue.delay",
+    "x may have no value here": f"{_ON}if packet.ect:\n        x = 1\n    return 2 if x else 0",
+    "+ of true or false and true or false": f"{_ON}return 2 if packet.ect + packet.udp else 0",
+    "one of its parts": f"{_ON}x = queue.packets or 3",
+    "Odd has a method __setattr__": f"def __setattr__(self, name, value):\n    pass\n{_ON}pass",
+    "of the type array of bool": f"{_START}self.a = np.zeros(3, bool)\n{_ON}pass",
 }
 """Classes that run in Python only, with the reason."""
 

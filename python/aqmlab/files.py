@@ -31,6 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     temporary = _beside(path)
     try:
+        _refuse_special(path)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
@@ -54,6 +55,14 @@ def _beside(path: Path) -> Path:
     return Path(name)
 
 
+def _refuse_special(path: Path) -> None:
+    """Refuse to put a file in the place of a device, a pipe, a socket or a folder."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "must be a regular file", os.fspath(path))
+
+
 def _name(error: BaseException, path: Path, temporary: Path) -> None:
     """Let an error name a file, not the temporary one; the error of a full disk has no name of a file."""
     if isinstance(error, OSError) and error.filename in (None, os.fspath(temporary)):
@@ -62,8 +71,7 @@ def _name(error: BaseException, path: Path, temporary: Path) -> None:
 
 def prove(path: Path) -> None:
     """Check that `path` can be written, and leave everything there as it is; raise OSError if it cannot."""
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    _refuse_special(path)
     missing = [folder for folder in path.parents if not folder.exists()]
     _beside(path).unlink()
     for folder in missing:
@@ -112,6 +120,7 @@ def write_whole(path: Path, data: bytes | Iterable[bytes]) -> None:
 
     Until the file is whole, its name matches no pattern for `path`.
     """
+    _refuse_special(path)
     # Programs that read a whole folder, such as pandas, skip names that begin with a dot.
     temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:

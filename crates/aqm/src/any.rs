@@ -4,7 +4,7 @@ use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
 use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
 use crate::discipline::{Eviction, Label, Lane};
 use crate::params::{Field, Kind, Range, Value};
-use crate::unit::{Span, Time};
+use crate::unit::{Rate, Span, Time};
 
 /// Any algorithm. A link has one, so its size does not matter.
 #[derive(Clone, Debug)]
@@ -225,6 +225,14 @@ impl AnyDiscipline {
     /// See [`Aqm::rests`](crate::Aqm::rests); algorithms on several queues do not rest.
     pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
         matches!(self, Self::One(aqm) if aqm.rests(buffer))
+    }
+
+    /// See [`Instance::set_rate`](crate::foreign::Instance::set_rate).
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        match self {
+            Self::One(aqm) => aqm.set_rate(rate),
+            Self::Several(several) => several.set_rate(rate),
+        }
     }
 
     /// See [`Instance::steer`](crate::foreign::Instance::steer); algorithms that are not foreign ignore the value.

@@ -4,7 +4,7 @@ use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::foreign;
 use crate::params::{ParamError, Params, Spec, Value};
-use crate::unit::{Span, Time};
+use crate::unit::{Rate, Span, Time};
 
 aqms! {
     one queue {

@@ -2,7 +2,7 @@
 
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Params};
-use crate::unit::{Span, Time};
+use crate::unit::{Rate, Span, Time};
 
 /// One of the queues that share a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -136,6 +136,9 @@ pub trait Discipline: Sized {
     fn reads_acks(&self) -> bool {
         false
     }
+
+    /// Hands the rate that the link has from now on to the algorithms inside: a foreign one reads it.
+    fn set_rate(&mut self, _rate: Rate) {}
 
     /// Hands over the label of the packet that arrives next.
     fn on_label(&mut self, _label: Label) {}

@@ -303,6 +303,14 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.on_period(now, queue),)* Self::Foreign(aqm) => aqm.on_period(now, queue) }
             }
 
+            /// The link has this rate from now on. Only a foreign algorithm reads it: those here have that of their
+            /// [`Port`], as their sources have a configured one.
+            pub(crate) fn set_rate(&mut self, rate: Rate) {
+                if let Self::Foreign(aqm) = self {
+                    aqm.set_rate(rate);
+                }
+            }
+
             /// See [`Aqm::rests`].
             #[must_use]
             pub fn rests(&self, queue: &Backlog) -> bool {
@@ -400,6 +408,11 @@ macro_rules! aqms {
             /// See [`Discipline::on_label`].
             pub(crate) fn on_label(&mut self, label: Label) {
                 match self { $(Self::$type_n(several) => several.on_label(label)),* }
+            }
+
+            /// See [`Discipline::set_rate`].
+            pub(crate) fn set_rate(&mut self, rate: Rate) {
+                match self { $(Self::$type_n(several) => several.set_rate(rate)),* }
             }
 
             /// See [`Discipline::paused_until`].

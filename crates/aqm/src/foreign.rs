@@ -45,8 +45,8 @@ pub trait Maker: Send + Sync + Debug {
 
 /// The control law of an algorithm whose state is its drop probability.
 pub trait Law: Send + Sync + Debug {
-    /// dp/dt in 1/s at a queue of `q` packets of the usual size and the probability `p`.
-    fn rate(&self, q: f64, p: f64) -> f64;
+    /// dp/dt in 1/s at a queue of `q` packets of the usual size that grows by `dq` packets/s, and the probability `p`.
+    fn rate(&self, q: f64, p: f64, dq: f64) -> f64;
 }
 
 /// An algorithm at work on one queue. The methods mean what those of [`Aqm`](crate::Aqm) do.
@@ -65,6 +65,8 @@ pub trait Instance: Send + Sync + Debug {
     fn on_idle(&mut self, now: Time);
     fn on_period(&mut self, now: Time, queue: &Backlog);
     fn signals(&self, visit: &mut dyn FnMut(usize, f64));
+    /// From now on the link has this rate, at first that of the port.
+    fn set_rate(&mut self, _rate: Rate) {}
     /// Takes a value that the host decides while the run goes on; only an algorithm that asks for one has a use for it.
     fn steer(&mut self, _value: f64) {}
     /// A copy in the same state.
@@ -305,6 +307,8 @@ pub fn written(spec: &Spec, number: f64) -> Value {
 pub struct Running {
     params: Params,
     port: Port,
+    /// The link's present rate.
+    rate: Rate,
     period: Option<Span>,
     instance: Option<Box<dyn Instance>>,
 }
@@ -312,7 +316,7 @@ pub struct Running {
 impl Clone for Running {
     fn clone(&self) -> Self {
         let instance = self.instance.as_ref().map(|instance| instance.copy());
-        Self { params: self.params.clone(), port: self.port, period: self.period, instance }
+        Self { params: self.params.clone(), port: self.port, rate: self.rate, period: self.period, instance }
     }
 }
 
@@ -320,18 +324,20 @@ impl Clone for Running {
 impl Running {
     #[must_use]
     pub fn new(params: &Params, port: &Port) -> Self {
-        Self { params: params.clone(), port: *port, period: params.period(), instance: None }
+        Self { params: params.clone(), port: *port, rate: port.rate, period: params.period(), instance: None }
     }
 
     #[cold]
-    fn make(params: &Params, port: &Port) -> Box<dyn Instance> {
-        params.declaration.maker.make(&params.all_plain(), port)
+    fn make(params: &Params, port: &Port, rate: Rate) -> Box<dyn Instance> {
+        let mut made = params.declaration.maker.make(&params.all_plain(), port);
+        made.set_rate(rate);
+        made
     }
 
     #[inline]
     fn instance(&mut self) -> &mut dyn Instance {
-        let (params, port) = (&self.params, &self.port);
-        &mut **self.instance.get_or_insert_with(|| Self::make(params, port))
+        let (params, port, rate) = (&self.params, &self.port, self.rate);
+        &mut **self.instance.get_or_insert_with(|| Self::make(params, port, rate))
     }
 
     #[inline]
@@ -401,6 +407,14 @@ impl Running {
 
     pub fn resume(&mut self, before: Self) {
         self.instance = before.instance;
+        self.set_rate(before.rate);
+    }
+
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+        if let Some(instance) = &mut self.instance {
+            instance.set_rate(rate);
+        }
     }
 
     pub fn steer(&mut self, value: f64) {

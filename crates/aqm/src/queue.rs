@@ -9,7 +9,7 @@ use crate::any::AnyDiscipline;
 use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
 use crate::discipline::{Ack, Eviction, Head, Label, Lane};
 use crate::ring::Ring;
-use crate::unit::{Limit, Span, Time};
+use crate::unit::{Limit, Rate, Span, Time};
 
 /// A packet as a host stores it.
 pub trait Frame: Copy {
@@ -238,6 +238,11 @@ impl<T: Frame> Queue<T> {
     #[must_use]
     pub const fn algorithm(&self) -> &AnyDiscipline {
         &self.algorithm
+    }
+
+    /// Tells a foreign algorithm, also one inside another, the rate that the link has from now on.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.algorithm.set_rate(rate);
     }
 
     /// Hands a value to a foreign algorithm; see [`Instance::steer`](crate::foreign::Instance::steer).

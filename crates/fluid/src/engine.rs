@@ -345,7 +345,8 @@ impl Fluid {
         slope[OVERFLOW] = refused * spared;
         slope[SENT] = if rests { passed } else { c };
         let idle = if rests { 1.0 - passed / c } else { 0.0 };
-        slope[OWN..OWN + FLOWING].copy_from_slice(&rule.flow(&now, p, idle));
+        let own = rule.flow(&now, p, slope[QUEUE], idle);
+        slope[OWN..OWN + FLOWING].copy_from_slice(&own);
         let total = 1.0 - (1.0 - p) * (1.0 - refused);
         let accepted = [(1.0 - p) * (1.0 - refused), 1.0 - refused];
         for (class, flows) in flows.iter().enumerate() {

@@ -252,10 +252,10 @@ impl Rule {
         }
     }
 
-    /// The derivatives of its state, while a share p of the arrivals is dropped early and the link is idle for a part
-    /// of the time.
+    /// The derivatives of its state, while a share p of the arrivals is dropped early, the queue grows by `dq` packets/s
+    /// and the link is idle for a part of the time.
     #[inline]
-    pub(crate) fn flow(&self, now: &Instant, p: f64, idle: f64) -> [f64; FLOWING] {
+    pub(crate) fn flow(&self, now: &Instant, p: f64, dq: f64, idle: f64) -> [f64; FLOWING] {
         let q = now.q * self.scale;
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => {
@@ -264,7 +264,7 @@ impl Rule {
                 [follows * (q - now.own[0]), 0.0]
             }
             ControlLaw::Avq(avq) => avq.flow(now.arriving, now.own, p),
-            ControlLaw::Foreign(foreign) => [foreign.rate(q, p), 0.0],
+            ControlLaw::Foreign(foreign) => [foreign.rate(q, p, dq * self.scale), 0.0],
             _ => [0.0; FLOWING],
         }
     }

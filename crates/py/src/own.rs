@@ -241,7 +241,9 @@ impl Maker for Class {
             }
             let parameters = or_raise(self.parameters(py, values));
             let object = or_raise(plain::Object::new(py, declared, &parameters, port));
-            Some(Box::new(plain::Rate(object.object)) as Box<dyn Law>)
+            let of_change =
+                or_raise(declared.getattr("law_of_change").and_then(|of_change| of_change.extract()));
+            Some(Box::new(plain::Rule { object: object.object, of_change }) as Box<dyn Law>)
         })
     }
 }

@@ -34,8 +34,10 @@ fn advance_to_file(
     look: &Look,
     file: &mut Links<BufWriter<File>>,
 ) -> io::Result<()> {
+    let mut piece = run.now();
     loop {
-        let piece = until.min(run.now() + PIECE);
+        // Not from the present event on: nothing may happen for longer than a piece.
+        piece = until.min(piece + PIECE);
         run.advance(piece, || look.watch());
         if run.has_stopped() {
             return Ok(());

@@ -7,7 +7,7 @@ gets none. They run at each press of a key, so each imports what it needs alone.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,20 +97,17 @@ def formats(incomplete: str) -> list[str]:
 
 def setting(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete the path of a value of the scenario in the command line."""
-    found = _scenario(ctx)
-    return _beginning(incomplete, [f"{path}=" for path in _paths("", found.resolved)] if found else [])
+    return _beginning(incomplete, _in_scenario(ctx, lambda one: [f"{path}=" for path in _paths("", one.resolved)]))
 
 
 def link(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a link of the scenario in the command line."""
-    found = _scenario(ctx)
-    return _beginning(incomplete, found.managed_links if found else [])
+    return _beginning(incomplete, _in_scenario(ctx, lambda one: one.managed_links))
 
 
 def traffic(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a traffic entry of the scenario in the command line."""
-    found = _scenario(ctx)
-    return _beginning(incomplete, [entry["name"] for entry in found.resolved["traffic"]] if found else [])
+    return _beginning(incomplete, _in_scenario(ctx, lambda one: [entry["name"] for entry in one.resolved["traffic"]]))
 
 
 def _beginning(incomplete: str, values: Iterable[str]) -> list[str]:
@@ -129,14 +126,16 @@ def _files(incomplete: str, ending: str) -> list[str]:
     return _beginning(incomplete, [f"{prefix}{os.path.relpath(file, place)}" for file in found])
 
 
-def _scenario(ctx: typer.Context) -> Scenario | None:
-    """Return the scenario in the command line, or None if it does not load."""
+def _in_scenario(ctx: typer.Context, names: Callable[[Scenario], Iterable[str]]) -> Iterable[str]:
+    """Return names in the scenario in the command line, none if it does not load. No class in Python is executed."""
     from aqmlab import Scenario, ScenarioError
+    from aqmlab.own.source import outlined
 
     try:
-        return Scenario.load(ctx.params.get("scenario") or ctx.params.get("found") or "")
+        with outlined():
+            return names(Scenario.load(ctx.params.get("scenario") or ctx.params.get("found") or ""))
     except (OSError, ScenarioError):
-        return None
+        return []
 
 
 def _paths(path: str, value: Any) -> Iterable[str]:

@@ -109,6 +109,8 @@ def perform(
         raise typer.BadParameter(f"the {unable} engine has no packets; omit it", param_hint="--pcapng")
     if fates and not os.access(fates.parent, os.W_OK):
         raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
+    if fates:
+        require_writable_file(fates, "--pcapng")
 
     def simulate() -> Simulated:
         try:

@@ -36,6 +36,7 @@ from aqmlab.execute.glance import Glance
 from aqmlab.execute.preflight import Finding, Machine, findings
 from aqmlab.execute.preflight.guest import kernel_file, memory_folder
 from aqmlab.execute.task import Outcome, Task, as_parquet, packed, scenario_of
+from aqmlab.files import replacing
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
 
@@ -183,7 +184,8 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
         if task.fates:
-            shutil.move(folder / _FATES, task.fates)
+            with replacing(task.fates) as file:
+                shutil.copyfile(folder / _FATES, file)
         series, windows = (_read(folder / name) for name in ("series.arrow", "windows.arrow"))
         watch(1.0)
         return Outcome(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 
 from aqmlab import _core
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.task import Outcome, Task, advance, as_parquet, packed, scenario_of
+from aqmlab.files import replacing
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
 
@@ -31,6 +34,21 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
 
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:
     """Simulate a task; return None if `watch`, which is called with the fraction done, has returned False."""
+    if not task.fates:
+        return _perform(task, watch)
+    with suppress(_Stopped), replacing(task.fates) as file:
+        outcome = _perform(replace(task, fates=file), watch)
+        if outcome is None:
+            raise _Stopped  # half a file of packets is none
+        return outcome
+    return None
+
+
+class _Stopped(Exception):  # noqa: N818  not an error
+    """Raised where a run that writes a file has been stopped."""
+
+
+def _perform(task: Task, watch: Callable[[float], bool]) -> Outcome | None:
     scenario = scenario_of(task)
     if _calls_python(task, scenario):
         return _interpreted(task, scenario, watch)

@@ -79,7 +79,7 @@ class Queue(Protocol):
 
     @property
     def delay(self) -> float:
-        """The time in seconds that the link takes to send the waiting bytes at the rate of its `Port`."""
+        """The time in seconds that the link takes to send the waiting bytes at the rate that it has now."""
 
     @property
     def full(self) -> bool:
@@ -93,7 +93,7 @@ class Port:
     Attributes
     ----------
     rate : float
-        Rate in bit/s.
+        Rate in bit/s at the start; `Queue.delay` follows its changes.
     delay : float
         One-way propagation delay in seconds.
     buffer : float

@@ -2,46 +2,26 @@
 
 The methods become functions of three records: the state, which has the object's attributes, the packet and the queue.
 So ``self.p`` reads and writes a field of the state, and ``self.method(x)`` calls a function with the state as its first
-argument. The arithmetic is that of Python, as far as numba's is; the verdicts are the same bit for bit, which
-``aqmlab check`` tests.
+argument. The verdicts are those of Python bit for bit: see `aqmlab.own.rewrite`.
 """
 
 from __future__ import annotations
 
-import inspect
 import threading
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.own.algorithm import AQM
-from aqmlab.own.rewrite import RANDOM, NotCompiled, rewritten
+from aqmlab.own.kinds import COUNT, FIELDS, RANDOM, REAL, Array, Kind, NotCompiled
+from aqmlab.own.rewrite import Translation, translated
 from aqmlab.own.running import started
-from aqmlab.own.source import Declared, declared, where
+from aqmlab.own.source import Declared, declared
 
 if TYPE_CHECKING:
     import numpy
 
 _WORTH = 1_000_000
 """Packets that take Python as long as it takes to compile a class; fewer are cheaper without."""
-
-PACKET = MappingProxyType(
-    {
-        "size": "i8",
-        "service": "i8",
-        "flow": "i8",
-        "pair": "i8",
-        "sojourn_ns": "i8",
-        "sojourn": "f8",
-        "ect": "?",
-        "l4s": "?",
-        "udp": "?",
-    }
-)
-"""The record of the packet; crates/py/src/own/compiled.rs has the same."""
-
-QUEUE = MappingProxyType({"now_ns": "i8", "packets": "i8", "bytes": "i8", "now": "f8", "delay": "f8", "full": "?"})
-"""The record of the queue; crates/py/src/own/compiled.rs has the same."""
 
 
 class Code:
@@ -53,11 +33,14 @@ class Code:
         The record of the state.
     functions : dict
         The compiled function of each event that the class wants to know of.
+    translation : Translation
+        The text that was compiled.
     """
 
-    def __init__(self, layout: numpy.dtype[Any], functions: dict[str, Any]) -> None:
+    def __init__(self, layout: numpy.dtype[Any], functions: dict[str, Any], translation: Translation) -> None:
         self._layout = layout
         self._functions = functions
+        self._translation = translation
 
     def address(self, method: str) -> int:
         """Return the address of the function for an event, 0 if the class ignores it."""
@@ -69,11 +52,11 @@ class Code:
         return offset, dtype.name
 
     def state(self, made: AQM) -> bytes | None:
-        """Return the state of an object, None if its attributes are of other types than those that were compiled."""
+        """Return the state of an object, None if it, or a value that it uses, has changed since it was compiled."""
         import numpy as np
 
         try:
-            if _layout(made) != self._layout:
+            if _layout(made) != self._layout or not self._translation.is_current():
                 return None
         except NotCompiled:
             return None
@@ -141,7 +124,8 @@ def interpreted(algorithms: Iterable[tuple[str, str]], packets: float) -> bool:
 
 def _code(declared: Declared) -> Code:
     try:
-        import numba
+        import numba  # noqa: F401
+        import numpy as np
     except ModuleNotFoundError:
         raise NotCompiled("numba is not installed: pip install 'aqmlab[numba]'") from None
     from aqmlab.own import machine
@@ -152,20 +136,16 @@ def _code(declared: Declared) -> Code:
     for signal in declared.signals:
         if layout[signal.name].shape:
             raise NotCompiled(f"{declared.cls.__name__}.{signal.name} is an array, and a signal is a number")
-    names = [name for name in layout.names or () if name != RANDOM]
-    kinds = {name: layout[name].kind for name in names if layout[name].shape == ()}
-    functions = rewritten(declared, kinds, set(names) - set(kinds))
-    space = {**functions.space, **machine.NAMES}
-    exec(compile(functions.tree, declared.file, "exec"), space)
-    for name in functions.names:
-        space[name] = numba.njit(space[name], boundscheck=True)
-    made = {}
-    for method in declared.methods:
-        try:
-            made[method] = machine.callback(method, space[f"_own_{method}"], (layout, _record(PACKET), _record(QUEUE)))
-        except numba.core.errors.NumbaError as error:
-            raise NotCompiled(_brief(declared, method, error)) from None
-    return Code(layout, made)
+    translation = translated(declared, {name: _kind(layout[name]) for name in layout.names or () if name != RANDOM})
+    records = {"state": layout} | {name: np.dtype(list(fields.items()), align=True) for name, fields in FIELDS.items()}
+    return Code(layout, machine.made(translation, records), translation)
+
+
+def _kind(field: numpy.dtype[Any]) -> Kind:
+    """Return the kind of an attribute at the start."""
+    if field.shape == ():
+        return field.kind
+    return Array(REAL if field.base.kind == REAL else COUNT, len(field.shape))
 
 
 _PORT = (1e7, 0.01, 100.0, 1000)
@@ -209,35 +189,16 @@ def _layout(made: AQM) -> numpy.dtype[Any]:
             fields.append((name, "i8"))
         elif type(value) is float:
             fields.append((name, "f8"))
-        elif isinstance(value, np.ndarray) and value.dtype in (np.float64, np.int64, np.bool_) and value.size:
+        elif isinstance(value, np.ndarray) and value.dtype in (np.float64, np.int64) and value.size:
             if value.base is not None or any(np.shares_memory(value, other) for other in arrays):
                 raise NotCompiled(f"{type(made).__name__}.{name} shares its elements with another array")
             arrays.append(value)
             fields.append((name, value.dtype, value.shape))
         else:
-            kind = type(value).__name__
+            kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             hint = "; a numpy array of a fixed size can be compiled" if kind in ("list", "deque", "tuple") else ""
             raise NotCompiled(f"{type(made).__name__}.{name} is of the type {kind}{hint}")
     return np.dtype(fields, align=True)
 
 
-def _record(fields: Mapping[str, str]) -> numpy.dtype[Any]:
-    import numpy as np
-
-    return np.dtype(list(fields.items()), align=True)
-
-
-def _brief(declared: Declared, method: str, error: Exception) -> str:
-    """Return numba's objection in one line, with the line of the file to which it applies."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    place = f'File "{declared.file}", line '
-    at = [int(line.removeprefix(place).split(":")[0].rstrip(",")) for line in lines if line.startswith(place)]
-    line = at[-1] if at else inspect.unwrap(getattr(declared.cls, method)).__code__.co_firstlineno
-    ours = (line.removeprefix("TypingError: ") for line in reversed(lines))
-    says = next((line for line in ours if line.startswith(("sets ", "returns "))), "")
-    skipped = ("Failed in", "No implementation", "There are", "During:", "File ", "^", "<source", "def ", "-")
-    says = says or next((line for line in lines if not line.startswith(skipped)), lines[0])
-    return f"{where(declared.file, line)}: {says}"
-
-
-__all__ = ["PACKET", "QUEUE", "Code", "NotCompiled", "compiled", "defaults", "interpreted", "reason", "sample"]
+__all__ = ["Code", "NotCompiled", "compiled", "defaults", "interpreted", "reason", "sample"]

@@ -1,4 +1,8 @@
-"""What compiled code calls, and how the engine calls it; imported only where numba is installed."""
+"""What compiled code calls, and how the engine calls it; imported only where numba is installed.
+
+The ends of the names are the kinds of the numbers: ``_i`` for whole numbers of 64 bits, ``_f`` for floats. Each
+function has the result of Python, or raises an exception, after which Python decides.
+"""
 # numba reads the signatures of these functions, so they have no annotations.
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
 # mypy: disallow-incomplete-defs=False, check-untyped-defs=False
@@ -8,284 +12,208 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numba
 from numba.core import types
-from numba.core.errors import TypingError
-from numba.extending import overload
 
 from aqmlab import _core
-from aqmlab.own.rewrite import MATH
+from aqmlab.own.body import LIBM
+from aqmlab.own.kinds import ARGUMENTS
+from aqmlab.own.rewrite import Translation
+
+_MOST = 9.2e18
+"""Below 2**63: whole numbers up to here fit in 64 bits, and the float next to each does, too."""
+
+_EXACT = 2**53
+"""Whole numbers up to here are floats exactly."""
 
 _uniform = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(_core.uniform_address())
+_of_two = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
+_pow, _fmod = _of_two(("pow", ctypes.CDLL(None))), _of_two(("fmod", ctypes.CDLL(None)))
 
 
-@numba.njit
 def draw(source):
     if source == 0:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
     return _uniform(source)
 
 
+def nothing(x):
+    return 0
+
+
 @numba.njit
-def ns(seconds):
-    return int(seconds * 1e9 + 0.5)
+def exact_i(x):
+    """Return a whole number as a float that is equal to it."""
+    if not -_EXACT <= x <= _EXACT:
+        raise OverflowError
+    return float(x)
 
 
-def fraction(value):
-    """Return a value for an attribute that starts as a number with a fraction."""
-    raise NotImplementedError
+def mixed(x):
+    """Return a number that may be whole in Python, if it is then the same."""
+    if not abs(x) < _EXACT or (x == 0 and math.copysign(1.0, x) < 0):
+        raise OverflowError
+    return x
 
 
-def whole(value):
-    """Return a value for an attribute that starts as a whole number."""
-    raise NotImplementedError
+def add_i(a, b):
+    if abs(float(a) + float(b)) > _MOST:
+        raise OverflowError
+    return a + b
 
 
-def switch(value):
-    """Return a value for an attribute that starts as true or false."""
-    raise NotImplementedError
+def sub_i(a, b):
+    if abs(float(a) - float(b)) > _MOST:
+        raise OverflowError
+    return a - b
 
 
-def verdict(given):
-    """Return the number of a verdict, -1 for another value."""
-    raise NotImplementedError
+def mul_i(a, b):
+    if abs(float(a) * float(b)) > _MOST:
+        raise OverflowError
+    return a * b
 
 
-@overload(fraction)
-def _fraction(value):
-    if isinstance(value, types.Float | types.Integer | types.Boolean):
-        return lambda value: float(value)
-    raise TypingError(f"sets an attribute that starts as a number to a value of the type {value}")
+def div_i(a, b):
+    # Python rounds the quotient once; here both numbers become floats first.
+    return exact_i(a) / exact_i(b)
 
 
-@overload(whole)
-def _whole(value):
-    if isinstance(value, types.Integer | types.Boolean):
-        return lambda value: int(value)
-    raise TypingError(
-        f"sets an attribute that starts as a whole number to a value of the type {value}: start it as 0.0 if it is "
-        "a number with a fraction"
-    )
+def floordiv_i(a, b):
+    # The quotient of the least number and -1 has more than 64 bits.
+    if b == 0 or abs(float(a)) > _MOST:
+        raise ZeroDivisionError
+    return a // b
 
 
-@overload(switch)
-def _switch(value):
-    if isinstance(value, types.Boolean):
-        return lambda value: value
-    raise TypingError(f"sets an attribute that starts as true or false to a value of the type {value}")
+def mod_i(a, b):
+    if b == 0 or abs(float(a)) > _MOST:
+        raise ZeroDivisionError
+    return a % b
 
 
-def written(given):
-    """Return a verdict as a method returns it."""
-    raise NotImplementedError
+def pow_i(a, b):
+    if b < 0:
+        raise ValueError
+    found, base, left = 1, a, b
+    while left > 0:  # by squaring: the exponent may be a time in nanoseconds
+        if left & 1:
+            if abs(float(found) * float(base)) > _MOST:
+                raise OverflowError
+            found *= base
+        left >>= 1
+        if left > 0:
+            if abs(float(base) * float(base)) > _MOST:
+                raise OverflowError
+            base *= base
+    return found
 
 
-@overload(written)
-def _written(given):
-    if isinstance(given, types.NoneType | types.Integer | types.Optional):
-        return lambda given: given
-    raise TypingError(f"returns a value of the type {given}, which is no verdict")
+def lshift_i(a, b):
+    if b < 0 or b > 62 or abs(float(a)) * 2.0**b > _MOST:
+        raise OverflowError
+    return a << b
 
 
-@overload(verdict)
-def _verdict(given):
-    if isinstance(given, types.NoneType):
-        return lambda given: 0
-    if isinstance(given, types.Integer):
-        return lambda given: given if 0 <= given <= 2 else -1
-    if isinstance(given, types.Optional) and isinstance(given.type, types.Integer):
+def rshift_i(a, b):
+    if b < 0:
+        raise ValueError
+    return a >> min(b, 63)  # a processor takes the shift modulo 64
 
-        def optional(given):
-            if given is None:
-                return 0
-            return given if 0 <= given <= 2 else -1
 
-        return optional
-    raise TypingError(f"returns a value of the type {given}, which is no verdict")
+def neg_i(a):
+    if abs(float(a)) > _MOST:
+        raise OverflowError
+    return -a
 
 
-def add(a, b):
-    """Return a + b."""
-    raise NotImplementedError
+def abs_i(a):
+    if abs(float(a)) > _MOST:
+        raise OverflowError
+    return abs(a)
 
 
-def sub(a, b):
-    """Return a - b."""
-    raise NotImplementedError
+def int_f(x):
+    if not abs(x) < _MOST:
+        raise OverflowError
+    return int(x)
 
 
-def mul(a, b):
-    """Return a * b."""
-    raise NotImplementedError
+def round_f(x):
+    if not abs(x) < _MOST:
+        raise OverflowError
+    return round(x)
 
 
-def div(a, b):
-    """Return a / b."""
-    raise NotImplementedError
+def floor_f(x):
+    if not abs(x) < _MOST:
+        raise OverflowError
+    return math.floor(x)
 
 
-def shift(a, b):
-    """Return a << b."""
-    raise NotImplementedError
+def ceil_f(x):
+    if not abs(x) < _MOST:
+        raise OverflowError
+    return math.ceil(x)
 
 
-def power(a, b):
-    """Return a ** b."""
-    raise NotImplementedError
+def mod_f(a, b):
+    """Return a % b as CPython has it (float_rem)."""
+    if b == 0:
+        raise ZeroDivisionError
+    rest = _fmod(a, b)
+    if rest == 0:
+        return math.copysign(0.0, b)
+    return rest + b if (b < 0) != (rest < 0) else rest
 
 
-def integer(x):
-    """Return int(x)."""
-    raise NotImplementedError
+def floordiv_f(a, b):
+    """Return a // b as CPython has it (_float_div_mod)."""
+    if b == 0:
+        raise ZeroDivisionError
+    rest = _fmod(a, b)
+    quotient = (a - rest) / b
+    if rest != 0 and (b < 0) != (rest < 0):
+        quotient -= 1.0
+    if quotient == 0:
+        return math.copysign(0.0, a / b)
+    # math.floor would return a whole number, which is not for every float.
+    if abs(quotient) >= _EXACT or quotient != quotient:
+        return quotient
+    below = float(math.floor(quotient))
+    return below + 1.0 if quotient - below > 0.5 else below
 
 
-def nearest(x):
-    """Return round(x)."""
-    raise NotImplementedError
+def pow_f(a, b):
+    found = _pow(a, b)
+    if not math.isfinite(found):
+        raise ValueError
+    return found
 
 
-_MOST = 9.2e18
-"""Below 2**63: whole numbers up to here fit in 64 bits, and the float next to each does, too."""
+def sqrt_f(x):
+    if not 0 <= x < math.inf:
+        raise ValueError
+    return math.sqrt(x)
 
 
-_EXACT = 2.0**53
-"""Whole numbers up to here are floats exactly."""
+def least(a, b):
+    return b if b < a else a
 
 
-def _whole_numbers(*given):
-    return all(isinstance(one, types.Integer | types.Boolean) for one in given)
+def most(a, b):
+    return b if b > a else a
 
 
-@overload(add)
-def _add(a, b):
-    if not _whole_numbers(a, b):
-        return lambda a, b: a + b
-
-    def checked(a, b):
-        if abs(float(int(a)) + float(int(b))) > _MOST:
-            raise OverflowError
-        return int(a) + int(b)
-
-    return checked
-
-
-@overload(sub)
-def _sub(a, b):
-    if not _whole_numbers(a, b):
-        return lambda a, b: a - b
-
-    def checked(a, b):
-        if abs(float(int(a)) - float(int(b))) > _MOST:
-            raise OverflowError
-        return int(a) - int(b)
-
-    return checked
-
-
-@overload(mul)
-def _mul(a, b):
-    if not _whole_numbers(a, b):
-        return lambda a, b: a * b
-
-    def checked(a, b):
-        if abs(float(int(a)) * float(int(b))) > _MOST:
-            raise OverflowError
-        return int(a) * int(b)
-
-    return checked
-
-
-@overload(div)
-def _div(a, b):
-    if not _whole_numbers(a, b):
-        return lambda a, b: a / b
-
-    def checked(a, b):
-        # Python rounds the quotient once; here both numbers become floats first.
-        if abs(float(int(a))) > _EXACT or abs(float(int(b))) > _EXACT:
-            raise OverflowError
-        return int(a) / int(b)
-
-    return checked
-
-
-@overload(shift)
-def _shift(a, b):
-    def checked(a, b):
-        if b < 0 or b > 62 or abs(float(a)) * 2.0**b > _MOST:
-            raise OverflowError
-        return a << b
-
-    return checked
-
-
-@overload(power)
-def _power(a, b):
-    if _whole_numbers(a, b):
-
-        def whole_power(a, b):
-            if b < 0:
-                raise ValueError
-            found = 1
-            for _ in range(b):
-                if abs(float(found) * float(a)) > _MOST:
-                    raise OverflowError
-                found *= a
-            return found
-
-        return whole_power
-
-    def real_power(a, b):
-        # Python's, by the same function: numba would multiply for small exponents, and round differently.
-        found = _pow(float(a), float(b))
-        if not math.isfinite(found) or (found != found):
-            raise ValueError
-        return found
-
-    return real_power
-
-
-@overload(integer)
-def _integer(x):
-    if _whole_numbers(x):
-        return lambda x: int(x)
+def _from_libm(name):
+    """Return a function of the C library that fails where that of `math` raises an exception."""
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)((name, ctypes.CDLL(None)))
 
     def checked(x):
-        if not abs(x) < _MOST:
-            raise OverflowError
-        return int(x)
-
-    return checked
-
-
-@overload(nearest)
-def _nearest(x):
-    if _whole_numbers(x):
-        return lambda x: int(x)
-
-    def checked(x):
-        if not abs(x) < _MOST:
-            raise OverflowError
-        return round(x)
-
-    return checked
-
-
-_pow = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(("pow", ctypes.CDLL(None)))
-
-
-def _real(name):
-    """Return a function of `math` that fails where Python's raises an exception."""
-    function = getattr(math, name)
-
-    @numba.njit
-    def checked(x):
-        if not math.isfinite(x):
-            raise ValueError
-        found = function(float(x))
+        found = function(x)
         if not math.isfinite(found):
             raise ValueError
         return found
@@ -293,56 +221,54 @@ def _real(name):
     return checked
 
 
-def _to_whole(name):
-    """Return a function of `math` from a number to a whole number; fails where it needs more than 64 bits."""
-    function = getattr(math, name)
+_FUNCTIONS = {
+    "exact": exact_i,
+    "min": least,
+    "max": most,
+    "trunc_f": int_f,
+    "copysign": math.copysign,
+    "isfinite": math.isfinite,
+    "isinf": math.isinf,
+    "isnan": math.isnan,
+    **{f"{name}_f": _from_libm(name) for name in LIBM},
+    **{
+        one.__name__: one
+        for one in (
+            draw, nothing, mixed, add_i, sub_i, mul_i, div_i, floordiv_i, mod_i, pow_i, lshift_i, rshift_i, neg_i,
+            abs_i, int_f, round_f, floor_f, ceil_f, mod_f, floordiv_f, pow_f, sqrt_f,
+        )
+    },
+}  # fmt: skip
 
-    @numba.njit
-    def checked(x):
-        if not abs(x) < _MOST:
-            raise OverflowError
-        return int(function(x))
+_AS_THEY_ARE = (exact_i, math.copysign, math.isfinite, math.isinf, math.isnan)
 
-    return checked
-
-
-_ROUNDING = ("floor", "ceil", "trunc")
-
-NAMES = {
-    "_draw": draw,
-    "_ns": ns,
-    "_set_f": fraction,
-    "_set_i": whole,
-    "_set_b": switch,
-    "_verdict": written,
-    "_add": add,
-    "_sub": sub,
-    "_mul": mul,
-    "_div": div,
-    "_shift": shift,
-    "_pow": power,
-    "_int": integer,
-    "_round": nearest,
-    **{f"_math_{name}": (_to_whole if name in _ROUNDING else _real)(name) for name in MATH},
+NAMES: dict[str, Any] = {"_inf": math.inf, "_nan": math.nan} | {
+    f"_{name}": one if one in _AS_THEY_ARE else numba.njit(one) for name, one in _FUNCTIONS.items()
 }
-"""The names by which rewritten methods call these functions."""
+"""The names by which translated methods call these functions."""
 
 
-def callback(method: str, function: Any, records: Sequence[Any]) -> Any:
-    """Return a function for the engine that calls the compiled `function` for the event `method`.
+def made(translation: Translation, records: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a function for the engine for each event; it returns -1 after an exception.
 
-    `records` are the layouts of the state, the packet and the queue. The function returns -1 if there was an exception.
+    `records` are the layouts of the state, the packet and the queue.
     """
-    pointers = [types.CPointer(numba.from_dtype(record)) for record in records]
-    return numba.cfunc(types.int64(*pointers))(_CALLBACKS[method](function))
+    space = dict(NAMES)
+    for name, text in translation.functions.items():
+        exec(compile(text, f"<{name}>", "exec"), space)
+        space[name] = numba.njit(space[name], boundscheck=True)
+    pointers = [types.CPointer(numba.from_dtype(records[one])) for one in ("state", "packet", "queue")]
+    wrap = numba.cfunc(types.int64(*pointers))
+    return {event: wrap(_CALLS[ARGUMENTS[event]](space[name])) for event, name in translation.events.items()}
 
 
 def _decides(function):
     def called(state, packet, queue):
         try:
-            return verdict(function(numba.carray(state, 1)[0], numba.carray(packet, 1)[0], numba.carray(queue, 1)[0]))
+            verdict = function(numba.carray(state, 1)[0], numba.carray(packet, 1)[0], numba.carray(queue, 1)[0])
         except Exception:
             return -1
+        return verdict if 0 <= verdict <= 2 else -1
 
     return called
 
@@ -358,7 +284,7 @@ def _notes(function):
     return called
 
 
-def _notes_overflow(function):
+def _notes_alone(function):
     def called(state, packet, queue):
         try:
             function(numba.carray(state, 1)[0])
@@ -369,10 +295,4 @@ def _notes_overflow(function):
     return called
 
 
-_CALLBACKS = {
-    "on_enqueue": _decides,
-    "on_dequeue": _decides,
-    "on_overflow": _notes_overflow,
-    "on_idle": _notes,
-    "on_period": _notes,
-}
+_CALLS: Mapping[Sequence[str], Any] = {("packet", "queue"): _decides, ("queue",): _notes, (): _notes_alone}

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
+import io
 import linecache
 import os
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from aqmlab import _core
-from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has
+from aqmlab.files import read_whole
+from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has, param, signal
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class Declared:
     def has_law(self) -> bool:
         """Whether it declares the law of its drop probability."""
         return has(self.cls, "rate")
+
+    @property
+    def law_of_change(self) -> bool:
+        """Whether the law also takes the derivative of the queue."""
+        return self.has_law and len(inspect.signature(self.cls.rate).parameters) > 3
 
     @property
     def period(self) -> float | None:
@@ -132,11 +140,7 @@ def declared(reference: str, source: str | None = None) -> Declared:
     file, _, name = _split(reference)
     text = _known.get(source) if source else None
     if text is None:
-        try:
-            text = Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise ValueError(f"{shown(file)} cannot be read: {reason}") from None
+        text = _read(file)
         found = digest_of(text)
         if source not in (None, found):
             raise ValueError(
@@ -145,10 +149,19 @@ def declared(reference: str, source: str | None = None) -> Declared:
             )
         _known[found] = text
     digest = digest_of(text)
-    classes = _classes(file, digest)
+    classes = _outlines(file, digest) if _outlined.get() else _classes(file, digest)
     if name not in classes:
         raise ValueError(_missing(file, name, classes))
     return Declared(file, classes[name], digest, text)
+
+
+def _read(file: str) -> str:
+    """Read a file, which must be a regular one: a pipe would let the program wait for ever."""
+    try:
+        return io.TextIOWrapper(io.BytesIO(read_whole(Path(file))), encoding="utf-8-sig").read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"{shown(file)} cannot be read: {reason}") from None
 
 
 def _split(reference: str) -> tuple[str, str, str]:
@@ -192,8 +205,7 @@ def classes(file: str) -> list[str]:
     except ValueError as error:
         if not str(error).startswith("name the class"):
             raise
-    text = Path(file).read_text(encoding="utf-8")
-    return list(_classes(file, digest_of(text)))
+    return list(_classes(file, digest_of(_read(file))))
 
 
 @cache
@@ -222,6 +234,45 @@ def _classes(file: str, digest: str) -> dict[str, type[AQM]]:
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, AQM) and value.__module__ == module.__name__
     }
+
+
+_outlined: ContextVar[bool] = ContextVar("outlined", default=False)
+
+
+@contextmanager
+def outlined() -> Iterator[None]:
+    """Read classes without executing their files: only the parameters and signals that literals declare are known."""
+    token = _outlined.set(True)
+    try:
+        yield
+    finally:
+        _outlined.reset(token)
+
+
+def _outlines(file: str, digest: str) -> dict[str, type[AQM]]:
+    """Return a class for each at the top of a file, with what literals declare in it."""
+    try:
+        body = ast.parse(_known[digest]).body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise ValueError(located(file, error)) from None
+    return {node.name: _outline(node, file, digest) for node in body if isinstance(node, ast.ClassDef)}
+
+
+def _outline(node: ast.ClassDef, file: str, digest: str) -> type[AQM]:
+    found: dict[str, object] = {}
+    for line in node.body:
+        match line:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(attr=kind) | ast.Name(kind)) as call) if kind in (
+                "param",
+                "signal",
+            ):
+                with suppress(TypeError, ValueError):
+                    given = [ast.literal_eval(one) for one in call.args]
+                    named = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+                    found[name] = (param if kind == "param" else signal)(*given, **named)
+    module = sys.modules.setdefault(f"aqmlab_outline_{digest}", ModuleType(f"aqmlab_outline_{digest}"))
+    module.__file__ = file
+    return type(node.name, (AQM,), {**found, "__module__": module.__name__})
 
 
 def located(file: str, error: BaseException) -> str:

@@ -45,7 +45,7 @@ use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict, 
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range, Value};
-use crate::unit::{Bytes, Span, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
 
 crate::params! {
     /// The parameters of fair queueing.
@@ -523,6 +523,10 @@ impl Discipline for Fq {
     }
 
     /// No packet waits: going round the lists would remove every queue from them.
+    fn set_rate(&mut self, rate: Rate) {
+        self.aqms.iter_mut().for_each(|aqm| aqm.set_rate(rate));
+    }
+
     fn on_idle(&mut self, now: Time) {
         for list in
             [std::mem::replace(&mut self.new, List::EMPTY), std::mem::replace(&mut self.old, List::EMPTY)]

@@ -71,7 +71,7 @@ use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::flows::Classifier;
 use crate::params::{ParamError, Range};
-use crate::unit::{Bytes, Span, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
 use forecast::Forecast;
 
 mod forecast;
@@ -422,6 +422,10 @@ impl Discipline for Redtail {
             }
         }
         verdict
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.aqms.iter_mut().for_each(|aqm| aqm.set_rate(rate));
     }
 
     fn on_idle(&mut self, now: Time) {

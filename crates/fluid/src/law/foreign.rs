@@ -39,8 +39,8 @@ impl Foreign {
         Ok(Self { law: law.into(), fastest, signals, p })
     }
 
-    pub(super) fn rate(&self, q: f64, p: f64) -> f64 {
-        self.law.rate(q, p)
+    pub(super) fn rate(&self, q: f64, p: f64, dq: f64) -> f64 {
+        self.law.rate(q, p, dq)
     }
 
     /// Writes p; the law does not know the other signals.
@@ -58,7 +58,9 @@ fn fastest(law: &dyn Law, buffer: f64) -> f64 {
     let queues = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0].map(|part| part * buffer.min(1e9));
     let points = [0.0, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 0.6, 1.0];
     let slopes = queues.iter().flat_map(|&q| {
-        points.windows(2).map(move |ends| (law.rate(q, ends[1]) - law.rate(q, ends[0])) / (ends[1] - ends[0]))
+        points
+            .windows(2)
+            .map(move |ends| (law.rate(q, ends[1], 0.0) - law.rate(q, ends[0], 0.0)) / (ends[1] - ends[0]))
     });
     slopes.map(f64::abs).fold(0.0, f64::max)
 }

@@ -144,7 +144,7 @@ fn reds_average_follows_as_fast_as_packet_by_packet() {
     let (rule, _) = both(&params);
     let now = Instant { q: 100.0, arriving: 2500.0, own: [40.0, 0.0] };
     // After 1/2500 s, one packet: the average is 40 + 0.002 x 60.
-    let slope = rule.flow(&now, 0.0, 0.0)[0] / 2500.0;
+    let slope = rule.flow(&now, 0.0, 0.0, 0.0)[0] / 2500.0;
     assert!((slope / (0.002 * 60.0) - 1.0).abs() < 0.002, "{slope}");
 }
 

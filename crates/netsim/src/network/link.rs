@@ -200,6 +200,7 @@ impl Link {
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.wire.rate);
+            aqm_queue.queue.set_rate(rate);
         }
         self.wire.change(rate);
     }

@@ -9,13 +9,13 @@ use super::Broken;
 use super::plain::Object;
 use super::views::{delay, flow, lent, next};
 use aqm::foreign::Instance;
-use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
+use aqm::{Backlog, Packet as Seen, Port, Rate, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
 use std::ffi::c_void;
 use std::panic::resume_unwind;
 use std::ptr::null_mut;
 
-/// The packet, as compiled code sees it; `aqmlab.own.compiled.PACKET` is this layout.
+/// The packet, as compiled code sees it; `aqmlab.own.kinds.FIELDS` has this layout.
 #[repr(C)]
 #[derive(Default)]
 struct Packet {
@@ -30,7 +30,7 @@ struct Packet {
     udp: bool,
 }
 
-/// The queue, as compiled code sees it; `aqmlab.own.compiled.QUEUE` is this layout.
+/// The queue, as compiled code sees it; `aqmlab.own.kinds.FIELDS` has this layout.
 #[repr(C)]
 #[derive(Default)]
 struct Queue {
@@ -121,7 +121,7 @@ pub(super) struct Running {
     code: &'static Code,
     /// The state, in words, for its alignment.
     state: Vec<u64>,
-    rate: f64,
+    rate: Rate,
     now: Time,
 }
 
@@ -144,7 +144,7 @@ impl Running {
             u64::from_ne_bytes(word)
         };
         let state = bytes.chunks(8).map(word).collect();
-        Ok(Some(Self { code, state, rate: port.rate.bits(), now: Time::ZERO }))
+        Ok(Some(Self { code, state, rate: port.rate, now: Time::ZERO }))
     }
 
     fn queue(&self, now: Time, queue: &Backlog) -> Queue {
@@ -246,6 +246,10 @@ impl Instance for Running {
                 },
             );
         }
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
     }
 
     fn copy(&self) -> Box<dyn Instance> {

@@ -3,7 +3,7 @@
 use super::views::{Draws, Packet, Queue};
 use super::{or_raise, python, raise, with_traceback};
 use aqm::foreign::{Instance, Law};
-use aqm::{Backlog, Packet as Seen, Port, Signal, Span, Time, Uniform, Verdict};
+use aqm::{Backlog, Packet as Seen, Port, Rate, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -36,16 +36,25 @@ impl Object {
 
 /// An object whose class declares the law of its drop probability.
 #[derive(Debug)]
-pub(super) struct Rate(pub(super) Py<PyAny>);
+pub(super) struct Rule {
+    pub(super) object: Py<PyAny>,
+    /// Whether the law also takes the derivative of the queue.
+    pub(super) of_change: bool,
+}
 
-impl Law for Rate {
-    fn rate(&self, q: f64, p: f64) -> f64 {
+impl Law for Rule {
+    fn rate(&self, q: f64, p: f64, dq: f64) -> f64 {
         Python::attach(|py| {
-            let rate = self.0.call_method1(py, "rate", (q, p)).and_then(|rate| rate.extract::<f64>(py));
+            let called = if self.of_change {
+                self.object.call_method1(py, "rate", (q, p, dq))
+            } else {
+                self.object.call_method1(py, "rate", (q, p))
+            };
+            let rate = called.and_then(|rate| rate.extract::<f64>(py));
             rate.unwrap_or_else(|error| {
                 let own = or_raise(python(py));
                 let explained =
-                    own.call_method1("explained", (&self.0, "rate", 0.0, with_traceback(py, &error)));
+                    own.call_method1("explained", (&self.object, "rate", 0.0, with_traceback(py, &error)));
                 raise(PyErr::from_value(or_raise(explained)))
             })
         })
@@ -105,7 +114,7 @@ impl Running {
         Ok(Self {
             methods,
             packet: Py::new(py, Packet::default())?,
-            queue: Py::new(py, Queue::new(port.rate.bits()))?,
+            queue: Py::new(py, Queue::new(port.rate))?,
             verdicts: [verdict("PASS")?, verdict("MARK")?, verdict("DROP")?],
             names: signals.iter().map(|signal| PyString::intern(py, signal.name).unbind()).collect(),
             object,
@@ -219,10 +228,16 @@ impl Instance for Running {
         });
     }
 
+    fn set_rate(&mut self, rate: Rate) {
+        self.queue.get().set_rate(rate);
+    }
+
     fn copy(&self) -> Box<dyn Instance> {
         Python::attach(|py| {
             let object = or_raise(self.object.copied(py));
-            Box::new(or_raise(Self::new(py, object, &self.port, self.signals)))
+            let mut copy = or_raise(Self::new(py, object, &self.port, self.signals));
+            copy.set_rate(self.queue.get().rate());
+            Box::new(copy)
         })
     }
 }

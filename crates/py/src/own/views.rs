@@ -3,12 +3,12 @@
 //! Each is one object for the whole run, which shows the present event: a class must not keep one.
 #![allow(unsafe_code)]
 
-use aqm::{Backlog, Packet as Seen, Span, Time, Uniform};
+use aqm::{Backlog, Packet as Seen, Rate, Span, Time, Uniform};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering::Relaxed};
 
 /// The packet of the present event.
 #[pyclass(frozen, module = "aqmlab._core")]
@@ -97,24 +97,33 @@ pub(crate) struct Queue {
     packets: AtomicI64,
     bytes: AtomicI64,
     full: AtomicBool,
-    /// The link's rate in bit/s.
-    rate: f64,
+    /// The link's present rate in bit/s.
+    rate: AtomicU64,
 }
 
-/// The time in s that `bytes` take at `rate` bit/s.
-pub(super) fn delay(bytes: i64, rate: f64) -> f64 {
-    bytes as f64 * 8.0 / rate
+/// The time in s that `bytes` take at this rate.
+pub(super) fn delay(bytes: i64, rate: Rate) -> f64 {
+    // A link may stand still.
+    if bytes == 0 { 0.0 } else { bytes as f64 * 8.0 / rate.bits() }
 }
 
 impl Queue {
-    pub(super) const fn new(rate: f64) -> Self {
+    pub(super) fn new(rate: Rate) -> Self {
         Self {
             now_ns: AtomicI64::new(0),
             packets: AtomicI64::new(0),
             bytes: AtomicI64::new(0),
             full: AtomicBool::new(false),
-            rate,
+            rate: AtomicU64::new(rate.whole_bits()),
         }
+    }
+
+    pub(super) fn set_rate(&self, rate: Rate) {
+        self.rate.store(rate.whole_bits(), Relaxed);
+    }
+
+    pub(super) fn rate(&self) -> Rate {
+        Rate::bit_per_s(self.rate.load(Relaxed))
     }
 
     /// The time of the present event.
@@ -159,7 +168,7 @@ impl Queue {
 
     #[getter]
     fn delay(&self) -> f64 {
-        delay(self.bytes.load(Relaxed), self.rate)
+        delay(self.bytes.load(Relaxed), self.rate())
     }
 }
 
