@@ -44,7 +44,8 @@ def test_what_was_found_once_is_mended(file: Path) -> None:
 
 
 def test_the_targets_are_the_modules_that_attack() -> None:
-    assert targets.names() == ["classes", "commands", "conversions", "expressions", "stores", "texts", "traces", "units", "values"]
+    known = "classes commands conversions expressions stores texts traces units values"
+    assert targets.names() == known.split()
 
 
 def test_make_test_has_every_attack_on_stores() -> None:

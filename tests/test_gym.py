@@ -132,7 +132,7 @@ def test_an_episode_is_truncated_at_the_end_of_its_run() -> None:
     steps = episode(env, 1)[1:]
     assert [step[-1]["time"] for step in steps] == [0.6, 1.2, 1.8, 2.0]
     assert [step[2:4] for step in steps] == [(False, False)] * 3 + [(False, True)]
-    with pytest.raises(ResetNeeded, match="this episode is under way: call reset"):
+    with pytest.raises(ResetNeeded, match="this episode is over: call reset"):
         env.step([0.1])
 
 
@@ -246,7 +246,7 @@ def test_actions_outside_the_range_are_refused(action: float) -> None:
 def test_wrong_calls_are_refused() -> None:
     env, vector = AqmEnv(SCENARIO), AqmVectorEnv(2, SCENARIO)
     for one, actions in ((env, [0.1]), (vector, [0.1, 0.1])):
-        with pytest.raises(ResetNeeded, match="no episode is under way: call reset"):
+        with pytest.raises(ResetNeeded, match="no episode has begun: call reset"):
             one.step(actions)
         with pytest.raises(ResetNeeded):
             one.results()

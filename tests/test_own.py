@@ -1,6 +1,7 @@
 """Queue disciplines of the user's own: classes in Python files."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from aqmlab import Scenario, ScenarioError, _core
 from aqmlab.execute import task
 from aqmlab.execute.task import Outcome, Task, digest, key, opened, simulate, sources
 from aqmlab.own import compiled, source
+from aqmlab.workshop import check
 
 MINE = ROOT / "examples" / "mine.py"
 CODEL = ROOT / "examples" / "codel.py"
@@ -617,9 +619,74 @@ def test_commands_take_it_as_any_other(cli: Cli, tmp_path: Path) -> None:
     assert list(json.loads(compared.stdout)["results"]) == [spec, "pie"]
     analysed = cli("analyse", "lred/exp1", "--aqm", spec)
     assert analysed.returncode == 0, analysed.stderr
-    assert "a / (s - b)" in analysed.stdout
+    assert "(a T + d (1 - z)) / (1 - (1 + b T) z)" in analysed.stdout
     refused = cli("fluid", "lred/exp1", "--aqm", f"{CODEL}:CoDel")
     assert "CoDel declares no law: give it a method rate(self, q, p)" in refused.stderr
+
+
+def test_a_file_that_is_no_regular_file_is_refused(overload: Scenario, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(ScenarioError, match=rf"{name}\.py cannot be read: "):
+            overload.with_aqm(f"{tmp_path / name}.py:Odd").check()
+        with pytest.raises(ValueError, match=r"cannot be read: "):
+            source.classes(f"{tmp_path / name}.py")
+
+
+PI = """\
+q_ref = aqmlab.param(100.0, "packets", "Target", low=0)
+a = aqmlab.param(1.822e-5, "", "Gain on the error")
+b = aqmlab.param(1.816e-5, "", "Gain on the error one period ago")
+period = aqmlab.param(1 / 170, "s", "Time between two updates of p", above=0)
+p = aqmlab.signal("", "Drop probability")
+
+def start(self, port):
+    self.old = 0
+
+def on_period(self, queue):
+    q = queue.packets
+    self.p = min(max(self.p + self.a * (q - self.q_ref) - self.b * (self.old - self.q_ref), 0.0), 1.0)
+    self.old = q
+
+def rate(self, q, p, dq):
+    return (self.a - self.b) / self.period * (q - self.q_ref) + self.b * dq
+
+def on_enqueue(self, packet, queue):
+    return aqmlab.DROP if self.random() < self.p else None
+"""
+
+
+def test_a_pi_in_python_has_the_margins_and_the_fluid_run_of_pi(tmp_path: Path, cli: Cli) -> None:
+    reference = written(tmp_path, PI)
+    scenario = Scenario.load("lred/exp1")
+    spec = "pi:q_ref=100,a=1.822e-5,b=1.816e-5,frequency=170Hz"
+    own, ours = (json.loads(cli("analyse", "lred/exp1", "--aqm", one, "--json").stdout) for one in (reference, spec))
+    for name in ("phase_margin_deg", "gain_margin", "delay_margin"):
+        assert own["answer"][name] == pytest.approx(ours["answer"][name], rel=1e-3), name
+    fluids = [
+        aqmlab.fluid(scenario.with_(duration="60 s", warmup="20 s").with_aqm(one)).metrics for one in (reference, spec)
+    ]
+    assert fluids[0]["queue_mean"] == pytest.approx(fluids[1]["queue_mean"], rel=0.03)
+
+
+@pytest.mark.parametrize("part", ["", " + self.b * dq"])
+def test_a_law_without_the_part_that_the_class_has_is_noticed(tmp_path: Path, part: str) -> None:
+    of = source.declared(written(tmp_path, PI.replace(" + self.b * dq", part)))
+    found = check._missing_part(of)
+    assert ("when the queue grows by 4 packets" in found) == (not part), found
+
+
+def test_a_class_that_trusts_the_rate_at_the_start_is_told(tmp_path: Path) -> None:
+    trusting = (
+        "def start(self, port):\n    self.rate_then = port.rate\n\n"
+        "def on_enqueue(self, packet, queue):\n    return 2 if queue.bytes * 8 / {} > 0.1 else 0\n"
+    )
+    passed, said = check._rate(source.declared(written(tmp_path, trusting.format("self.rate_then"))))
+    assert not passed
+    assert "queue.delay and packet.sojourn follow the rate" in said
+    following = "def on_enqueue(self, packet, queue):\n    return 2 if queue.delay > 0.1 else 0\n"
+    assert check._rate(source.declared(written(tmp_path, following, "Other")))[0]
 
 
 def test_the_linux_engine_refuses_it(overload: Scenario) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from aqmlab.analysis.operating_point import OperatingPoint
-from aqmlab.own.law import rate
+from aqmlab.own.law import period, rate
 from aqmlab.theory import pi2, pie
 from aqmlab.theory.domain import caution
 from aqmlab.theory.laws import WITHOUT, ControlLaw, lred, pi, raqm, red, rem
@@ -94,16 +96,30 @@ def _pi2(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
 
 
 def _own(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw:
-    """Linearise the law dp/dt = f(q, p) that a user's own discipline declares."""
-    f, q, p = rate(facts), point.q, point.p
-    dq, dp = max(1e-4 * q, 1e-6), max(1e-4 * p, 1e-9)
-    a = (f(q + dq, p) - f(q - dq, p)) / (2 * dq)
-    b = (f(q, p + dp) - f(q, p - dp)) / (2 * dp)
+    """Linearise the law dp/dt = f(q, p, dq/dt) that a user's own discipline declares, as its timer applies it.
+
+    Every T, p changes by T f, with dq/dt the change of the queue since the last update over T. Between, p is held.
+    """
+    f, q, p, interval = rate(facts), point.q, point.p, period(facts)
+    step, dp = max(1e-4 * q, 1e-6), max(1e-4 * p, 1e-9)
+    a = (f(q + step, p, 0.0) - f(q - step, p, 0.0)) / (2 * step)
+    b = (f(q, p + dp, 0.0) - f(q, p - dp, 0.0)) / (2 * dp)
+    d = (f(q, p, step) - f(q, p, -step)) / (2 * step)
     if a <= 0:
         caution(f"the law has a slope of {a:.3g} over the queue: a longer queue does not raise p")
-    left_out = ("p clipped to [0, 1]", "the time between two updates of p")
-    formula = "a / (s - b), with a and b the derivatives of dp/dt by q and p"
-    return ControlLaw(formula, {"a": a, "b": b}, lambda s: a / (s - b), left_out, rational=((a,), (1.0, -b)))
+    derivatives = "a, b and d the derivatives of dp/dt by q, p and dq/dt"
+    values = {"a": a, "b": b, "d": d}
+    left_out = ("p clipped to [0, 1]",)
+    if interval == 0:
+        formula = f"(a + d s) / (s - b), with {derivatives}"
+        return ControlLaw(formula, values, lambda s: (a + d * s) / (s - b), left_out, rational=((d, a), (1.0, -b)))
+
+    def sampled(s: Any) -> Any:
+        change = -np.expm1(-s * interval)
+        return (a * interval + d * change) / (change - b * interval * (1 - change)) * change / (s * interval)
+
+    formula = f"(a T + d (1 - z)) / (1 - (1 + b T) z) (1 - z) / (s T), with z = e^(-sT) and {derivatives}"
+    return ControlLaw(formula, {**values, "T": interval}, sampled, left_out, delay=interval)
 
 
 _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {

@@ -275,7 +275,7 @@ def _at_rest(facts: dict[str, Any], flows: Flows, full: float) -> float:
     f = rate(facts)
 
     def moves(q: float) -> float:
-        return f(q, min(flows.drop_probability(q), 1.0))
+        return f(q, min(flows.drop_probability(q), 1.0), 0.0)
 
     low = 1e-6 * full
     if moves(low) < 0 < moves(full):

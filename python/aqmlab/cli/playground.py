@@ -12,6 +12,7 @@ import typer
 
 from aqmlab.cli import completion, options, scenarios
 from aqmlab.cli.terminal import interrupted_status
+from aqmlab.files import read_whole
 
 if TYPE_CHECKING:
     from aqmlab.playground.address import Address
@@ -125,7 +126,7 @@ def _text(name: str, scenario: Scenario) -> str:
     """Return the text of a scenario's file. If that extends another file, or is read, it is written anew as a whole."""
     if name == scenarios.STDIN or scenario.extension:
         return scenario.to_toml()
-    return Path(name).read_text(encoding="utf-8")
+    return read_whole(Path(name)).decode()
 
 
 def _server(port: int | None) -> Server:

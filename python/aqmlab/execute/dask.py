@@ -21,7 +21,7 @@ from aqmlab import _core
 from aqmlab.execute.recordings import files_of, name_of, renamed, unpacked
 from aqmlab.execute.task import Executor, Outcome, ScenarioChanged, Task, scenario_of, simulate
 from aqmlab.execute.threads import side_by_side
-from aqmlab.files import read_json
+from aqmlab.files import read_json, read_whole
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -399,7 +399,7 @@ class _Drive:
 
         if file not in self._recordings:
             try:
-                read = Path(file).read_bytes()
+                read = read_whole(Path(file))
             except OSError as error:
                 raise ClusterError(f"{file}: cannot be read any more: {error.strerror}") from error
             name = name_of(file, read)

@@ -153,6 +153,8 @@ class Engine:
                 raise ValueError(f"{name} is given twice; give it once")
             if not value or value not in (declared[name].values or (value,)):
                 raise ValueError(f"{name} = {value!r}: must be {declared[name].allowed}")
+            if not value.isprintable():  # a line break would begin another command of tc's
+                raise ValueError(f"{name} = {value!r}: must be one line without control characters")
             given[name] = value
         chosen = {name: given.get(name, option.default) for name, option in declared.items()}
         for name in given:

@@ -55,6 +55,9 @@ wait $!
 signal to the kernel alone would leave one that it is about to start."""
 
 _FATES = "fates.pcapng"
+
+_ROOM = 1 << 20
+"""Bytes below which a run that failed has failed for want of space."""
 """The file of the fate of every packet, in a run's folder."""
 
 _PREFIX = "aqmlab-run-"
@@ -180,6 +183,9 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         if not (folder / "results.json").exists():
             errors = folder / "errors"
             text = errors.read_text(errors="replace").strip() if errors.exists() else ""
+            for place in {folder, Path(environment.get("TMPDIR", folder))}:
+                if shutil.disk_usage(place).free < _ROOM:
+                    raise RuntimeError(f"{place}: no space is left on this device: free some, or set TMPDIR")
             raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a message")
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime

@@ -26,6 +26,7 @@ import psutil
 
 from aqmlab.execute.dask import ClusterError, Keep, executor_on, require
 from aqmlab.execute.task import Executor
+from aqmlab.files import read_whole
 
 if TYPE_CHECKING:
     from dask_jobqueue import SLURMCluster
@@ -72,7 +73,7 @@ class Options:
     def load(cls, file: Path) -> Options:
         """Read options from a TOML file; raise ValueError that names file, key, value and the allowed ones."""
         try:
-            document = tomllib.loads(file.read_text(encoding="utf-8"))
+            document = tomllib.loads(read_whole(file).decode())
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
         except tomllib.TOMLDecodeError as error:
@@ -113,7 +114,7 @@ def _counts(value: object) -> tuple[int, int]:
 
 
 def _text(value: object) -> str:
-    if not isinstance(value, str) or not value or "\n" in value:
+    if not isinstance(value, str) or not value or not value.replace("\t", " ").isprintable():
         raise ValueError
     return value
 

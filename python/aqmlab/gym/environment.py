@@ -143,7 +143,8 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             What `MEASURED` describes.
         """
         if self._over:
-            raise ResetNeeded(f"{'no' if self._scenario is None else 'this'} episode is under way: call reset() first")
+            which = "no episode has begun" if self._scenario is None else "this episode is over"
+            raise ResetNeeded(f"{which}: call reset() first")
         measured, seen, over = self._controls.step([probability(action)], [])
         self._over = over[0]
         info = dict(zip(NAMES, np.frombuffer(measured).tolist(), strict=True))

@@ -160,7 +160,7 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
             What `MEASURED` describes, in arrays of shape (n,), and the ``seed`` of an episode that begins.
         """
         if not self._over:
-            raise ResetNeeded("no episode is under way: call reset() first")
+            raise ResetNeeded("no episode has begun: call reset() first")
         p = probabilities(actions, self.num_envs)
         resting = [place for place, over in enumerate(self._over) if over]
         seeds = {}
@@ -187,5 +187,5 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
             The result document of each environment, as `AqmEnv.results` has it; None if its run is under way.
         """
         if not self._over:
-            raise ResetNeeded("no episode is under way: call reset() first")
+            raise ResetNeeded("no episode has begun: call reset() first")
         return [json.loads(self._controls.results(place)) if over else None for place, over in enumerate(self._over)]

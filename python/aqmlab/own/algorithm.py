@@ -329,11 +329,13 @@ class AQM:
             The queue.
         """
 
-    def rate(self, q: float, p: float) -> float:
+    def rate(self, q: float, p: float, dq: float = 0.0) -> float:
         """Return the law of the drop probability p, dp/dt (1/s), at a queue of `q` packets of the usual size.
 
         With it, the fluid engine can integrate the discipline and ``aqmlab analyse`` its stability. It is a law without
-        randomness, of p alone; the methods for packets may differ from it in what the law leaves out.
+        randomness, of p alone; the methods for packets may differ from it in parts that the law leaves out. A part of p
+        that is proportional to the queue, as PI and PIE have, is one of dp/dt that is proportional to `dq`: a law
+        without it may omit this argument.
 
         Parameters
         ----------
@@ -341,6 +343,8 @@ class AQM:
             The queue in packets.
         p : float
             The drop probability.
+        dq : float
+            The derivative of the queue in packets/s.
 
         Returns
         -------

@@ -1,8 +1,8 @@
 """Writes a function anew, statement by statement.
 
-The methods of `Body` are a list of the constructs that are compiled: each construct, operation and function here decides as Python does, or
-raises an exception, after which the run is repeated in Python. Everything else refuses the class, which then runs in
-Python. So a name has one kind in a function, and an attribute one in a class; that one may be `MIXED`.
+The methods of `Body` are a list of the constructs that are compiled. Each construct, operation and function decides as
+Python does, or raises an exception, after which the run is repeated in Python. Everything else refuses the class, which
+then runs in Python. So a name has one kind in a function, and an attribute one in a class; that one may be `MIXED`.
 """
 # ruff: noqa: D102, N802  the names of the methods are those of the constructs
 
@@ -119,7 +119,7 @@ class Body:
         return f"t{self._count}"
 
     def _as(self, text: str, kind: Kind, wanted: Kind) -> str:
-        """Write a value of one kind as one of a wider kind."""
+        """Write a value of one kind as a value of a wider kind."""
         if kind == wanted or wanted in (COUNT, VERDICT):
             return text
         if isinstance(kind, tuple) and isinstance(wanted, tuple) and not isinstance(kind, Array):

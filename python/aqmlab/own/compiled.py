@@ -148,12 +148,12 @@ def _kind(field: numpy.dtype[Any]) -> Kind:
     return Array(REAL if field.base.kind == REAL else COUNT, len(field.shape))
 
 
-_PORT = (1e7, 0.01, 100.0, 1000)
+PORT = (1e7, 0.01, 100.0, 1000)
 OTHER_PORT = (3e6, 0.003, 37.0, 700)
 """Two ports: rate in bit/s, delay in s, buffer in packets, usual packet in bytes."""
 
 
-def sample(declared: Declared, port: tuple[float, float, float, int] = _PORT) -> AQM:
+def sample(declared: Declared, port: tuple[float, float, float, int] = PORT) -> AQM:
     """Return an object with the defaults on a port."""
 
     def no_draws() -> float:

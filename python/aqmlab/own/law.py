@@ -8,11 +8,11 @@ from typing import Any
 from aqmlab.own.running import started
 from aqmlab.own.source import declared
 
-Rate = Callable[[float, float], float]
+Rate = Callable[[float, float, float], float]
 
 
 def rate(facts: Mapping[str, Any]) -> Rate:
-    """Return dp/dt (1/s) as a function of the queue (packets) and p, for a scenario in the fluid model's terms.
+    """Return dp/dt (1/s) as a function of the queue (packets), p and dq/dt, for a scenario in the fluid model's terms.
 
     `facts` is the engine's description of the scenario for the fluid model.
     """
@@ -20,10 +20,17 @@ def rate(facts: Mapping[str, Any]) -> Rate:
     def no_draws() -> float:
         raise RuntimeError("the law of a discipline draws no random numbers")
 
+    of = declared(facts["aqm"], facts["source"])
     port = (facts["capacity"] * 8 * facts["packet"], facts["delay"], facts["buffer"], facts["packet"])
-    made = started(declared(facts["aqm"], facts["source"]), facts["parameters"], port, no_draws)
+    made = started(of, facts["parameters"], port, no_draws)
 
-    def derivative(q: float, p: float) -> float:
-        return float(made.rate(q, p))
+    def derivative(q: float, p: float, dq: float) -> float:
+        return float(made.rate(q, p, dq) if of.law_of_change else made.rate(q, p))
 
     return derivative
+
+
+def period(facts: Mapping[str, Any]) -> float:
+    """Return the time in s between two updates of the law, 0 if it has no timer."""
+    own = declared(facts["aqm"], facts["source"]).period
+    return 0.0 if own is None else float(facts["parameters"].get("period", own))

@@ -13,10 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from aqmlab import _core
 from aqmlab.own import compiled
+from aqmlab.own.algorithm import AQM
+from aqmlab.own.compiled import PORT
 from aqmlab.own.running import AqmError, interrupt, interruptible
 from aqmlab.own.source import Declared, classes, declared, shown
 from aqmlab.scenario import Scenario
@@ -29,6 +32,7 @@ warmup = "1 s"
 [dumbbell]
 rate = "{rate}"
 buffer = "{buffer}"
+{changes}
 [[traffic]]
 name = "long"
 count = 8
@@ -50,10 +54,17 @@ SCENES = {
     "a buffer of one packet": {"buffer": "1 packets"},
     "a buffer in bytes, and ECN": {"buffer": "60 kB", "tcp": "tcp.ecn = true"},
     "a link that is mostly idle, 100 Mbit/s": {"rate": "100 Mbit/s", "load": "10 kbit/s"},
+    "a rate that falls from 10 to 2 Mbit/s and rises again": {
+        "changes": 'changes = ["2 s: 2 Mbit/s", "3 s: 10 Mbit/s"]'
+    },
 }
 """The scenarios, by what they try."""
 
-_DEFAULTS = {"general": "", "rate": "10 Mbit/s", "buffer": "100 packets", "tcp": "", "load": "1 Mbit/s"}
+_SLOW = {"rate": "2 Mbit/s", "load": "200 kbit/s"}
+_SLOWER = {**_SLOW, "rate": "20 Mbit/s", "changes": 'changes = ["1 ms: 2 Mbit/s"]'}
+"""A slow link, and a link that is the same from 1 ms on, but was ten times as fast at the start."""
+
+_DEFAULTS = {"general": "", "changes": "", "rate": "10 Mbit/s", "buffer": "100 packets", "tcp": "", "load": "1 Mbit/s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +225,23 @@ def in_another_process(given: str) -> None:
     sys.stdout.write(_Run.of(Scenario.parse(toml), 1).text)
 
 
+def _rate(of: Declared) -> tuple[bool, str]:
+    """Test that the rate at the start does not decide the delay much later."""
+    delays = []
+    for values in (_SLOW, _SLOWER):
+        scene = Scenario.parse(SCENE.format(**{**_DEFAULTS, **values})).with_(duration="12 s", warmup="4 s")
+        text = _Run.of(scene.with_aqm(_reference(of)), 1).text
+        delays.append(float(json.loads(text)["links"]["bottleneck"]["queue_delay_mean"] or 0.0))
+    slow, slower = (max(delay, 1e-4) for delay in delays)
+    if not 0.5 < slower / slow < 2:
+        return False, (
+            f"the mean delay of a link of 2 Mbit/s is {slow * 1e3:.3g} ms, and {slower * 1e3:.3g} ms if its rate was "
+            "20 Mbit/s in the first millisecond: it takes port.rate, the rate at the start, for the present one; "
+            "queue.delay and packet.sojourn follow the rate"
+        )
+    return True, f"{slow * 1e3:.3g} ms on a link of 2 Mbit/s, {slower * 1e3:.3g} ms if it was faster at the start"
+
+
 def _parameters(of: Declared) -> tuple[bool | None, str]:
     tried = 0
     for parameter in of.parameters:
@@ -299,7 +327,9 @@ def _speed(of: Declared, scene: Scenario, *, interpreted: bool) -> float:
 
 def _law(of: Declared) -> tuple[bool | None, str]:
     if not of.has_law:
-        return None, "it declares none: with rate(self, q, p), the fluid engine and `aqmlab analyse` can treat it"
+        return None, "it declares none: with rate(self, q, p, dq), the fluid engine and `aqmlab analyse` can treat it"
+    if missing := _missing_part(of):
+        return False, missing
     scene = Scenario.load("lred/exp1").with_(duration="20 s", warmup="5 s").with_aqm(_reference(of))
     run = _core.Fluid(scene.core, "{}")
     run.advance(scene.duration)
@@ -307,11 +337,50 @@ def _law(of: Declared) -> tuple[bool | None, str]:
     return True, f"the fluid engine runs it: a mean queue of {queue:.4g} packets in the scenario lred/exp1"
 
 
+def _missing_part(of: Declared) -> str:
+    """Return a remark on a law without the proportional part that the updates of p have; empty if there is none.
+
+    The timer is called with a constant queue until p settles between its bounds, and then with a longer queue.
+    """
+    period = of.period
+    if period is None or "p" not in {signal.name for signal in of.signals}:
+        return ""
+
+    def update(made: AQM, count: int, packets: int) -> float:
+        now, size = count * period, packets * PORT[3]
+        seen = {"now": now, "now_ns": round(now * 1e9), "packets": packets, "bytes": size, "delay": 8 * size / PORT[0]}
+        made.on_period(SimpleNamespace(**seen, full=False))
+        return float(made.p)  # type: ignore[attr-defined]
+
+    try:
+        for length in (40, 80, 20, 95):
+            made = compiled.sample(of)
+            for count in range(400):
+                first = update(made, count, length)
+                if not 1e-6 < first < 0.5:
+                    continue
+                said = made.rate(length + 4, first, *([4 / period] if of.law_of_change else [])) * period
+                jump = update(made, count + 1, length + 4) - first
+                then = update(made, count + 2, length + 4) - first - jump
+                at_once, said_at_once = jump - then, said - then
+                if first + jump + then < 1 and abs(at_once) > abs(then) and abs(said_at_once) < abs(at_once) / 2:
+                    return (
+                        "p follows another law than rate(): when the queue grows by 4 packets, p changes by "
+                        f"{at_once:.3g} at once, by rate() by {said_at_once:.3g}; a third argument, dq/dt in "
+                        "packets/s, gives the proportional part: def rate(self, q, p, dq)"
+                    )
+                return ""
+    except Exception:  # it needs more than a timer
+        return ""
+    return ""
+
+
 TESTS: dict[str, Test] = {
     "declaration": _declaration,
     "source": _source,
     "runs": _runs,
     "repeats": _repeats,
+    "rate": _rate,
     "parameters": _parameters,
     "compiled": _compiled,
     "law": _law,
