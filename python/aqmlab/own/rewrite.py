@@ -50,7 +50,7 @@ def translated(declared: Declared, attributes: Mapping[str, Kind]) -> Translatio
 
 
 class Unit:
-    """The class, with what is known of its attributes, names and functions."""
+    """The class, with the facts known of its attributes, names and functions."""
 
     def __init__(self, declared: Declared, attributes: dict[str, Any]) -> None:
         self.declared = declared
