@@ -33,7 +33,7 @@ def validate(
         try:
             scenario = loaded(file)
             typer.echo(f"{file}: valid: {_summary(scenario)}")
-            for line in [*_extended(scenario), *cautions([scenario])]:
+            for line in [*_extended(scenario), *_round_trips(scenario), *cautions([scenario])]:
                 typer.echo(f"  {line}")
         except ValueError as error:
             valid = False
@@ -57,6 +57,20 @@ def _extended(scenario: Scenario) -> Iterator[str]:
             yield f"  {change['path']} = {change['new']} ({earlier})"
 
 
+def _round_trips(scenario: Scenario) -> Iterator[str]:
+    """Describe the round trips of the traffic of a dumbbell."""
+    from aqmlab.reports.cautions import round_trips
+    from aqmlab.text import printable
+
+    parts = []
+    for name, ways in round_trips(scenario).items():
+        if ways:
+            least, most = f"{1e3 * ways[0]:.6g}", f"{1e3 * ways[-1]:.6g}"
+            parts.append(f"{printable(name)} {least if least == most else f'{least} to {most}'} ms")
+    if parts:
+        yield f"round trips without a queue: {', '.join(parts)}"
+
+
 def _summary(scenario: Scenario) -> str:
     """Describe the size of a scenario; raise ValueError if it is not valid."""
     scenario.check()
@@ -67,7 +81,7 @@ def _summary(scenario: Scenario) -> str:
         sweep = f"; its sweep has {asked_for(scenario)} runs"
     return (
         f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario.packets:.2g} packets and "
-        f"{scenario.memory / 1e6:.2g} MB{sweep}"
+        f"{scenario.memory / 1e6:.2g} MB of memory at most{sweep}"
     )
 
 

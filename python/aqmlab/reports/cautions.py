@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aqmlab import _core
 from aqmlab.scenario import Scenario
 from aqmlab.text import printable
+
+_SIDES = ("from", "to")
 
 _ENDS = {"aqm": "senders", "reverse_aqm": "receivers"}
 """The nodes of a dumbbell from which data comes to each of its queue disciplines."""
@@ -23,6 +26,7 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
             if key and senders:
                 found.setdefault((key, tuple(senders)), []).append(_name(table))
         steps += _short_steps(scenario)
+        steps += _unused_delays(scenario)
     drops = [
         f"{', '.join(dict.fromkeys(names))}: packets of {', '.join(map(printable, senders))} are dropped that could be "
         f"marked; {key} = true marks them."
@@ -44,6 +48,57 @@ def _short_steps(scenario: Scenario) -> Iterator[str]:
             yield (
                 f"{path}.min_th = {table['min_th']} is less than the {8e3 * packet / rate:.3g} ms that a packet takes: "
                 f"DualPI2 marks every packet of L4S. Set {path}.min_qlen_step = 1, or a longer min_th."
+            )
+
+
+def round_trips(scenario: Scenario) -> dict[str, list[float]]:
+    """Return the round trips without a queue, in s, of the hosts of each traffic entry of a dumbbell, shortest first.
+
+    Transmission is left out. An entry whose hosts are not all of the dumbbell, or draw their delays, is left out too.
+    """
+    found: dict[str, list[float]] = {}
+    dumbbell = scenario.resolved.get("dumbbell")
+    if dumbbell is None:
+        return found
+    for entry in scenario.resolved["traffic"]:
+        pairs = [_hosts(entry, end, dumbbell) for end in _SIDES]
+        if all(pairs):
+            every = math.lcm(*map(len, pairs))
+            count = every if entry["kind"] == "short" else min(int(entry["count"]), every)
+            ways = {sum(way[i % len(way)] for way in pairs) for i in range(count)}
+            found[entry["name"]] = sorted(2 * (_number(dumbbell["delay"]) + way) for way in ways)
+    return found
+
+
+def _hosts(entry: Mapping[str, Any], end: str, dumbbell: Mapping[str, Any]) -> list[float]:
+    """Return the delays of the hosts at one end of an entry; empty if they are not known."""
+    nodes = entry[end]
+    group = nodes[0].rstrip("0123456789").rstrip("s")
+    texts = dumbbell.get(f"{group}_delay")
+    if len(nodes) > 1 or not texts:
+        return []
+    delays = [_number(text) if _core.in_base_unit(text) else math.nan for text in texts]
+    number = nodes[0].removeprefix(group)
+    chosen = delays if number == "s" else [delays[(int(number) - 1) % len(delays)]]
+    return [] if any(map(math.isnan, chosen)) else chosen
+
+
+def _unused_delays(scenario: Scenario) -> Iterator[str]:
+    """Yield a remark if several entries of greedy flows have fewer flows than there are delays: each has the first."""
+    dumbbell = scenario.resolved.get("dumbbell", {})
+    for side in ("sender", "receiver"):
+        delays = dumbbell.get(f"{side}_delay", ())
+        few = [
+            printable(entry["name"])
+            for entry in scenario.resolved["traffic"]
+            if entry["kind"] in ("ftp", "transfer")
+            and 0 < int(entry["count"]) < len(delays)
+            and [f"{side}s"] in (entry["from"], entry["to"])
+        ]
+        if len(few) > 1:
+            yield (
+                f"{', '.join(few)}: the flows of each entry begin with the first of the {len(delays)} values of "
+                f'{side}_delay; in place of "{side}s", "{side}2" chooses a host.'
             )
 
 
