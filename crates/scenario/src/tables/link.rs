@@ -69,7 +69,7 @@ params! {
         /// Buffer of every other link.
         access_buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// One-way delays of the senders' links, assigned to the hosts in turn; from a distribution, each host draws
-        /// its own.
+        /// its own. The flows of every traffic entry begin with the first host: `from = "sender2"` chooses another.
         sender_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::us(2500))], "s", DELAYS;
         /// One-way delays of the receivers' links, as `sender_delay`.
         receiver_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::ms(10))], "s", DELAYS;
