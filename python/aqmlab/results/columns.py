@@ -128,7 +128,7 @@ FLOWS = (
     Column(
         "completion_time",
         "s",
-        "From start to last acknowledgement, or from request to last byte; null if it has none.",
+        "From start to last acknowledgement, or from when the object was wanted to its end; null if it has none.",
     ),
 )
 

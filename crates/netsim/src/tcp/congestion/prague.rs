@@ -31,7 +31,13 @@
 //! makes them smaller below 1 Mbit/s, so that there are two in 25 ms; here the pace may leave less than one a round trip.
 //! They leave one by one; Linux sends bursts of a quarter of a millisecond. Rates are of payload, in Linux of packets with
 //! their headers. The classic queue's detection is that of version 0.6; it carries the rests of its integer logarithms, which
-//! real ones need not. SYN and ACKs are not ECN-capable.
+//! real ones need not.
+//!
+//! # Slow start under sparse marks
+//! Versions 0.6, and 0.7 for Linux 6.6, begin with alpha = 1, so that each early mark halves the window. Version 0.7 begins
+//! with 0 (`prague_alpha_mode` 0), and is followed here: of the early marks only the first halves the window, and not even
+//! that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as FQ-CoDel does at first,
+//! slow start then lasts until the buffer overflows.
 //!
 //! Sources: De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04, 2024; Linux of L4STeam,
 //! net/ipv4/tcp_prague.c, version 0.7, and 0.6 for the detection; Briscoe, Ahmed, "TCP Prague fall-back on detection of a
