@@ -137,7 +137,7 @@ def _named(name: str) -> str:
 
 def _text(text: str) -> str:
     """Return a text as a literal."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
 
 
@@ -146,7 +146,7 @@ def _default(parameter: Parameter) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f"{kind}::{_variant(value)}" if parameter.choices else f'"{value}".to_owned()'
+        return f"{kind}::{_variant(value)}" if parameter.choices else f"{_text(value)}.to_owned()"
     if kind == "Span":
         ns = round(value * 1e9)
         for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1)):
