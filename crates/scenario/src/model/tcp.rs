@@ -348,7 +348,12 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
         "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces nor makes up for short \
          round trips",
     ),
-    ("prague", "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7)"),
+    (
+        "prague",
+        "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7, which begins with alpha = 0: \
+         where few segments are marked, as in FQ-CoDel, slow start may last until the buffer is full; version 0.6 \
+         begins with 1, and each early mark halves its window)",
+    ),
     ("bbr", "linux with BBR version 1"),
     (
         "bbr3",
