@@ -5,6 +5,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from aqmlab.advice.candidates import DEFAULT, Candidate
 from aqmlab.advice.link import BadLink, Direction, Link, Queues
 from aqmlab.advice.runs import RunsFailed
 from aqmlab.advice.score import LOADS
-from aqmlab.execute import threads
+from aqmlab.execute import replication, threads
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.execute.until import OutOfTime
 from aqmlab.reports import advice_text
+from aqmlab.scenario import Settings
 
 HOME = Link.given("20mbit", "4mbit", "10-80ms", "home")
 OPTIONS = ("--down", "2mbit", "--up", "1mbit", "--rtt", "20-40ms")
@@ -101,14 +103,17 @@ def test_every_load_of_all_users_is_valid(users: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("200gbit", "1mbit", "10ms", "home"), "--down: 200gbit: must be from 25 kbit/s to 64 Gbit/s, for the"),
-        (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 25 kbit/s to 64 Gbit/s"),
+        (("10gbit", "1mbit", "10ms", "home"), "--down: 10gbit: no router's shaper reaches it: HTB and CAKE"),
+        (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("10mbit", "10ms", "10ms", "home"), "--up: 10ms: must be a rate"),
         (("10mbit", "1mbit", "0ms", "home"), "--rtt: 0ms: must be above 0"),
         (("10mbit", "1mbit", "80-10ms", "home"), "--rtt: 80-10ms: must be above 0, from the shortest to the longest"),
         (("10mbit", "1mbit", "10", "home"), "--rtt: 10: must be a time or a range of times, such as"),
         (("10mbit", "1mbit", "10mbit", "home"), "--rtt: 10mbit: must be a time"),
-        (("10mbit", "1mbit", "10ms", "mars"), "--users: mars: must be one of home, office, cellular"),
+        (
+            ("10mbit", "1mbit", "10ms", "mars"),
+            "--users: mars: must be one of home, office, cellular, or a number of people",
+        ),
     ],
 )
 def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], message: str) -> None:
@@ -166,17 +171,79 @@ def test_the_words_mean_what_was_simulated(label: str) -> None:
         read = tc.discipline(half.words)
         scenario = HOME.scenario("idle", tried.queues)
         again = HOME.scenario("idle", Queues(*(Direction(read.aqm, read.buffer, queue.rate),) * 2))
-        mine, theirs = by_meaning(scenario.resolved[key]), by_meaning(again.resolved[key])
+        mine, theirs = (by_meaning(one.resolved["link"][0][key]) for one in (scenario, again))
         assert mine == theirs, half.words
         assert by_meaning({"buffer": read.buffer}) == by_meaning({"buffer": queue.buffer})
 
 
 def test_a_cake_is_that_of_the_words() -> None:
     queues, half = BY_LABEL["cake rtt 80ms"].queues, CONFIGURATIONS["cake rtt 80ms"].down
-    assert half.words == f"cake bandwidth {half.kbit}kbit besteffort flows rtt 80ms"
-    mine = HOME.scenario("idle", queues).resolved["aqm"]
+    assert half.words == f"cake bandwidth {half.kbit}kbit besteffort flows rtt 80ms ingress"
+    mine = HOME.scenario("idle", queues).resolved["link"][0]["aqm"]
     read = Direction(tc.discipline(half.words).aqm, "9999 packets", queues.down.rate)
-    assert by_meaning(mine) == by_meaning(HOME.scenario("idle", Queues(read, read)).resolved["aqm"])
+    again = HOME.scenario("idle", Queues(read, read)).resolved["link"][0]["aqm"]
+    assert by_meaning(mine) == by_meaning(again)
+
+
+@pytest.mark.parametrize(
+    ("layer", "link_of", "label", "wanted"),
+    [
+        ("pppoe-llcsnap", ("2mbit", "500kbit", "40ms"), "cake", 0.06),
+        ("pppoe-ptm", ("25mbit", "5mbit", "15ms"), "cake", 0.02),
+        ("pppoe-ptm", ("25mbit", "5mbit", "15ms"), "fq_codel", 0.02),
+        ("pppoe-ptm", ("25mbit", "5mbit", "15ms"), "fq_pie", 0.02),
+    ],
+)
+def test_a_shaper_that_counts_the_link_layer_keeps_the_queue_from_the_modem(
+    layer: str, link_of: tuple[str, str, str], label: str, wanted: float
+) -> None:
+    asked = Link.given(*link_of, "home", layer)
+    (queues,) = (one.queues for one in candidates.candidates(asked) if one.label == label)
+    blind = Queues(*(replace(way, framing="", aqm=without(way.aqm)) for way in (queues.down, queues.up)))
+
+    def late(has: Queues) -> float:
+        run = replication.run(asked.scenario("uploads", has))
+        return float(run.frame["classes.call-up.delay_p95"][0])
+
+    assert late(queues) < wanted
+    if layer == "pppoe-llcsnap":
+        assert late(blind) > 0.3
+
+
+def without(aqm: Settings) -> Settings:
+    return {key: value for key, value in aqm.items() if key != "framing"}
+
+
+def test_the_lines_carry_the_link_layer() -> None:
+    def of(layer: str, label: str) -> tuple[str, str]:
+        written = advise.configurations(Link.given("20mbit", "2mbit", "40ms", "home", layer))[label]
+        return written.tc, written.uci or ""
+
+    tc_lines, uci = of("pppoe-llcsnap", "fq_codel")
+    assert "root handle 1: stab overhead 26 mpu 0 linklayer atm htb default 10" in tc_lines
+    assert {"option linklayer 'atm'", "option overhead '26'"} <= {line.strip() for line in uci.splitlines()}
+    assert "rate 1900kbit" in tc_lines
+    tc_lines, _ = of("pppoe-ptm", "fq_codel")
+    assert "stab overhead 16 mpu 0 linklayer ethernet htb" in tc_lines
+    assert "rate 1870kbit" in tc_lines  # 64/65 of it
+    tc_lines, _ = of("docsis", "cake")
+    assert "cake bandwidth 1900kbit besteffort flows rtt 100ms docsis\n" in tc_lines
+    assert "cake bandwidth 19000kbit besteffort flows rtt 100ms docsis ingress" in tc_lines
+    assert "stab" not in of("", "fq_codel")[0]
+
+
+def test_downloads_come_through_the_queue_of_the_provider() -> None:
+    made = HOME.scenario("many", BY_LABEL["fq_codel at 85 %"].queues).resolved
+    assert (made["dumbbell"]["rate"], made["dumbbell"]["buffer"]) == ("20 Mbit/s", "500 ms")
+    assert link._base(made["link"][0]["rate"]) == 17e6
+    assert link._base(made["link"][0]["reverse_rate"]) == 3.8e6
+    assert {end for entry in made["traffic"] for end in (*entry["from"], *entry["to"])} == {"senders", "home"}
+
+
+def test_a_filter_of_acknowledgements_is_tried_where_they_fill_the_uplink() -> None:
+    lopsided = Link.given("100mbit", "2mbit", "40ms", "home")
+    assert " ack-filter" in advise.configurations(lopsided)["cake ack-filter"].up.words
+    assert "cake ack-filter" not in BY_LABEL
 
 
 def test_each_direction_has_its_own_values_and_rate() -> None:
@@ -208,7 +275,7 @@ def test_the_lines_can_be_pasted_again(label: str) -> None:
         if "del" in line:
             seen.add((line[0], *(word for word in line if word in ("$WAN", "$IFB", "root", "ingress"))))
         if line[:3] == ["tc", "qdisc", "add"] and "parent" not in line:
-            assert ("tc", line[4], line[-1] if "ingress" in line else "root") in seen
+            assert ("tc", line[4], "root" if "root" in line else "ingress") in seen
         if line[:3] == ["ip", "link", "add"]:
             assert ("ip", "$IFB") in seen
     assert seen == clears
@@ -243,7 +310,8 @@ def test_video_calls_have_at_most_a_third_of_a_slow_link() -> None:
     assert slow.video == {"up": pytest.approx(500e3 / 3)}
     assert not HOME.video
     shaped = slow.scenario("calls", Queues(slow.queues.down, Direction({"name": "droptail"}, "50 kB", 1e5)))
-    assert {entry["name"]: entry for entry in shaped.resolved["traffic"]}["video-up"] == up  # the same for all
+    same = {entry["name"]: entry for entry in shaped.resolved["traffic"]}["video-up"]
+    assert {**same, "from": up["from"]} == up  # the same for all
 
 
 # The whole

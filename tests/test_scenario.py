@@ -194,3 +194,11 @@ def test_settings_survive_being_written_and_read(
     assert again.resolved == scenario.resolved
     assert (again.title, again.seed) == (title, seed)
     assert again.resolved["response"]["band"] == band
+
+
+def test_a_reverse_direction_with_a_discipline_of_its_own_gets_that_of_the_command_too() -> None:
+    home = Scenario.load("links/home").with_aqm("fq_codel").resolved
+    assert home["reverse_aqm"]["name"] == home["aqm"]["name"] == "fq_codel"
+    alone = Scenario.load("links/home").with_aqm("fq_codel").with_text("reverse_aqm.name", "droptail").resolved
+    assert (alone["aqm"]["name"], alone["reverse_aqm"]["name"]) == ("fq_codel", "droptail")
+    assert "reverse_aqm" not in Scenario.load("quickstart").with_aqm("fq_codel").resolved

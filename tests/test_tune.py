@@ -18,6 +18,7 @@ from aqmlab.advice.space import Parameter, at, parameters, points, spec
 from aqmlab.advice.tune import Search, _front, tune
 from aqmlab.advice.tuned import Trial, Tuned
 from aqmlab.execute.task import Task
+from aqmlab.reports import tune_text
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
 
@@ -304,3 +305,31 @@ def test_bad_usage_says_what_there_is(
     done = quick_cli("tune", small_file, "--aqm", "pie", *short, *arguments)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("aqm", "over"),
+    [
+        ("pie", "target=1ms..50ms"),
+        ("fq_codel", "target=1ms..20ms"),
+        ("fq_codel:preset=linux", "target=1ms..20ms,flows=16..1024"),
+        ("fq:preset=pie", "target=1ms..20ms"),
+        ("fq:aqm=lred", "q0=10..200"),
+        ("red:preset=linux", "max_p=0.01..0.5"),
+    ],
+)
+def test_what_is_printed_to_be_pasted_is_the_tuned_discipline(small_file: Path, aqm: str, over: str) -> None:
+    base = Scenario.load(small_file)
+    form = base.with_aqm(aqm)
+    asked = search(form, over, "goodput")
+    point = tuple(one.value(0.3) for one in asked.parameters)
+    best = Trial("best", point, [{"goodput": 1e6}])
+    present = Trial("", None, [{"goodput": 1e6}])
+    lists = ([best], [best, present])
+    found = Tuned(form, asked.parameters, asked.constraints, asked.objectives, *lists, ["best"], {}, 0, "")
+    assert found.tuned.resolved["aqm"] != form.resolved["aqm"]
+    pasted = tune_text.discipline(found)
+    tables = re.split(r"\n(?=\[)", base.to_toml())
+    rest = "\n".join(one for one in tables if not re.match(r"\[aqm[\].]", one))
+    assert Scenario.parse(f"{rest}\n{pasted}\n").resolved["aqm"] == found.tuned.resolved["aqm"]
+    assert all(f"    {line}".rstrip() in repr(found) for line in pasted.splitlines())

@@ -9,7 +9,7 @@ pub use class::{Class, Load};
 use crate::law::Rule;
 use crate::population::Population;
 use crate::unsupported::Unsupported;
-use aqm::params::{Kind as ValueKind, Value};
+use aqm::params::{Field as _, Kind as ValueKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
 use aqm::{AnyParams, Port};
 use scenario::Distribution;
@@ -52,6 +52,14 @@ impl Model {
             packet: observed.packet,
             header: observed.overhead,
         };
+        if let Some(framing) = &observed.framing {
+            let message = format!(
+                "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",
+                observed.name,
+                framing.value().to_string()
+            );
+            return Err(Unsupported::new(message));
+        }
         let rule = Rule::new(&aqm, &port)?;
         if observed.recorded
             && observed.changes.iter().any(|change| change.rate.packets(observed.packet) < 1.0)

@@ -198,3 +198,27 @@ fn a_plain_link_frames_as_a_measured_one_does() {
         assert!(close(full, 90_000, 400_000 - 100_000 - 200), "{clock}: {full:?}");
     }
 }
+
+/// Cells of ATM, and the byte for each 64 of PTM, take time on the wire and not in the queue.
+#[test]
+fn frames_lengthen_the_transmission_alone() {
+    let sent = |framing: &str, size: u32| {
+        let text = format!(
+            "duration = \"60 s\"\nwarmup = \"10 s\"\n[dumbbell]\nrate = \"500 kbit/s\"\noverhead = \"14 B\"\nframing = \"{framing}\"\n\
+             [[traffic]]\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"{size} B\"\n"
+        );
+        let link = run(&text, 1).metrics.link;
+        assert!((link.utilisation - 1.0).abs() < 1e-3, "{framing}: {}", link.utilisation);
+        f64::from(size + 14) * 500e3 / link.traffic.throughput
+    };
+    for (framing, size, wire) in [
+        ("pppoe-llcsnap", 1500, 33 * 53),
+        ("pppoe-llcsnap", 40, 2 * 53),
+        ("pppoe-ptm", 1500, 1554),
+        ("docsis", 40, 64),
+        ("ethernet", 100, 138),
+    ] {
+        let found = sent(framing, size);
+        assert!((found / f64::from(wire) - 1.0).abs() < 1e-3, "{framing}, {size} B: {found}");
+    }
+}

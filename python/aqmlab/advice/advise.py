@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,12 +98,23 @@ class _Field:
             for one in self.candidates
         ]
         behind = {one: math.fsum(differences(self.gains, best, one)) / len(own) for one, own in self.gains.items()}
-        ranked = sorted(standings, key=lambda one: (one.worse, behind[one.label]))
+        ranked = sorted(standings, key=lambda one: (one.label != best, behind[one.label]))
+        ranked = [replace(one, worse=one.worse and behind[one.label] >= EQUAL) for one in ranked]
+        near = tuple(one.label for one in ranked if one.kernel and one.label != best and behind[one.label] < EQUAL)
         scenarios = {place: course.scenario for place, course in self.courses.items()}
         configured = {
             one.label: _configuration(one, scenarios[one.label, _ANY]) for one in self.candidates if one.kernel
         }
-        return Advice(self.link, ranked, equal, self.left_out, ended, self._frame(rows), scenarios, configured)
+        return Advice(
+            self.link,
+            ranked,
+            near if equal or worse else (),
+            self.left_out,
+            ended,
+            self._frame(rows),
+            scenarios,
+            configured,
+        )
 
     def _frame(self, rows: Rows) -> polars.DataFrame:
         """Return the metrics of all runs: ``label``, ``load``, ``seed`` and those of `Result.frame`."""
@@ -178,9 +190,8 @@ def configurations(link: Link) -> dict[str, Configuration]:
 
 def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
     assert one.kernel
-    resolved = scenario.resolved
+    (router,) = scenario.resolved["link"]
     down, up = (
-        Half.of(one.kernel, resolved[key], way.buffer, way.rate)
-        for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
+        Half.of(one.kernel, router[key], way) for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
     )
     return Configuration(one.kernel, down, up)

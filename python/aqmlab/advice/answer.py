@@ -15,7 +15,7 @@ from aqmlab.advice.candidates import DEFAULT
 from aqmlab.advice.configuration import Configuration
 from aqmlab.advice.link import Link
 from aqmlab.advice.race import FEWEST, bound
-from aqmlab.advice.score import LOADS, Measure, gain
+from aqmlab.advice.score import LOADS, VIDEO, Measure, gain
 from aqmlab.files import write_text
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
@@ -90,12 +90,18 @@ class Standing:
 
     def worst(self, kind: str) -> float:
         """Return the longest mean time of a kind, ``calls`` or ``pages``, of all loads, in s."""
-        return max(one.value for load in self.means.values() for one in load if one.kind == kind)
+        return max(
+            one.value for load in self.means.values() for one in load if one.kind == kind and one.entry not in VIDEO
+        )
+
+    def lost(self, video: bool = False) -> float:
+        """Return the greatest fraction of packets that voice, or video, lost in a load."""
+        return max(one.lost for load in self.means.values() for one in load if (one.entry in VIDEO) == video)
 
     @property
-    def lost(self) -> float:
-        """The greatest fraction of a call's packets that were lost in a load."""
-        return max(one.lost for load in self.means.values() for one in load)
+    def late(self) -> float:
+        """The longest mean delay of a video call of all loads, in s."""
+        return max((one.value for load in self.means.values() for one in load if one.entry in VIDEO), default=0.0)
 
     def share(self, kind: str, present: Standing) -> float:
         """Return a goodput over that of the present queues: the geometric mean of the loads that have this kind.
@@ -153,6 +159,12 @@ class Advice:
     frame: polars.DataFrame
     scenarios: Mapping[tuple[str, str], Scenario]
     configurations: Mapping[str, Configuration]
+    shown: str | None = None
+    """The label of the configuration whose lines are wanted, in place of the best."""
+
+    def showing(self, label: str | None) -> Advice:
+        """Return the advice with the lines of a configuration."""
+        return replace(self, shown=label)
 
     @property
     def present(self) -> Standing:
@@ -176,7 +188,9 @@ class Advice:
 
     @property
     def configuration(self) -> Configuration | None:
-        """The lines that set up the best, or None if there is no reason to."""
+        """The lines that set up the one that was asked for, or the best; None if there is no reason to."""
+        if self.shown is not None:
+            return self.configurations[self.shown]
         return None if self.verdict is Verdict.KEEP else self.configurations[self.best.label]
 
     def document(self) -> dict[str, Any]:
@@ -193,7 +207,9 @@ class Advice:
             "loads": dict(LOADS),
             "ranking": {one.label: one.document(self.present) for one in self.standings},
             "left_out": dict(self.left_out),
+            "link_layer": self.link.layer,
             "configuration": self.configuration.document() if self.configuration else None,
+            "configurations": {label: one.document() for label, one in self.configurations.items()},
         }
 
     def save(self, folder: Path) -> list[str]:

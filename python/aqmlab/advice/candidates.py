@@ -1,7 +1,9 @@
 """The disciplines of a router on Linux or OpenWrt, with values that suit a link.
 
 Each is behind a shaper at 95 % of the link rate: only there does the router's queue fill, and not that of the modem.
-The bottleneck of the simulation is that shaper, and the limit of each discipline is its buffer.
+For downloads, which come through the provider's queue first, 90 and 85 % run too. The shaper counts what the link layer
+adds to each packet: CAKE by its words, HTB by tc's size table, which knows the cells of ATM, but not PTM: there its
+rate is 64/65. The limit of each discipline is its buffer.
 
 Values follow the sources' own rules. CoDel's interval is a round trip of most flows, its target at least 1.5 packets
 (RFC 8289, sections 4.2 and 4.4); PIE's target is 15 ms (RFC 8033), and a third of it; RED's thresholds are 10 and 30 ms
@@ -15,14 +17,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from aqmlab import _core
 from aqmlab.advice.kernel import FRAME, packets
 from aqmlab.advice.link import Direction, Link, Queues
 from aqmlab.scenario import Settings, catalogue, disciplines
 
 SHARE = 0.95
 """The shaper's part of the link rate."""
+
+LESS = (0.9, 0.85)
+"""Smaller parts for downloads, which come through the provider's queue first."""
+
+PTM = 64 / 65
+"""The part of a PTM link that carries packets."""
+
+LOPSIDED = 15
+"""The ratio of the rates from which the acknowledgements of a download fill the uplink, so that a filter is tried."""
 
 DEFAULT = "default"
 """The label of the queues that the link has now."""
@@ -46,9 +58,25 @@ class Candidate:
     kernel: str | None = None
 
 
-def shaped(rate: float) -> float:
+def shaped(rate: float, share: float = SHARE) -> float:
     """Return the rate of the shaper, in bit/s: whole kbit/s, as sqm-scripts writes them."""
-    return max(math.floor(rate * SHARE / 1000), 1) * 1000.0
+    return max(math.floor(round(rate * share / 1000, 6)), 1) * 1000.0
+
+
+def counted(link: Link) -> tuple[str, float]:
+    """Return what HTB's size table counts of the link layer, in tc's words, and the part of the rate that is left."""
+    if not link.layer:
+        return "", 1.0
+    found = _core.framing(link.layer)
+    assert found
+    overhead, raw, mpu, cells = found
+    counts = overhead is not None and not raw
+    words = [
+        *([f"overhead {overhead}"] if counts else []),
+        *([f"mpu {mpu}"] if mpu else []),
+        *(["atm"] if cells == "atm" else []),
+    ]
+    return " ".join(words), PTM if cells == "ptm" else 1.0
 
 
 def candidates(link: Link, every: bool = False) -> list[Candidate]:
@@ -64,11 +92,18 @@ def candidates(link: Link, every: bool = False) -> list[Candidate]:
 
 def _routers(link: Link) -> Iterator[Candidate]:
     trip = _suited(link.rtt)
+    framing, part = counted(link)
     trips = [0.1] if math.isclose(trip, 0.1) else [0.1, trip]
 
-    def each(label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]]) -> Candidate:
-        rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
-        return Candidate(label, Queues(*(Direction(*queue(rate), rate) for rate in rates)), kernel)
+    def each(
+        label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]], share: float = SHARE
+    ) -> Candidate:
+        ways = ((link.queues.down, share), (link.queues.up, SHARE))
+        if kernel == "cake":
+            made = [Direction(*queue(shaped(own.rate, part)), shaped(own.rate, part), share=part) for own, part in ways]
+            return Candidate(label, Queues(*map(_framed(link), made, ({"ingress": True}, {}))), kernel)
+        rates = [(shaped(own.rate * part, own_share), own_share) for own, own_share in ways]
+        return Candidate(label, Queues(*(Direction(*queue(rate), rate, framing, own) for rate, own in rates)), kernel)
 
     def limited(table: Callable[[float, float], Settings], value: float) -> Callable[[float], tuple[Settings, str]]:
         return lambda rate: (table(rate, value), _limit(link, rate))
@@ -81,6 +116,14 @@ def _routers(link: Link) -> Iterator[Candidate]:
         yield each(f"fq_codel{more}", "fq_codel", limited(_fq_codel, interval))
     for interval in trips:
         yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
+    for share in LESS:
+        for name, of in (("fq_codel", limited(_fq_codel, 0.1)), ("cake", caked(0.1))):
+            yield each(f"{name} at {100 * share:.0f} %", name, of, share)
+    if link.queues.down.rate > LOPSIDED * link.queues.up.rate:
+        filtered = each("cake ack-filter", "cake", caked(0.1))
+        up = filtered.queues.up
+        queues = Queues(filtered.queues.down, replace(up, aqm={**up.aqm, "ack_filter": "on"}))
+        yield replace(filtered, queues=queues)
     for interval in trips:
         more = "" if interval == 0.1 else f" interval {_ms(interval)}"
         yield each(f"codel{more}", "codel", limited(_codel, interval))
@@ -95,12 +138,19 @@ def _routers(link: Link) -> Iterator[Candidate]:
 def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:
     listed = catalogue()["aqms"]
     presets = {entry["name"]: {preset["name"] for preset in entry["presets"]} for entry in listed}
-    rates = [shaped(own.rate) for own in (link.queues.down, link.queues.up)]
+    framing, part = counted(link)
+    rates = [shaped(own.rate * part) for own in (link.queues.down, link.queues.up)]
     for name in disciplines():
         if name in there:
             continue
         table = {"name": name, **({"preset": "linux"} if "linux" in presets.get(name, ()) else {})}
-        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate) for rate in rates)))
+        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate, framing, SHARE) for rate in rates)))
+
+
+def _framed(link: Link) -> Callable[[Direction, Settings], Direction]:
+    """Return what gives a CAKE the words of the link layer, and further ones."""
+    layer = {"framing": link.layer} if link.layer else {}
+    return lambda way, more: replace(way, aqm={**way.aqm, **layer, **more})
 
 
 def _suited(rtt: float) -> float:

@@ -11,13 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aqmlab.advice.candidates import SHARE
+from aqmlab import _core
 from aqmlab.advice.kernel import Attribute, attributes, words
+from aqmlab.advice.link import Direction
 
 BURST = 0.001
 """Seconds at its rate that HTB may send at once, and at least a packet."""
 
 LEAST_BURST = 1600
+
+ETHERNET = 14
+"""Bytes of a packet that the device of a modem has, and the words of the link layer do not count."""
 
 PACKAGES = {
     "codel": "kmod-sched",
@@ -40,11 +44,26 @@ class Half:
     rate: float
     words: str
     attributes: tuple[Attribute, ...]
+    share: float
+    framing: str = ""
 
     @classmethod
-    def of(cls, kernel: str, table: Any, buffer: str, rate: float) -> Half:
+    def of(cls, kernel: str, table: Any, way: Direction) -> Half:
         """Write a discipline, every value of which is filled in, as that of Linux with a name."""
-        return cls(rate, words(kernel, table, buffer), tuple(attributes(kernel, table, buffer)))
+        said = words(kernel, table, way.buffer)
+        return cls(way.rate, said, tuple(attributes(kernel, table, way.buffer)), way.share, way.framing)
+
+    @property
+    def stab(self) -> dict[str, str]:
+        """The options of tc's size table, which adds to a packet with Ethernet's header."""
+        if not self.framing:
+            return {}
+        found = _core.framing(self.framing)
+        assert found
+        overhead, _, mpu, cells = found
+        beyond = 0 if overhead is None else overhead - ETHERNET
+        layer = "atm" if cells == "atm" else "ethernet"
+        return {"overhead": str(beyond), "mpu": str(mpu), "linklayer": layer}
 
     @property
     def kbit(self) -> int:
@@ -56,11 +75,12 @@ class Half:
         clear = f"tc qdisc del dev {device} root 2> /dev/null"
         if self.words.startswith("cake "):
             return [clear, f"tc qdisc add dev {device} root {self.words}"]
+        stab = " ".join(("stab", *(word for pair in self.stab.items() for word in pair), "")) if self.stab else ""
         burst = max(round(self.rate * BURST / 8), LEAST_BURST)
         shaper = f"rate {self.kbit}kbit ceil {self.kbit}kbit burst {burst} cburst {burst} quantum {LEAST_BURST}"
         return [
             clear,
-            f"tc qdisc add dev {device} root handle 1: htb default 10",
+            f"tc qdisc add dev {device} root handle 1: {stab}htb default 10",
             f"tc class add dev {device} parent 1: classid 1:10 htb {shaper}",
             f"tc qdisc add dev {device} parent 1:10 handle 110: {self.words}",
         ]
@@ -80,9 +100,9 @@ class Configuration:
         return "\n".join(
             [
                 _DEVICES,
-                f"# up: {self.up.kbit} kbit/s, {100 * SHARE:.0f} % of the link rate",
+                f"# up: {self.up.kbit} kbit/s, {100 * self.up.share:.0f} % of the link rate",
                 *self.up.lines("$WAN"),
-                f"# down: {self.down.kbit} kbit/s, {100 * SHARE:.0f} % of the link rate",
+                f"# down: {self.down.kbit} kbit/s, {100 * self.down.share:.0f} % of the link rate",
                 "tc qdisc del dev $WAN ingress 2> /dev/null",
                 "ip link del $IFB 2> /dev/null",
                 "ip link add $IFB type ifb",
@@ -105,7 +125,7 @@ class Configuration:
             "upload": str(self.up.kbit),
             "qdisc": self.kernel,
             "script": "piece_of_cake.qos" if self.kernel == "cake" else "simplest.qos",
-            "linklayer": "none",
+            **self._layer(),
             "qdisc_advanced": "1",
             "ingress_ecn": "ECN",
             "egress_ecn": "ECN",
@@ -124,6 +144,20 @@ class Configuration:
         return "\n".join(
             ["config queue 'wan'", f"\t{note}", *(f"\toption {name} '{value}'" for name, value in rows.items())]
         )
+
+    def _layer(self) -> dict[str, str]:
+        """Return the options of the link layer; CAKE's are among its words."""
+        if not (stab := self.up.stab):
+            return {"linklayer": "none"}
+        return {
+            "linklayer": stab["linklayer"],
+            "overhead": stab["overhead"],
+            "linklayer_advanced": "1",
+            "tcMTU": "2047",
+            "tcTSIZE": "512",
+            "tcMPU": stab["mpu"],
+            "linklayer_adaptation_mechanism": "tc_stab",
+        }
 
     @property
     def packages(self) -> list[str]:

@@ -12,8 +12,11 @@ from aqmlab import _core
 from aqmlab.advice.kernel import FRAME
 from aqmlab.scenario import Scenario, Settings
 
-FASTEST = 1e11
-"""The highest rate of a link, in bit/s."""
+FASTEST = 2.5e9
+"""The highest rate in bit/s that advice is for: the shaper of a device works under one lock, on one CPU at a time.
+
+Full packets come every 4.8 µs here, and every 1.2 µs at 10 Gbit/s. That a CPU needs a few µs for one is our estimate.
+"""
 
 BUFFER = (FRAME, 4e9)
 """The smallest and the largest buffer of a link, in bytes, which limit the rates of a queue of a given time."""
@@ -29,6 +32,26 @@ FAST = 2e8
 
 SHORTEST = 8.0
 """The least of these seconds."""
+
+HEADER = "14 B"
+"""Ethernet's header, which Linux counts as part of a packet."""
+
+LAN = 1e9
+"""The least rate in bit/s of the link on which a discipline stands that is its own shaper."""
+
+HOME = "home"
+"""The node behind the router's shaper."""
+
+_ROUTER = f'[[link]]\nname = "router"\nfrom = "r2"\nto = "{HOME}"\n'
+
+FEW, OFFICE = 10, 100
+"""Fewer people than the first are a home; the second are those of `USERS`' office."""
+
+EACH = 5e5
+"""The least rate in bit/s that each download or upload of a load would have alone; on slower links there are fewer."""
+
+QUICK = 8e6
+"""The rate in bit/s below which short files come more seldom."""
 
 VIDEO = 1 / 3
 """The most that video calls have of the rate of their direction; on slower links their frames are smaller."""
@@ -63,6 +86,13 @@ USERS: Mapping[str, Users] = {
 """Those that there are; the templates are of a home."""
 
 
+_TOO_FAST = (
+    f"no router's shaper reaches it: HTB and CAKE of a device work under one lock, on one CPU at a time, and beyond "
+    f"{FASTEST / 1e9:g} Gbit/s a full packet comes every {FRAME * 8 / FASTEST * 1e6:.1f} µs or sooner. "
+    "Compare disciplines for the port itself with aqmlab compare"
+)
+
+
 class BadLink(ValueError):  # noqa: N818  the calling program may have it from its user
     """Raised for a link that cannot be, or that a router cannot shape.
 
@@ -82,11 +112,21 @@ class BadLink(ValueError):  # noqa: N818  the calling program may have it from i
 
 @dataclass(frozen=True)
 class Direction:
-    """A queue at one end of the link: a discipline as a scenario's table, its buffer, and its rate in bit/s."""
+    """A queue at one end of the link: a discipline as a scenario's table, its buffer, and its rate in bit/s.
+
+    `framing` has tc's words for what the shaper adds to each packet. `share` is the shaper's part of the link rate.
+    """
 
     aqm: Settings
     buffer: str
     rate: float
+    framing: str = ""
+    share: float = 1.0
+
+    @property
+    def shapes(self) -> bool:
+        """Whether the discipline is its own shaper, on a link that is faster."""
+        return "bandwidth" in self.aqm and self.aqm["name"] == "cake"
 
 
 @dataclass(frozen=True)
@@ -111,10 +151,12 @@ class Link:
     rtt: float
     dumbbell: Settings
     queues: Queues
+    layer: str = ""
 
     @classmethod
-    def given(cls, down: str, up: str, rtt: str, users: str) -> Link:
+    def given(cls, down: str, up: str, rtt: str, users: str, layer: str = "") -> Link:
         """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
+        _cells(layer)
         who = _users(users)
         drained = _drained(Scenario.load(who.like))
         rates = _rate("--down", down, drained), _rate("--up", up, drained)
@@ -126,17 +168,19 @@ class Link:
             yours="droptail",
             users=users,
             rtt=most,
-            dumbbell={"overhead": "14 B", **delays},
+            dumbbell={"overhead": HEADER, **({"framing": layer} if layer else {}), **delays},
             queues=Queues(*(Direction({"name": "droptail"}, f"{drained:g} s", rate) for rate in rates)),
+            layer=layer,
         )
 
     @classmethod
-    def of(cls, scenario: Scenario, name: str, users: str) -> Link:
+    def of(cls, scenario: Scenario, name: str, users: str, layer: str = "") -> Link:
         """Take the link of a scenario: its dumbbell and its disciplines; `name` is that of its file.
 
         Raise ScenarioError if the scenario is not valid, `BadLink` if it has no link that a router can shape.
         """
         _users(users)
+        _cells(layer)
         scenario.check()
         resolved = scenario.resolved
         table = dict(resolved.get("dumbbell") or {})
@@ -145,7 +189,10 @@ class Link:
         if resolved.get("link"):
             raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
         if table["changes"] != "auto":
-            problem = "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest"
+            problem = (
+                "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest; or "
+                "compare cake:autorate_ingress=true, which follows the rate"
+            )
             raise BadLink(name, problem)
         down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
         up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
@@ -155,14 +202,28 @@ class Link:
         up["aqm"] = up["aqm"] or {"name": "droptail"}
         up["rate"] = down["rate"] if up["rate"] == "auto" else up["rate"]
         queues = Queues(*(Direction(way["aqm"], way["buffer"], _base(way["rate"])) for way in (down, up)))
+        for key, way in (("rate", queues.down), ("reverse_rate", queues.up)):
+            if way.rate > FASTEST:
+                raise BadLink(name, f"dumbbell.{key}: {_shown(way.rate)}: {_TOO_FAST}")
+        if layer:
+            table["framing"] = layer
+        elif table.get("framing", "auto") != "auto":
+            layer = table["framing"]
         least, most = _measured_round_trips(scenario, name)
         named = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up, round trips of {_span(least, most)}"
-        return cls(named, scenario.aqm, users, most, table, queues)
+        return cls(named, scenario.aqm, users, most, table, queues, layer)
 
     def scenario(self, load: str, queues: Queues | None = None) -> Scenario:
-        """Return the scenario of a load on this link, with its own queues or with others; not yet checked."""
-        has = queues or self.queues
-        template = Scenario.load(f"advice/{load}").with_(USERS[self.users].counts.get(load, {}))
+        """Return the scenario of a load on this link, with its own queues or with others behind it; not yet checked.
+
+        Others are those of a router between the link and the home. Downloads come through the link's own queue, that of
+        the provider, before they come to the router's; uploads leave through that of the modem.
+        """
+        own = self.queues
+        template = Scenario.load(f"advice/{load}").with_(_users(self.users).counts.get(load, {}))
+        template = template.with_(self._slowed(template))
+        if behind := queues is not None and queues is not own:
+            template = Scenario.parse(f"{template.to_toml()}\n{_ROUTER}")
         template = template.with_(
             {
                 f"traffic.{entry['name']}.{key}": f"{max(round(_base(entry[key]) * factor), 1)} B"
@@ -178,15 +239,52 @@ class Link:
                 "warmup": f"{warmup:.9g} s",
                 "dumbbell": {
                     **self.dumbbell,
-                    "rate": f"{has.down.rate:.0f} bit/s",
-                    "buffer": has.down.buffer,
-                    "reverse_rate": f"{has.up.rate:.0f} bit/s",
-                    "reverse_buffer": has.up.buffer,
+                    "rate": f"{own.down.rate:.0f} bit/s",
+                    "buffer": own.down.buffer,
+                    "reverse_rate": f"{own.up.rate:.0f} bit/s",
+                    "reverse_buffer": own.up.buffer,
                 },
-                "aqm": has.down.aqm,
-                "reverse_aqm": has.up.aqm,
+                "aqm": own.down.aqm,
+                "reverse_aqm": own.up.aqm,
+                **(self._behind(template, queues) if behind and queues else {}),
             }
         )
+
+    def _behind(self, template: Scenario, queues: Queues) -> dict[str, Any]:
+        """Return the settings for a router with these queues between the link and the home, where all traffic ends."""
+        down, up = queues.down, queues.up
+        receivers: Any = self.dumbbell.get("receiver_delay", "0 s")
+        lan = max(10 * self.queues.down.rate, 10 * self.queues.up.rate, LAN)
+        router = {
+            "delay": receivers if isinstance(receivers, str) else receivers[0],
+            "overhead": self.dumbbell.get("overhead", HEADER),
+            "rate": f"{lan if down.shapes else down.rate:.0f} bit/s",
+            "buffer": down.buffer,
+            "aqm": down.aqm,
+            "reverse_rate": f"{lan if up.shapes else up.rate:.0f} bit/s",
+            "reverse_buffer": up.buffer,
+            "reverse_aqm": up.aqm,
+            **({"framing": down.framing} if down.framing else {}),
+        }
+        ends = {
+            f"traffic.{entry['name']}.{end}": HOME
+            for entry in template.resolved["traffic"]
+            for end in ("from", "to")
+            if entry[end] == ["receivers"]
+        }
+        return {**{f"link.router.{key}": value for key, value in router.items()}, **ends}
+
+    def _slowed(self, template: Scenario) -> dict[str, Any]:
+        """Return fewer bulk flows and files for a slow link: a fair share among more is less than a call needs."""
+        slowed: dict[str, Any] = {}
+        for entry in template.resolved["traffic"]:
+            rate = getattr(self.queues, _direction(entry)).rate
+            if entry["name"] in ("downloads", "uploads"):
+                slowed[f"traffic.{entry['name']}.count"] = max(1, min(entry["count"], math.floor(rate / EACH)))
+            elif entry["name"] == "files":
+                often = _base(entry["arrival_rate"]) * min(1.0, rate / QUICK)
+                slowed[f"traffic.{entry['name']}.arrival_rate"] = f"{often:.3g} /s"
+        return slowed
 
     @property
     def video(self) -> Mapping[str, float]:
@@ -213,9 +311,27 @@ def _direction(entry: Mapping[str, Any]) -> str:
 
 
 def _users(name: str) -> Users:
-    if name not in USERS:
-        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}")
-    return USERS[name]
+    """Return the users of a name, or that number of people; an office has a hundred."""
+    if name in USERS:
+        return USERS[name]
+    if not re.fullmatch(r"[1-9]\d{0,3}", name):
+        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}, or a number of people, up to 9999")
+    people, office = int(name), USERS["office"]
+    if people < FEW:
+        return USERS["home"]
+    counts = {
+        load: {path: max(1, round(count * people / OFFICE)) for path, count in paths.items()}
+        for load, paths in office.counts.items()
+    }
+    return Users(office.like, counts)
+
+
+def _cells(layer: str) -> None:
+    if layer and _core.framing(layer) is None:
+        raise BadLink(
+            "--link-layer",
+            f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …",
+        )
 
 
 def _base(text: str) -> float:
@@ -229,6 +345,8 @@ def _rate(option: str, text: str, drained: float) -> float:
     converted = _core.in_base_unit(text)
     if converted is None or converted[1] != "bit/s":
         raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
+    if converted[0] > FASTEST:
+        raise BadLink(option, f"{text}: {_TOO_FAST}")
     least, most = (octets * 8 / drained for octets in BUFFER)
     least, most = math.ceil(least / 1000) * 1e3, min(math.floor(most / 1e9) * 1e9, FASTEST)
     if not least <= converted[0] <= most:

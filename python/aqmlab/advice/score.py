@@ -43,7 +43,10 @@ LEAST = 1e-4
 
 GOODPUT_WEIGHT = 2.0
 
-_CALLS = ("call", "call-up", "video", "video-up")
+VIDEO = ("video", "video-up")
+"""The entries of video calls."""
+
+_CALLS = ("call", "call-up", *VIDEO)
 _BULK = ("downloads", "uploads")
 
 

@@ -46,8 +46,32 @@ def advise(
         ),
     ] = None,
     users: Annotated[
-        str, typer.Option("--users", metavar="WHO", help="The users, who decide the loads: home, office or cellular.")
+        str,
+        typer.Option(
+            "--users",
+            metavar="WHO",
+            help="The users, who decide the loads: home, office, cellular, or a number of people.",
+        ),
     ] = "home",
+    link_layer: Annotated[
+        str | None,
+        typer.Option(
+            "--link-layer",
+            metavar="WORDS",
+            help="What the modem adds to packets, in tc's words for CAKE: docsis, pppoe-ptm, pppoe-llcsnap, …",
+        ),
+    ] = None,
+    overhead: Annotated[
+        int | None,
+        typer.Option("--overhead", metavar="BYTES", min=-64, max=256, help="Bytes added from the IP header on."),
+    ] = None,
+    mpu: Annotated[
+        int | None, typer.Option("--mpu", metavar="BYTES", min=0, max=256, help="Least length of a packet on the link.")
+    ] = None,
+    aqm: Annotated[
+        str | None,
+        typer.Option("--aqm", metavar="NAME", help="Print the lines of this configuration, not those of the best."),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Try every discipline of aqmlab, also those that no router has.")
     ] = False,
@@ -81,7 +105,11 @@ def advise(
     from aqmlab.files import figure_files
 
     formats = options.chosen_formats(figure_format, out)
-    chosen = _link(link, down, up, rtt, users)
+    numbers = {"overhead": overhead, "mpu": mpu}
+    said = [link_layer, *(f"{word} {value}" for word, value in numbers.items() if value is not None)]
+    chosen = _link(link, down, up, rtt, users, " ".join(word for word in said if word))
+    if aqm is not None:
+        require_lines(chosen, aqm)
     if out:
         require_writable_folder(out, [FILE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
     if csv:
@@ -90,8 +118,17 @@ def advise(
         lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress),
         out,
         within,
-        lambda advice: _deliver(advice, json, out, csv, formats),
+        lambda advice: _deliver(advice.showing(aqm), json, out, csv, formats),
     )
+
+
+def require_lines(link: Link, aqm: str) -> None:
+    """Refuse a configuration for which there are no lines."""
+    from aqmlab.advice.advise import configurations
+
+    there = configurations(link)
+    if aqm not in there:
+        raise typer.BadParameter(f"{aqm}: must be one of {', '.join(there)}", param_hint="--aqm")
 
 
 def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, formats: Sequence[str]) -> None:
@@ -109,7 +146,7 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
     deliver(advice, json, out, save, of_runs(csv))
 
 
-def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str) -> Link:
+def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str, layer: str) -> Link:
     """Return the link of a file or of the options; refuse both together, and a link that cannot be."""
     from aqmlab.advice.link import BadLink, Link
 
@@ -118,13 +155,13 @@ def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, u
         if name is not None:
             if option := next((option for option, value in given.items() if value is not None), None):
                 raise BadLink(option, f"not allowed with {name}, which has it: omit one of them")
-            return Link.of(loaded(name), name, users)
+            return Link.of(loaded(name), name, users, layer)
         for option, example in (("--down", "100mbit"), ("--rtt", "15-80ms")):
             if given[option] is None:
                 raise BadLink(option, f"missing: give it, as in {option} {example}, or the file of a link")
         assert down is not None
         assert rtt is not None
-        return Link.given(down, up or down, rtt, users)
+        return Link.given(down, up or down, rtt, users, layer)
     except BadLink as error:
         if error.where.startswith("--"):
             raise typer.BadParameter(error.problem, param_hint=error.where) from None

@@ -127,7 +127,8 @@ Aqm = Annotated[
         "--aqm",
         metavar="SPEC",
         autocompletion=completion.aqm,
-        help="Replace the queue discipline of the file: NAME or NAME:KEY=VALUE,…. A target queue set in the file is "
+        help="Replace the queue discipline of the file, also that of the reverse direction if it has one: NAME or "
+        "NAME:KEY=VALUE,…. --set reverse_aqm.name=NAME sets that alone. A target queue set in the file is "
         "kept unless SPEC sets another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
     ),
 ]

@@ -205,7 +205,9 @@ def _written(scenario: _core.Scenario, folder: Path, options: Mapping[str, str])
     """Write what the router needs for a scenario to a folder, and return the scenario's file."""
     file = folder / "scenario.toml"
     if words := _qdisc(options):
-        scenario = scenario.with_aqm("droptail")  # which keeps account of the packets that wait in the kernel
+        # Tail drop keeps account of the packets that wait in the kernel.
+        alone = "dumbbell" in json.loads(scenario.to_json())
+        scenario = scenario.with_text("aqm", "droptail") if alone else scenario.with_aqm("droptail")
         (folder / "qdisc").write_text(words[-1])
     file.write_text(scenario.to_toml())
     return file

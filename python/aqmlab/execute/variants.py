@@ -14,7 +14,10 @@ def with_discipline(scenario: Scenario, spec: str) -> Scenario:
 
     `labelled` has the engine that performs it, given ``spec`` as the label.
     """
-    return scenario.with_aqm("droptail" if spec.startswith(KERNEL) else spec)
+    if not spec.startswith(KERNEL):
+        return scenario.with_aqm(spec)
+    # That of Linux is at the observed link alone: the reverse direction keeps its own.
+    return scenario.with_text("aqm", "droptail") if "dumbbell" in scenario.resolved else scenario.with_aqm("droptail")
 
 
 def labelled(scenarios: Mapping[str, Scenario], engines: Sequence[Engine]) -> dict[str, tuple[Scenario, Engine]]:

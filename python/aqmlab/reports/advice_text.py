@@ -22,7 +22,9 @@ _COLUMNS = (
     Column("Score"),
     Column("95 %"),
     Column("Calls", "ms"),
-    Column("Lost", "%"),
+    Column("lost", "%"),
+    Column("Video", "ms"),
+    Column("lost", "%"),
     Column("Pages", "s"),
     Column("Downloads", "%"),
     Column("Uploads", "%"),
@@ -31,15 +33,22 @@ _COLUMNS = (
 SOONER = "; a faster machine gets further, and --within sets the time"
 """Follows the end of a search whose time was over."""
 
+BURST = 64_000
+"""Bytes of the largest packet that offloads merge."""
+
+LONG = 0.005
+"""The time in s of such a packet from which it matters."""
+
 LOSSY = 1.0
-"""The percentage of lost packets of calls above which the first sentence has it."""
+"""The percentage of lost packets of voice or of video above which the first sentence has it."""
 
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
     "counts twice. 95 %: each interval is for itself, without the correction for choosing the best and for the rounds, "
-    "which the first sentence has. Calls: p95 of the one-way delay, and the packets lost, in the worst load and of the "
-    "worst call, with or without video. Pages: mean time, in the worst load. Downloads, uploads: goodput over that of "
-    "the default. x: clearly worse than the best, and dropped; its place is by the seeds that it has."
+    "which the first sentence has. Calls, of voice, and video calls: p95 of the one-way delay, and the packets lost, "
+    "in the worst load and of the worst call. Pages: mean time, in the worst load. Downloads, uploads: goodput over "
+    "that of the default. The order is that of the differences from the best on common seeds. x: clearly worse than "
+    "the best, by 2 % or more, and dropped."
 )
 
 
@@ -61,7 +70,7 @@ def answer(advice: Advice) -> str:
     best, present = advice.best, advice.present
     if advice.verdict is Verdict.USE:
         return (
-            f"Use {best.label}: calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load)"
+            f"Use {best.label}: voice calls take {_ms(best)} ms instead of {_ms(present)} ms (p95, one way, worst load)"
             f"{_losses(best, present)}, "
             f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
             f"{100 * best.share('downloads', present):.0f} % of their present goodput."
@@ -87,7 +96,9 @@ def table(advice: Advice) -> Table:
                 f"{one.score:.2f}",
                 "-" if one.label == DEFAULT else _interval(one, "{:.2f} to {:.2f}") or "-",
                 _ms(one),
-                f"{100 * one.lost:.1f}",
+                f"{100 * one.lost():.1f}",
+                f"{one.late * 1e3:.0f}" if one.late else "-",
+                f"{100 * one.lost(video=True):.1f}" if one.late else "-",
                 f"{one.worst('pages'):.2f}",
                 *(f"{100 * one.share(kind, advice.present):.0f}" for kind in ("downloads", "uploads")),
             ]
@@ -98,15 +109,63 @@ def table(advice: Advice) -> Table:
 def remarks(advice: Advice) -> Iterator[str]:
     """Yield what a reader of the table needs to know."""
     if advice.equal:
-        yield f"As good as {_named(advice, advice.leader)}, to within 2 %: {', '.join(advice.equal)}."
+        equal = ", ".join(advice.equal)
+        yield f"No practical difference from {_named(advice, advice.leader)}, less than 2 %: {equal}."
     if video := advice.link.video:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
-    yield f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, so that the router has the queue."
+    yield (
+        f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, or the share in their name for "
+        "downloads, behind the queue of the provider and before that of the modem."
+    )
+    yield from _shares(advice)
+    if layer := advice.link.layer:
+        yield f"The link adds to each packet what tc calls {layer}; shaper and lines count it."
+    else:
+        yield (
+            "Packets are taken to have 14 bytes besides IP on the link. On DSL or cable say what the modem adds: "
+            "--link-layer pppoe-ptm (VDSL), pppoe-llcsnap (ADSL), docsis (cable); otherwise its queue may fill."
+        )
+    yield from _bursts(advice)
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
-    yield from (f"Not tried: {name}: {reason}." for name, reason in advice.left_out.items())
+    if advice.left_out:
+        reasons = "; ".join(f"{name} ({reason})" for name, reason in advice.left_out.items())
+        yield f"Not tried: {reasons}."
+    yield "Lines of the others: --aqm NAME with a name of the table; --out writes all of them to advice.json."
+
+
+def _shares(advice: Advice) -> Iterator[str]:
+    """Yield what smaller shares of the downlink buy, for the first discipline that ran with them."""
+    by = {one.label: one for one in advice.standings}
+    for name in by:
+        less = [by[one] for one in by if one.startswith(f"{name} at ")]
+        if less:
+            less.sort(key=lambda one: one.label, reverse=True)
+            there = [f"{one.label.removeprefix(f'{name} at ')}: {_ms(one)} ms and " for one in less]
+            parts = [f"{100 * SHARE:.0f} %: {_ms(by[name])} ms and ", *there]
+            shown = [
+                f"{part}{100 * one.share('downloads', advice.present):.0f} %"
+                for part, one in zip(parts, [by[name], *less], strict=True)
+            ]
+            listed = "; at ".join(shown)
+            yield f"Share of the downlink, with {name}: delay of calls and goodput of downloads are at {listed}."
+            return
+
+
+def _bursts(advice: Advice) -> Iterator[str]:
+    """Yield the rule for bursts that cards merge, which are not simulated, where one takes long."""
+    way = (
+        advice.link.queues.up if advice.link.queues.up.rate < advice.link.queues.down.rate else advice.link.queues.down
+    )
+    burst = BURST * 8 / way.rate
+    if burst > LONG:
+        yield (
+            f"Not simulated: a router's card may merge packets to {BURST // 1000} kB, which take "
+            f"{burst * 1e3:.0f} ms at the lower rate. CAKE splits them; with the others turn that off: ethtool -K "
+            "DEVICE gro off gso off tso off, for each device."
+        )
 
 
 def configured(configuration: Configuration) -> Iterator[str]:
@@ -136,9 +195,13 @@ def _named(advice: Advice, one: Standing) -> str:
 
 
 def _losses(best: Standing, present: Standing) -> str:
-    """Return the losses of calls if they matter with either, as the next part of a sentence."""
-    lost = [100 * one.lost for one in (best, present)]
-    return f" and lose {lost[0]:.1f} % instead of {lost[1]:.1f} % of their packets" if max(lost) > LOSSY else ""
+    """Return the losses of voice and of video if they matter with either, as the next part of a sentence."""
+    said = ""
+    for video, start in ((False, " and lose"), (True, ", video calls lose")):
+        lost = [100 * one.lost(video) for one in (best, present)]
+        if max(lost) > LOSSY:
+            said += f"{start} {lost[0]:.1f} % instead of {lost[1]:.1f} % of their packets"
+    return said
 
 
 def _ms(one: Standing) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -124,12 +125,10 @@ def remarks(tuned: Tuned) -> Iterator[str]:
 
 def pasted(tuned: Tuned) -> Iterator[str]:
     """Yield the lines to paste."""
-    table = tuned.tuned.to_toml().partition("\n[aqm]\n")[2].partition("\n\n")[0]
-    if tuned.best.label and table:
+    if tuned.best.label:
         yield f"In a scenario, or the whole of it with --out ({tuned.scenario.aqm}):"
         yield ""
-        yield "    [aqm]"
-        yield from (f"    {line}" for line in table.splitlines())
+        yield from (f"    {line}".rstrip() for line in discipline(tuned).splitlines())
         yield ""
     if tuned.words:
         yield f"For tc: {tuned.words}"
@@ -137,6 +136,12 @@ def pasted(tuned: Tuned) -> Iterator[str]:
         yield f"tc has no words for this form of {tuned.scenario.aqm}; for Linux's, tune --aqm {tuned.kernel}."
     else:
         yield f"Linux has no {tuned.scenario.aqm}, so there are no words for tc."
+
+
+def discipline(tuned: Tuned) -> str:
+    """Return the tables of the tuned discipline as they are in its scenario, with those inside it."""
+    tables = re.split(r"\n(?=\[)", tuned.tuned.to_toml())
+    return "\n".join(one for one in tables if re.match(r"\[aqm[\].]", one)).rstrip()
 
 
 def _spread(front: Sequence[Trial]) -> Sequence[Trial]:

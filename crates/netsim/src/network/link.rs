@@ -7,6 +7,7 @@ use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::random_loss::RandomLoss;
 use crate::packet::Packet;
+use aqm::framing;
 use aqm::ring::Ring;
 use aqm::unit::{Limit, Rate, Span, Time};
 use scenario::model;
@@ -67,6 +68,8 @@ pub(crate) struct Wire {
     pub(crate) delay: Lapse,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
+    /// The length on the wire, if that is another one.
+    framing: Option<framing::Wire>,
     /// Size of the last packet without them, and its times: most have the same size.
     last: (u32, Lengths),
     /// The link, if it has the rates of a recording, between which a packet in transmission may change.
@@ -119,11 +122,17 @@ impl Wire {
         self.last.0 = 0;
     }
 
+    /// The bytes that a packet of `size` bytes takes on the wire.
+    pub(crate) fn length(&self, size: u32) -> u32 {
+        let bytes = size + self.overhead;
+        self.framing.map_or(bytes, |framing| framing.length(bytes))
+    }
+
     /// Computes the transmission time for another size.
     #[cold]
     #[inline(never)]
     fn measure(&mut self, start: Instant, size: u32) {
-        let bytes = size + self.overhead;
+        let bytes = self.length(size);
         let transmission = match &self.recorded {
             None => self.clock.transmission(self.rate, bytes),
             Some(link) => {
@@ -171,6 +180,7 @@ impl Link {
                 rate: link.rate,
                 delay: clock.lapse(delay),
                 overhead: link.overhead.0 as u32,
+                framing: link.framing.as_ref().map(|framing| framing.wire(link.overhead.0 as u32)),
                 last: (
                     0,
                     Lengths {
@@ -281,7 +291,7 @@ impl Link {
         };
         let at = clock.at(start);
         if self.window.contains(&at) {
-            self.bytes += u64::from(u32::from(size) + self.wire.overhead);
+            self.bytes += u64::from(self.wire.length(u32::from(size)));
         }
         let Transmission { sent, arrival } = self.wire.send(clock, at, u32::from(size));
         self.free = sent;

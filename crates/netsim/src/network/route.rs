@@ -216,6 +216,7 @@ mod tests {
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),
+            framing: None,
             packet: Bytes(500),
         }
     }

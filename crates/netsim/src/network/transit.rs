@@ -175,7 +175,7 @@ impl<P: Probe> Network<P> {
         let time = |i: usize| {
             let wire = &self.links[i].wire;
             let propagation = clock.time(clock.after(Instant::ZERO, wire.delay)).secs();
-            propagation + 8.0 * (size + u64::from(wire.overhead)) as f64 / rates(i).bits()
+            propagation + 8.0 * f64::from(wire.length(size as u32)) / rates(i).bits()
         };
         self.links_from(start).map(time).sum()
     }

@@ -9,6 +9,7 @@ use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
+use aqm::unit::Span;
 use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
     LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
@@ -199,7 +200,15 @@ impl<P: Probe> Simulation<P> {
         let occupancy = aqm_queue.occupancy.summary();
         let link = &self.network.links[i];
         let sent = self.bits_sent(aqm_queue, &counts, |_| true);
-        let capacity = sent + aqm_queue.idle_bits(self.end, link.wire.rate);
+        let idle = aqm_queue.idle_bits(self.end, link.wire.rate);
+        // Bytes of frames are not sent from the queue, but the time that they take is not idle.
+        let said = &self.scenario.links[i];
+        let utilisation = match said.framing {
+            _ if sent == 0.0 => 0.0,
+            None => sent / (sent + idle),
+            Some(_) => (1.0 - idle / said.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
+                .max(0.0),
+        };
         let traffic = traffic_metrics(&counts, &delays, sent / seconds);
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -208,7 +217,7 @@ impl<P: Probe> Simulation<P> {
             queue_empty: occupancy.map(|o| o.empty),
             // The limit of a queue outside is its own.
             queue_full: occupancy.filter(|_| aqm_queue.outside.is_none()).map(|o| o.full),
-            utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
+            utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
             loss_run_mean: runs.mean(),

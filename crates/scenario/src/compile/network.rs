@@ -8,6 +8,7 @@ use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
 use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
+use aqm::framing::Framing;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
@@ -24,6 +25,7 @@ struct Cable<'a> {
     ends: [&'a str; 2],
     delay: Distribution<Span>,
     overhead: Bytes,
+    framing: Option<&'a Framing>,
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
@@ -106,6 +108,7 @@ impl Network {
                 buffer: Limit::Packets(1),
                 aqm,
                 overhead: cable.overhead,
+                framing: cable.framing.cloned(),
                 packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
@@ -120,6 +123,7 @@ impl Network {
             ends: ["r1", "r2"],
             delay: dumbbell.delay,
             overhead: dumbbell.overhead,
+            framing: dumbbell.framing.as_ref(),
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
@@ -135,6 +139,7 @@ impl Network {
                 ends,
                 delay: delays[i % delays.len()],
                 overhead: Bytes(0),
+                framing: None,
                 rates: [dumbbell.access_rate(&tables.recorded); 2],
                 changes: Default::default(),
                 buffers: [dumbbell.access_buffer; 2],
@@ -155,6 +160,7 @@ impl Network {
             ends: [&table.from, &table.to],
             delay: table.delay,
             overhead: table.overhead,
+            framing: table.framing.as_ref(),
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],

@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use aqm::aqm::AnyParams;
+use aqm::framing::Framing;
 use aqm::params;
 use aqm::params::{Field, Kind, Range, Value};
 use aqm::unit::{Bytes, Limit, Quantity, Rate, Span};
@@ -35,6 +36,8 @@ pub struct Link {
     pub aqm: Option<AnyParams>,
     /// Bytes that the link adds to every packet.
     pub overhead: Bytes,
+    /// Its frames or cells, which lengthen the transmission alone.
+    pub framing: Option<Framing>,
     /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
@@ -212,6 +215,7 @@ mod tests {
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),
+            framing: None,
             packet: Bytes(500),
         }
     }

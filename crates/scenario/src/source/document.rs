@@ -66,8 +66,8 @@ impl Document {
         self.put(path, unquoted(text, path, &origin)?)
     }
 
-    /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck or, without a
-    /// `[dumbbell]`, that of every link that has one. If the file has the same algorithm, its other parameters are
+    /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, and of its reverse direction
+    /// if the file gives it one; without a `[dumbbell]`, that of every link that has one. If the file has the same algorithm, its other parameters are
     /// kept; if another, its target queue length is kept, unless the new algorithm sets one.
     ///
     /// # Errors
@@ -83,8 +83,14 @@ impl Document {
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
         if !self.is_graph() {
-            let node = node(self.root.get("aqm"));
-            self.root.insert("aqm", node);
+            // A reverse direction with a discipline of its own gets it too: otherwise its queue would decide the results.
+            for key in ALGORITHMS {
+                let old = self.root.get(key);
+                if key == "aqm" || old.is_some() {
+                    let node = node(old);
+                    self.root.insert(key, node);
+                }
+            }
             return Ok(());
         }
         let mut replaced = false;

@@ -5,6 +5,7 @@ use crate::model::{Buffer, Change, Distribution, Gilbert, Loss, RATES};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
 use crate::tables::rates::{Rates, Recorded};
+use aqm::framing::Framing;
 use aqm::params::{Field, Params as _, Range};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use aqm::{choice, params};
@@ -43,6 +44,10 @@ params! {
         /// and in the size that algorithms see. 14 is Ethernet's header, which Linux counts too; 38 is Ethernet's
         /// total, with checksum, preamble and gap.
         overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
+        /// The bottleneck's frames or cells in both directions, in tc's words for CAKE: `pppoe-ptm`, `docsis`,
+        /// `atm overhead 44`. They are added to the packet from its IP header on, in its transmission time alone: a modem
+        /// adds them after its queue. Auto is none, and `overhead` is what a packet takes.
+        framing: Option<Framing> = None, "";
         /// Changes of the bottleneck's rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is
         /// sent at the old rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
@@ -93,6 +98,8 @@ params! {
         buffer_admission: Option<Admission> = None, "";
         /// Bytes that it adds to every packet in both directions, as `dumbbell.overhead`: 14 or 38 for Ethernet.
         overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
+        /// Its frames or cells in both directions, as `dumbbell.framing`.
+        framing: Option<Framing> = None, "";
         /// Changes of its rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is sent at the old
         /// rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
