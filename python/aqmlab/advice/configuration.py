@@ -60,8 +60,8 @@ class Half:
             return {}
         found = _core.framing(self.framing)
         assert found
-        overhead, _, mpu, cells = found
-        beyond = 0 if overhead is None else overhead - ETHERNET
+        overhead, raw, mpu, cells = found
+        beyond = 0 if overhead is None or raw else overhead - ETHERNET
         layer = "atm" if cells == "atm" else "ethernet"
         return {"overhead": str(beyond), "mpu": str(mpu), "linklayer": layer}
 
