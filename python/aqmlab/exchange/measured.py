@@ -5,8 +5,11 @@ The metrics of a measurement have the names, units and definitions of ours. What
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,8 +43,12 @@ class Measured:
     delays: Sequence[tuple[float, float]] = field(default=(), repr=False)
 
 
+_COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
+"""The first bytes of compressed files, and what unpacks them."""
+
+
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file that ``iperf3 -J`` or ``irtt client -o`` wrote.
+    """Read a file that ``iperf3 -J`` or ``irtt client -o`` wrote, as it is or compressed.
 
     Parameters
     ----------
@@ -61,7 +68,7 @@ def read(file: str | os.PathLike[str]) -> list[Measured]:
         If it is empty, torn, of another format, or the record of a measurement that failed; the message is a line.
     """
     path = Path(file)
-    text = read_whole(path).decode(errors="replace").strip()
+    text = _unpacked(path, read_whole(path)).decode(errors="replace").strip()
     wanted = "must be what `iperf3 -J` or `irtt client -o` writes"
     if not text:
         raise ValueError(f"{path}: empty: {wanted}")
@@ -132,6 +139,15 @@ def _iperf3(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
         yield Measured(title, metrics, rates)
 
 
+def _unpacked(path: Path, data: bytes) -> bytes:
+    """Return the content of a file that may be compressed, as irtt's are by default."""
+    unpack = next((unpack for magic, unpack in _COMPRESSED.items() if data.startswith(magic)), None)
+    try:
+        return unpack(data) if unpack else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: {error}: torn: record it again") from None
+
+
 def _irtt(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
     """Read what ``irtt client -o`` wrote: times in ns, delays of packets that came back."""
     trips = document["round_trips"]
@@ -141,9 +157,11 @@ def _irtt(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
         raise _Failed("irtt got no packet back: check its server, and record it again")
     delays = [_sent(trip, trips[0]) for trip in back]
     metrics: Metrics = {**_statistics("rtt", [delay for _, delay in delays])}
-    ways = [trip["delay"]["send"] / 1e9 for trip in back if "send" in trip["delay"]]
-    if ways:
-        metrics |= _statistics("delay", ways)
+    ways = [trip["delay"] for trip in back if "send" in trip["delay"]]
+    if any(not 0 <= way["send"] <= way["rtt"] for way in ways):
+        name = f"{name} (the clocks are apart: no one-way delays)"
+    elif ways:
+        metrics |= _statistics("delay", [way["send"] / 1e9 for way in ways])
     metrics["path_loss_ratio"] = 1 - len(back) / len(trips)
     yield Measured(name, metrics, delays=delays)
 

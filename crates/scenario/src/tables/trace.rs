@@ -53,6 +53,12 @@ fn csv(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     let mut first = None;
     for (i, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = i + 2;
+        let fields = line.split(',').count();
+        if fields > header.len() {
+            let names = header.len();
+            let cure = "leave out commas within fields, also quoted ones";
+            return Err(format!("line {number}: {fields} fields, and the header has {names}: {cure}"));
+        }
         let field = |column| line.split(',').nth(column).unwrap_or_default().trim();
         let seconds: f64 =
             field(time).parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| {

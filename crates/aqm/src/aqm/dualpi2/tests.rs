@@ -252,7 +252,7 @@ fn marks_are_counted_and_those_of_the_threshold_by_themselves() {
 
 #[test]
 fn the_step_spares_packets_that_found_fewer_than_min_qlen_step_at_their_arrival() {
-    let step = Params { th_len: None, range: Span::ZERO, min_qlen_step: 2, ..Params::default() };
+    let step = Params { th_len: None, range: Span::ZERO, min_qlen_step: 2, ..random() };
     let mut dualpi2 = dualpi2(step);
     let buffer = Backlog::default();
     // The last of the four is refused by the buffer; the next finds three again.

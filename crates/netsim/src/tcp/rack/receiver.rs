@@ -350,7 +350,8 @@ impl Receiver {
     fn tell_marks_apart(&mut self, profile: &Profile, ce: bool, send: &mut impl FnMut(Ack)) {
         if self.marked != ce {
             if self.due != Time::MAX {
-                send(Ack { next: self.before, ..self.ack(profile) });
+                // It echoes the last state, also where CWR has just ended the echo.
+                send(Ack { next: self.before, ece: self.marked, ..self.ack(profile) });
             }
             self.at_once = true;
         }

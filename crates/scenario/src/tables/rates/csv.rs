@@ -94,6 +94,13 @@ pub(super) fn rates(text: &str, said: &Recorded) -> Result<Rates, String> {
                 names.len()
             ));
         }
+        if cells.len() > names.len() {
+            return Err(format!(
+                "line {number}: {} fields, and the header has {}: leave out separators within fields, also quoted ones",
+                cells.len(),
+                names.len()
+            ));
+        }
         let value = |(place, name): (usize, &str)| {
             let found = cells[place];
             let parsed = found.parse().ok().filter(|x: &f64| x.is_finite());

@@ -46,11 +46,13 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         _ => parse_pcap_frame,
     };
     let tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
+    // The upper bits say whether frames have a checksum.
+    let link = Linktype(header.network.0 & 0xffff);
     let mut packets = Vec::new();
     while offset < bytes.len() {
         let (packet, next) = parsed(frame(&bytes[offset..]), bytes, offset, "packet")?;
         let nanos = i128::from(packet.ts_sec) * 1_000_000_000 + i128::from(packet.ts_usec) * tick;
-        let size = size(header.network, packet.data, packet.origlen);
+        let size = size(link, packet.data, packet.origlen);
         packets.push((nanos, size, offset));
         offset = next;
     }

@@ -46,8 +46,10 @@ fn on_link(link: i32, frame: &[u8], nested: u32) -> Option<&[u8]> {
         113 => behind_type(word(frame, 14)?, from(16)?),
         276 => behind_type(word(frame, 0)?, from(20)?),
         // PPP, PPP_HDLC, PPP_PPPD, PPP_WITH_DIR, PPP_ETHER.
-        9 | 50 | 166 => behind_ppp(frame),
+        9 | 50 => behind_ppp(frame),
         204 => behind_ppp(from(1)?),
+        // A direction takes the place of the address.
+        166 => behind_ppp(from(2)?),
         51 => behind_ppp(from(6)?),
         // C_HDLC, C_HDLC_WITH_DIR; FRELAY, FRELAY_WITH_DIR.
         104 => behind_type(word(frame, 2)?, from(4)?),
@@ -126,6 +128,10 @@ fn behind_type(mut kind: u16, mut rest: &[u8]) -> Option<&[u8]> {
 /// The IP packet behind LLC and SNAP (RFC 1042).
 fn behind_llc(rest: &[u8]) -> Option<&[u8]> {
     match rest.get(..3)? {
+        // Bridged Ethernet, with or without its checksum (RFC 2684).
+        [0xaa, 0xaa, 3] if rest.get(3..6)? == [0, 0x80, 0xc2] && matches!(word(rest, 6)?, 1 | 7) => {
+            behind_type(word(rest, 22)?, rest.get(24..)?)
+        }
         [0xaa, 0xaa, 3] if word(rest, 6)? > 1500 => behind_type(word(rest, 6)?, rest.get(8..)?),
         [6, 6, 3] => rest.get(3..),
         _ => None,
@@ -202,7 +208,7 @@ mod tests {
             bytes[8..12].copy_from_slice(&1i32.to_le_bytes());
             [bytes, head].concat()
         };
-        let heads: [(i32, Vec<u8>); 36] = [
+        let heads: [(i32, Vec<u8>); 38] = [
             (0, vec![2, 0, 0, 0]),
             (0, vec![0, 0, 0, 30]),
             (108, vec![0, 0, 0, 2]),
@@ -226,6 +232,8 @@ mod tests {
             (9, vec![0x21]),
             (50, vec![0xff, 3, 0, 0x21]),
             (204, vec![1, 0xff, 3, 0, 0x21]),
+            (166, vec![1, 3, 0, 0x21]),
+            (100, [vec![0xaa, 0xaa, 3, 0, 0x80, 0xc2, 0, 7, 0, 0], ethernet.clone()].concat()),
             (51, [padded(&[0x11], 6), vec![0, 0x21]].concat()),
             (104, vec![0x0f, 0, 8, 0]),
             (107, vec![0x18, 0x41, 3, 0xcc]),

@@ -112,6 +112,46 @@ fn without_quick_and_compressed_acks_it_is_the_plain_receiver() {
     assert_eq!((6..=12).map(&mut acks).collect::<Vec<_>>(), vec![vec![5]; 7]);
 }
 
+/// The ECN fields of the SYN-ACK and of an ACK: whether they may be marked, and whether by ECT(1).
+fn codepoints(tcp: &str, ecn: bool) -> [(bool, bool); 2] {
+    let profile = Profile::new(&Tcp { ecn, ..Tcp::preset(tcp).unwrap() }, 1500);
+    let mut receiver = Receiver::new(0);
+    [0, 1].map(|seq| {
+        let mut codepoint = None;
+        let segment = Segment { push: true, ..segment(seq, at(0)) };
+        receiver.on_segment(at(0), &profile, &segment, false, |ack| codepoint = Some((ack.ect, ack.l4s)));
+        codepoint.unwrap()
+    })
+}
+
+#[test]
+fn acks_may_be_marked_only_where_the_control_needs_marks() {
+    let [none, ect0, ect1] = [(false, false), (true, false), (true, true)];
+    for tcp in ["linux", "bbr", "bbr3", "bbr3-l4s"] {
+        assert_eq!(codepoints(tcp, true), [none; 2], "{tcp}");
+    }
+    assert_eq!(codepoints("dctcp", true), [ect0; 2]);
+    for tcp in ["l4s", "prague"] {
+        assert_eq!(codepoints(tcp, true), [ect1; 2], "{tcp}");
+    }
+    // The listening socket does not know what the connection will be.
+    assert_eq!(codepoints("dctcp", false), [ect0, none]);
+}
+
+#[test]
+fn the_ack_before_a_change_of_marks_has_the_echo_of_the_segments_before() {
+    let profile = Profile::new(&Tcp { quick_acks: 0, ..Tcp::preset("dctcp").unwrap() }, 1500);
+    let mut receiver = open(&profile);
+    let mut echoes = |seq, ce, cwr| {
+        let mut echoes = vec![];
+        let segment = Segment { ect: true, cwr, ..segment(seq, at(10_000)) };
+        receiver.on_segment(at(10_000), &profile, &segment, ce, |ack| echoes.push((ack.next, ack.ece)));
+        echoes
+    };
+    assert_eq!([echoes(1, true, false), echoes(2, true, false)], [vec![(2, true)], vec![]]);
+    assert_eq!(echoes(3, false, true), [(3, true), (4, false)]);
+}
+
 #[test]
 fn accurate_ecn_counts_each_mark_and_hurries_the_first_and_every_second() {
     let profile = Profile::new(&Tcp { quick_acks: 0, ..Tcp::preset("prague").unwrap() }, 1500);

@@ -1,0 +1,94 @@
+//! Which packets of a TCP connection may be marked, and what becomes of connections whose handshake is lost.
+
+use aqm::unit::Time;
+use netsim::Simulation;
+use run::Results;
+use scenario::Document;
+use std::path::Path;
+
+fn results(document: &Document) -> Results {
+    let mut run = Simulation::new(document.check().unwrap(), 1, ());
+    run.advance(Time::MAX);
+    run.results()
+}
+
+fn run(text: &str) -> Results {
+    results(&Document::parse(text, "test").unwrap())
+}
+
+#[test]
+fn every_answer_of_a_data_centre_arrives_while_the_port_marks() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library");
+    let found = results(&Document::load(&library.join("links/datacentre.toml")).unwrap());
+    let answers = &found.classes["answers"];
+    // 40 clients, ten answers of 2 kB a second each.
+    let goodput = answers.totals.goodput;
+    assert!((goodput - 6.4e6).abs() < 0.2e6, "{goodput}");
+    assert!(found.metrics.link.traffic.marks > 0 && found.metrics.link.traffic.drops_early == 0);
+    let (started, completed) = (answers.started.unwrap(), answers.completed.unwrap());
+    assert!(started > 700 && started - completed < 10, "{completed} of {started}");
+}
+
+/// Flows of a TCP in both directions over a queue that marks, at a rate and a round trip.
+fn both_ways(tcp: &str, aqm: &str, rate: &str, delay: &str) -> Results {
+    let flows = |name: &str, from: &str, to: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ncount = 4\ntcp = \"{tcp}\"\n"
+        )
+    };
+    run(&format!(
+        "duration = \"3 s\"\nwarmup = \"500 ms\"\naqm = \"{aqm}\"\nreverse_aqm = \"{aqm}\"\n\
+         [dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nbuffer = \"1000 packets\"\naccess_rate = \"10 Gbit/s\"\n\
+         sender_delay = \"0 s\"\nreceiver_delay = \"0 s\"\n{}{}",
+        flows("down", "senders", "receivers"),
+        flows("up", "receivers", "senders")
+    ))
+}
+
+#[test]
+fn of_flows_both_ways_that_need_marks_nothing_is_dropped() {
+    for (rate, delay) in [("1 Gbit/s", "14 us"), ("100 Mbit/s", "2 ms")] {
+        for tcp in ["dctcp", "l4s", "prague"] {
+            let found = both_ways(tcp, "step", rate, delay);
+            let [down, up] = ["down", "up"].map(|name| &found.classes[name]);
+            assert_eq!([down, up].map(|class| class.traffic.drops_early), [0, 0], "{tcp} at {rate}");
+            let ratio = down.totals.goodput / up.totals.goodput;
+            assert!((0.9..1.1).contains(&ratio), "{tcp} at {rate}: {ratio}");
+        }
+    }
+    // RFC 3168 lets no ACK be marked: the control.
+    let classic = both_ways("cubic:ecn=true", "step", "100 Mbit/s", "2 ms");
+    assert!(classic.metrics.link.traffic.drops_early > 0);
+}
+
+#[test]
+fn all_packets_of_scalable_controls_take_the_low_latency_queue() {
+    for tcp in ["l4s", "prague"] {
+        let found = both_ways(tcp, "dualpi2", "100 Mbit/s", "2 ms");
+        let arrivals = |lane: &str| {
+            let of = found.lanes.iter().filter(|(name, _)| name.ends_with(lane));
+            of.map(|(_, lane)| lane.traffic.arrivals).sum::<u64>()
+        };
+        assert!(arrivals("l4s") > 10_000, "{tcp}: {:?}", found.lanes.keys());
+        assert_eq!(arrivals("classic"), 0, "{tcp}: SYN, SYN-ACK and ACK have ECT(1) too");
+    }
+}
+
+/// Two flows over a link that loses all from `lost` on, until a second later.
+fn without_syns(tcp: &str) -> Results {
+    run(&format!(
+        "duration = \"20 s\"\nwarmup = \"5 s\"\naqm = \"step:k=5\"\n\
+         [dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\nloss = 0.6\n\
+         [[traffic]]\nname = \"web\"\nkind = \"web\"\ncount = 20\nconnections = 1\nobjects = 1\nsize = \"2 kB\"\n\
+         think = \"10 s\"\ntcp = \"{tcp}\"\n"
+    ))
+}
+
+#[test]
+fn objects_count_as_started_though_their_handshake_hangs() {
+    let found = without_syns("dctcp");
+    let web = &found.classes["web"];
+    assert!(web.started.unwrap() >= 20, "each client wants an object: {:?}", web.started);
+    // Most have lost a packet of the handshake, which takes a second.
+    assert!(web.completion_time_p95.is_none_or(|time| time > 1.0), "{:?}", web.completion_time_p95);
+}
