@@ -374,6 +374,17 @@ def test_runs_of_a_sweep_that_are_there_twice_are_refused(swept: Path, tmp_path:
     refused(resealed(_with_part(files, part, polars.concat([frame, frame]))), tmp_path, "a run is there twice")
 
 
+def test_a_sweep_without_a_seed_of_a_point_is_refused(swept: Path, tmp_path: Path) -> None:
+    files, part = read(swept), "results/00000.parquet"
+    frame = polars.read_parquet(files[part])[1:]
+    head, _, *rest = files[RUNS].decode().splitlines(keepends=True)
+    files[RUNS] = "".join([head, *rest]).encode()
+    fewer = {"wanted": len(frame), "done": len(frame)}
+    files["sweep.json"] = changed_document(files["sweep.json"], lambda document: document.update(fewer))
+    files = with_head(_with_part(files, part, frame), runs=len(frame))
+    refused(resealed(files), tmp_path, "a point lacks some of its 2 seeds")
+
+
 def test_a_text_that_a_small_file_repeats_counts_in_each_row(
     compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,8 +162,8 @@ class Saving:
     The files are written in a temporary folder and moved into place when all of them exist, the head last. On an error
     everything is restored. A process killed during the move leaves a head whose checksums do not match its files.
 
-    `replaced` maps a subfolder, or "" for the folder itself, to the pattern of the names of earlier files. Those not
-    written again are removed; other files are kept.
+    `replaced` maps a subfolder, or "" for the folder itself, to the pattern of the names of earlier files. Those that
+    an earlier head lists and that are not written again are removed; other files are the user's, and are kept.
     """
 
     def __init__(self, folder: Path, replaced: Mapping[str, re.Pattern[str]]) -> None:
@@ -235,9 +235,22 @@ class Saving:
 
     def _earlier(self) -> Iterator[Path]:
         """Yield the files that an earlier call wrote and this one did not."""
-        written = set(self._written)
+        written, listed = set(self._written), set(_listed(self._folder, self._written[-1]))
         for below, names in self._replaced.items():
             folder = self._folder / below
             for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-                if names.fullmatch(path.name) and (PurePosixPath(below) / path.name).as_posix() not in written:
+                name = (PurePosixPath(below) / path.name).as_posix()
+                if names.fullmatch(path.name) and name in listed and name not in written:
                     yield path
+
+
+def _listed(folder: Path, head: str) -> Iterator[str]:
+    """Yield the files that an earlier head lists, and those that these list in turn if they are heads."""
+    with suppress(OSError, ValueError, AttributeError):  # missing or damaged: then nothing is known to be ours
+        data = read_whole(folder / head)
+        if _TAIL.fullmatch(data):
+            for name in json.loads(data).get("files", {}):
+                below = (PurePosixPath(head).parent / name).as_posix()
+                yield below
+                if name.endswith(".json"):
+                    yield from _listed(folder, below)

@@ -118,11 +118,16 @@ def runs(folder: Path) -> Iterator[Claimed]:
 
 
 def _require_plain(folder: Path) -> None:
-    """Refuse a sweep that has a run twice, a variant of another discipline, or a value that names a file."""
+    """Refuse a sweep with a run twice or missing, a variant of another discipline, or a value that names a file."""
     sweep = Sweep.load(folder)
     points = sweep.frame.select("aqm", *sweep.parameters, "seed")
     if len(set(sweep.seeds)) < len(sweep.seeds) or points.is_duplicated().any():
         raise ValueError(f"{SWEEP.head}: a run is there twice")
+    if strange := set(points["seed"]).difference(sweep.seeds):
+        raise ValueError(f"{SWEEP.head}: a run of seed {min(strange)}, which is none of its seeds")
+    counts = points.group_by("aqm", *sweep.parameters).len()["len"]
+    if not (sweep.interrupted or sweep.failed) and (counts != len(sweep.seeds)).any():
+        raise ValueError(f"{SWEEP.head}: a point lacks some of its {len(sweep.seeds)} seeds")
     for path in sweep.parameters:
         for value in map(str, points[path].unique()):
             if is_own(value) or _READ & set(path.split(".")):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
+from typer._click.globals import get_current_context
 
 from aqmlab.cli.terminal import command_line
 from aqmlab.files import REPORT
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.result import Result
     from aqmlab.sweeps.result import Sweep
+
+
+_PROGRAM = re.compile(r".*?\.py(?=:)")
+"""The file of a discipline of the user's own."""
 
 
 class Deliverable(Protocol):
@@ -55,10 +63,53 @@ def require_writable_file(file: Path, option: str) -> None:
     """Check before the simulation that a file can be written; ``option`` names it."""
     from aqmlab.files import prove
 
+    _require_no_input(file, option)
     try:
         prove(file)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise typer.BadParameter(f"{file}: {error.strerror}: {error.filename}", param_hint=option) from None
+
+
+def _require_no_input(file: Path, option: str) -> None:
+    """Refuse to write over a file that the command reads."""
+    if file.is_file() and any(file.samefile(one) for one in _inputs(option)):
+        problem = f"{file}: this command reads it, and would write over it; choose another name"
+        raise typer.BadParameter(problem, param_hint=option)
+
+
+def _inputs(option: str) -> Iterator[Path]:
+    """Yield the files that a command line names, except in an option, and those that scenarios among them name."""
+    context = get_current_context(silent=True)
+    given = dict(context.params) if context else {}
+    for one in context.command.params if context else ():
+        if option in one.opts:
+            given.pop(str(one.name), None)
+    todo = [(Path(), text) for text in _texts(given)]
+    seen: set[Path] = set()
+    while todo:
+        folder, text = todo.pop()
+        # A discipline is FILE.py:CLASS, a setting PATH=VALUE, a measurement NAME=FILE.
+        for name in {part for whole in (text, text.partition("=")[2]) for part in (whole, *_PROGRAM.findall(whole))}:
+            path = (folder / name.strip().strip("\"'")).absolute()
+            if "\0" in name or path in seen or not os.path.isfile(path):
+                continue
+            seen.add(path)
+            yield path
+            if path.suffix == ".toml":
+                with suppress(OSError, ValueError):  # the command itself says what is wrong with it
+                    todo += [(path.parent, one) for one in _texts(tomllib.loads(path.read_text(encoding="utf-8")))]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts in tables and lists."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
 
 
 def require_writable_folder(out: Path, names: Iterable[str]) -> None:
@@ -81,6 +132,7 @@ def require_writable_folder(out: Path, names: Iterable[str]) -> None:
         raise typer.BadParameter(f"{out}: not a folder", param_hint="--out") from None
     proved: set[Path] = set()
     for name in names:
+        _require_no_input(out / name, "--out")
         try:
             # One file proves that its folder is writable; the others need a check only if their paths exist already.
             if (out / name).parent not in proved or os.path.lexists(out / name):

@@ -63,6 +63,9 @@ _ROOM = 1 << 20
 _PREFIX = "aqmlab-run-"
 """The names of the folders of runs begin with this."""
 
+_MARK = ".aqmlab-linux-run"
+"""The file that only these folders have: one of the user's may have such a name."""
+
 _SLICE = 0.1
 """Seconds between two calls of `watch`."""
 
@@ -286,6 +289,8 @@ def _folder() -> Iterator[Path]:
     """Make a folder for a run, locked as long as it is used; remove those that killed processes have left."""
     for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if not (left / _MARK).is_file():
+                continue
             shutil.rmtree(left, ignore_errors=True)
     with ExitStack() as stack:
         while True:
@@ -293,6 +298,7 @@ def _folder() -> Iterator[Path]:
             with suppress(FileNotFoundError):
                 lock = stack.enter_context(_locked(Path(folder), fcntl.LOCK_EX))
                 if os.fstat(lock).st_nlink:  # no other process has removed it before it was locked
+                    (Path(folder) / _MARK).touch()
                     break
         yield Path(folder)
 

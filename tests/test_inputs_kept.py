@@ -1,0 +1,73 @@
+"""Files of the user's own stay: those that a command reads, and those that it never wrote."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from typer.testing import CliRunner
+
+import aqmlab
+from aqmlab.cli.app import app
+
+TEXT = 'extends = "parent.toml"\nduration = "0.4 s"\nwarmup = "0.1 s"\n'
+
+
+@pytest.mark.parametrize(
+    "output", [("--out", "."), ("--csv", "scenario.toml"), ("--csv", "parent.toml"), ("--csv", "mine.py")]
+)
+def test_a_command_does_not_write_over_what_it_reads(
+    output: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "scenario.toml": TEXT,
+        "parent.toml": 'extends = "quickstart"\n',
+        "mine.py": (ROOT / "examples/mine.py").read_text(),
+    }
+    for name, text in files.items():
+        Path(name).write_text(text)
+    found = CliRunner().invoke(app, ["run", "scenario.toml", "--aqm", "./mine.py:Mine", *output])
+    assert (found.exit_code, "this command reads it" in found.stderr) == (2, True)
+    assert {name: Path(name).read_text() for name in files} == files
+
+
+def test_an_output_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        found = CliRunner().invoke(
+            app, ["run", "quickstart", "--set", "duration=1s", "--set", "warmup=0.2s", "--csv", "x.csv"]
+        )
+        assert found.exit_code == 0, found.output
+
+
+def test_a_sweep_keeps_files_that_it_never_wrote(tmp_path: Path) -> None:
+    scenario = aqmlab.Scenario.load("quickstart").with_(duration="0.4 s", warmup="0.1 s")
+    mine = [
+        tmp_path / "variants" / "mine.toml",
+        tmp_path / "variants" / "mine.py",
+        tmp_path / "results" / "20240101.parquet",
+    ]
+    for file in mine:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("mine")
+    for seeds in (1, 2):
+        aqmlab.sweep(scenario, None, ["pie"], seeds, out=tmp_path, jobs=1)
+    assert all(file.read_text() == "mine" for file in mine)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the linux engine runs on Linux")
+def test_the_linux_engine_removes_only_folders_that_it_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aqmlab.execute import linux
+
+    monkeypatch.setattr(linux, "gettempdir", lambda: str(tmp_path))
+    mine, left = tmp_path / "aqmlab-run-mine", tmp_path / "aqmlab-run-left"
+    for folder in (mine, left):
+        folder.mkdir()
+    with linux._folder() as folder:
+        marks = [path.name for path in folder.iterdir()]
+    assert marks
+    for name in marks:
+        (left / name).touch()
+    with linux._folder():
+        assert (mine.exists(), left.exists()) == (True, False)
