@@ -55,10 +55,10 @@ wait $!
 signal to the kernel alone would leave one that it is about to start."""
 
 _FATES = "fates.pcapng"
+"""The file of the fate of every packet, in a run's folder."""
 
 _ROOM = 1 << 20
-"""Bytes below which a run that failed has failed for want of space."""
-"""The file of the fate of every packet, in a run's folder."""
+"""Free bytes below which a run that failed has failed because there was no space."""
 
 _PREFIX = "aqmlab-run-"
 """The names of the folders of runs begin with this."""
