@@ -33,7 +33,7 @@ _BESIDE_ALL, _BESIDE_EACH = 34, 20
 """The number of characters in one line beside the first panel of a row, and where each panel has such labels."""
 
 _MORE = ("#882255", "#999933", "#88ccee", "#cc6677", "#117733", "#aa4499", "#ddcc77", "#332288")
-"""Further colours, of Paul Tol's scheme "muted"; their lines are dashed."""
+"""Further colours, of the scheme "muted" by Paul Tol; their lines are dashed."""
 
 _DASHED = (4.0, 1.6)
 
@@ -341,7 +341,7 @@ LEAST_SPAN = 0.1
 
 
 def grounded(axis: Axis, panels: Sequence[Panel], which: str) -> Axis:
-    """Return an axis, along ``which`` of its panels, that starts at 0 or whose label says where it starts.
+    """Return an axis, along ``which`` of its panels, that starts at 0 or has its start in its label.
 
     It starts at 0 if the values fill half of it then. The ends that the axis sets are kept as bounds of the values.
     """
@@ -350,7 +350,9 @@ def grounded(axis: Axis, panels: Sequence[Panel], which: str) -> Axis:
         return axis
     if low < high / 2:
         return replace(axis, low=0.0, high=high)
-    low = min(low, high * (1 - LEAST_SPAN))
+    if high - low < LEAST_SPAN * high:
+        low = high * (1 - LEAST_SPAN)
+        high += _PADDING[which] * (high - low)
     step = 10.0 ** np.floor(np.log10(high - low)) / 2
     low = float(f"{np.floor(low / step) * step:.12g}")
     return replace(axis, label=f"{axis.label}, from {low:g}", low=low, high=high)

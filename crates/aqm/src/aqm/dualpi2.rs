@@ -93,7 +93,7 @@ crate::params! {
         /// The l4s queue marks natively only if more packets than this wait behind the packet; auto removes the
         /// condition.
         th_len: Option<u32> = Some(1), "packets", Range::new(0.0, 1e9), ["Th_len"];
-        /// A packet is marked natively only if it has found so many l4s packets at its arrival (Linux). At least 1 where
+        /// A packet is marked natively only if it has found this many l4s packets at its arrival (Linux). At least 1 where
         /// the link takes longer than `min_th` for a packet: otherwise every packet is marked there.
         min_qlen_step: u32 = 0, "packets", Range::new(0.0, 1e9);
         /// How a probability becomes a decision: `recur`, probabilities add up to decisions (RFC 9332, A.1); `random`, by

@@ -1,4 +1,4 @@
-//! The IP packet in a frame, by the type of the link on which it was captured (the registry of libpcap's LINKTYPE_).
+//! The IP packet in a frame, by the type of the link on which it was captured (LINKTYPE_ in the registry of libpcap).
 
 use pcap_parser::Linktype;
 
@@ -105,7 +105,7 @@ fn on_link(link: i32, frame: &[u8], nested: u32) -> Option<&[u8]> {
     }
 }
 
-/// The IP packet behind an Ethernet type and what it announces: tags of VLANs, PPPoE, MPLS; or a length and LLC.
+/// The IP packet behind an Ethernet type and what it announces: a tag, PPPoE, labels; or a length and LLC.
 fn behind_type(mut kind: u16, mut rest: &[u8]) -> Option<&[u8]> {
     loop {
         match kind {
@@ -138,14 +138,14 @@ fn behind_llc(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The IP packet behind PPP's header, whose address, control and first zero may be left out (RFC 1661, 1662).
+/// The IP packet behind the header of PPP, whose address, control and first zero may be left out (RFC 1661, 1662).
 fn behind_ppp(rest: &[u8]) -> Option<&[u8]> {
     let rest = rest.strip_prefix(&[0xff, 3]).unwrap_or(rest);
     let rest = rest.strip_prefix(&[0]).unwrap_or(rest);
     matches!(rest.first()?, 0x21 | 0x57).then(|| &rest[1..])
 }
 
-/// The IP packet behind Q.922 and a protocol's number (RFC 2427).
+/// The IP packet behind the address and the protocol of Frame Relay (RFC 2427).
 fn behind_frame_relay(rest: &[u8]) -> Option<&[u8]> {
     let address = rest.iter().position(|byte| byte & 1 != 0)? + 1;
     let rest = rest.get(address..)?;
