@@ -403,7 +403,7 @@ def test_the_command_writes_all_and_its_scenarios_are_those_that_ran(
         *("advice.json", "tradeoff.svg", "scenarios", "router.sh", "sqm", "store")
     }
     file = out / "scenarios" / "uploads" / "fq_codel.toml"
-    assert tomllib.loads(file.read_text(encoding="utf-8"))["dumbbell"]["rate"] == "1900000 bit/s"
+    assert tomllib.loads(file.read_text(encoding="utf-8"))["link"][0]["rate"] == "1900000 bit/s"
     again = json.loads(
         quick_cli("run", file, "--seeds", str(document["ranking"]["fq_codel"]["seeds"]), "--json").stdout
     )
