@@ -343,3 +343,13 @@ def test_an_interrupted_command_says_how_to_go_on(quick_cli: Cli, monkeypatch: p
     done = quick_cli(*options)
     assert done.returncode == 130
     assert re.search(r"interrupted: [12]?\d of 30 runs are finished; rerunning", done.stderr)
+
+
+def test_one_direction_leaves_the_other_to_tail_drop() -> None:
+    two_way = Scenario.load("rfc7928/two-way")
+    cases = {case.name: case for one in GUIDELINES for case in one.cases if case.scenario == "rfc7928/two-way"}
+    placed = (cases[name].placement.settings(Discipline("pie")) for name in ("one direction", "both directions"))
+    one, both = (two_way.with_(settings).resolved for settings in placed)
+    assert (one["aqm"]["name"], one["reverse_aqm"]["name"]) == ("pie", "droptail")
+    assert (both["aqm"]["name"], both["reverse_aqm"]["name"]) == ("pie", "pie")
+    assert one["reverse_aqm"] == two_way.resolved["reverse_aqm"]

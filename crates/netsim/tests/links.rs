@@ -213,9 +213,9 @@ fn frames_lengthen_the_transmission_alone() {
     };
     for (framing, size, wire) in [
         ("pppoe-llcsnap", 1500, 33 * 53),
-        ("pppoe-llcsnap", 40, 2 * 53),
+        ("pppoe-llcsnap", 48, 2 * 53),
         ("pppoe-ptm", 1500, 1554),
-        ("docsis", 40, 64),
+        ("docsis", 44, 64),
         ("ethernet", 100, 138),
     ] {
         let found = sent(framing, size);

@@ -96,7 +96,8 @@ class Standing:
 
     def lost(self, video: bool = False) -> float:
         """Return the greatest fraction of packets that voice, or video, lost in a load."""
-        return max(one.lost for load in self.means.values() for one in load if (one.entry in VIDEO) == video)
+        measured = (one for load in self.means.values() for one in load)
+        return max((one.lost for one in measured if (one.entry in VIDEO) == video), default=0.0)
 
     @property
     def late(self) -> float:

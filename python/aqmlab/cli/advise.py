@@ -70,7 +70,7 @@ def advise(
     ] = None,
     aqm: Annotated[
         str | None,
-        typer.Option("--aqm", metavar="NAME", help="Print the lines of this configuration, not those of the best."),
+        typer.Option("--aqm", metavar="SPEC", help="Print the lines of this configuration, not those of the best."),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Try every discipline of aqmlab, also those that no router has.")

@@ -49,7 +49,7 @@ def qdiscs(result: Result) -> list[dict[str, Any]]:
     >>> import aqmlab
     >>> result = aqmlab.run(aqmlab.Scenario.load("links/home").with_(duration="2 s", warmup="0 s", aqm="codel"))
     >>> [(queue["dev"], queue["kind"]) for queue in qdiscs(result)]
-    [('bottleneck', 'codel'), ('bottleneck:reverse', 'bfifo')]
+    [('bottleneck', 'codel'), ('bottleneck:reverse', 'codel')]
     """
     return [_qdisc(number, link, result) for number, link in enumerate(result.runs[0].links, 1)]
 

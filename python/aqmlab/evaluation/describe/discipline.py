@@ -132,6 +132,9 @@ PLAIN = Placement(lambda one: {"aqm": one.spec})
 AT_BOTH = Placement(lambda one: {"aqm": one.spec}, _alone)
 """The same, where there are two queues."""
 
+ONE_WAY = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": "droptail"})
+"""The discipline in the observed direction alone, where the reverse one has a queue of its own."""
+
 BOTH_WAYS = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": one.spec}, _alone)
 """The discipline in both directions."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, PLAIN, Placement
+from aqmlab.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Placement
 from aqmlab.evaluation.describe.guideline import Case, Guideline, Plot
 from aqmlab.evaluation.describe.measure import (
     Measure,
@@ -102,7 +102,7 @@ GUIDELINES = [
         "may be considered",
         "Mild congestion in both directions on a link of 10 and 2 Mbit/s, with short transfers and requests of 84 "
         "bytes; the discipline in the fast direction only, then in both (3.1).",
-        [_two_way("one direction", PLAIN), _two_way("both directions", BOTH_WAYS)],
+        [_two_way("one direction", ONE_WAY), _two_way("both directions", BOTH_WAYS)],
         departures=["Drop-tail serves the slow direction in the first case."],
     ),
     Guideline(
