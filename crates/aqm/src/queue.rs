@@ -240,7 +240,7 @@ impl<T: Frame> Queue<T> {
         &self.algorithm
     }
 
-    /// Tells a foreign algorithm, also one inside another, the rate that the link has from now on.
+    /// Sets the rate that the link has from now on, for a foreign algorithm, also one inside another.
     pub fn set_rate(&mut self, rate: Rate) {
         self.algorithm.set_rate(rate);
     }

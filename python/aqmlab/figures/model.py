@@ -33,7 +33,7 @@ _BESIDE_ALL, _BESIDE_EACH = 34, 20
 """The number of characters in one line beside the first panel of a row, and where each panel has such labels."""
 
 _MORE = ("#882255", "#999933", "#88ccee", "#cc6677", "#117733", "#aa4499", "#ddcc77", "#332288")
-"""Further colours, of the scheme "muted" by Paul Tol; their lines are dashed."""
+"""Further colours, of a palette for any colour vision; their lines are dashed."""
 
 _DASHED = (4.0, 1.6)
 

@@ -54,7 +54,7 @@ def _short_steps(scenario: Scenario) -> Iterator[str]:
 def round_trips(scenario: Scenario) -> dict[str, list[float]]:
     """Return the round trips without a queue, in s, of the hosts of each traffic entry of a dumbbell, shortest first.
 
-    Transmission is left out. An entry with hosts outside the dumbbell, or whose hosts draw their delays, is left out too.
+    Transmission is left out. So is an entry with hosts elsewhere or with drawn delays.
     """
     found: dict[str, list[float]] = {}
     dumbbell = scenario.resolved.get("dumbbell")

@@ -1,4 +1,4 @@
-//! The IP packet in a frame, by the type of the link on which it was captured (LINKTYPE_ in the registry of libpcap).
+//! The IP packet in a frame, by the type of the link on which it was captured (the registry of LINKTYPE_).
 
 use pcap_parser::Linktype;
 
@@ -138,7 +138,7 @@ fn behind_llc(rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The IP packet behind the header of PPP, whose address, control and first zero may be left out (RFC 1661, 1662).
+/// The IP packet behind a point-to-point header, whose address, control and first zero may be left out (RFC 1661, 1662).
 fn behind_ppp(rest: &[u8]) -> Option<&[u8]> {
     let rest = rest.strip_prefix(&[0xff, 3]).unwrap_or(rest);
     let rest = rest.strip_prefix(&[0]).unwrap_or(rest);
