@@ -99,9 +99,9 @@ fn a_packet_that_is_sent_from_the_end_on_counts_for_nothing() {
 fn equal_flows_are_as_fair_as_can_be_whatever_they_have_sent() {
     for count in [9, 10] {
         let text = format!(
-            "duration = \"2 s\"\n[dumbbell]\nrate = \"100 Gbit/s\"\naccess_rate = \"100 Gbit/s\"\n\
+            "duration = \"1.2663 s\"\n[dumbbell]\nrate = \"100 Gbit/s\"\naccess_rate = \"100 Gbit/s\"\n\
              buffer = \"1000 packets\"\n[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\ncount = {count}\n\
-             rate = \"800 Mbit/s\"\npacket_size = \"60000 B\"\nstop = \"1.2663 s\"\n"
+             rate = \"800 Mbit/s\"\npacket_size = \"60000 B\"\n"
         );
         assert_eq!(results(&text).metrics.flows.jain, Some(1.0));
     }

@@ -105,6 +105,7 @@ fn ack(now: Time, next: u32, flags: &[&str]) -> Ack {
     Ack {
         next,
         ece: flags.contains(&"ece"),
+        ect: flags.contains(&"ect"),
         echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
         blocks: sack.unwrap_or_default(),
         delay: ms("delay"),

@@ -222,7 +222,7 @@ fn pages_arrive_whole() {
 #[test]
 fn a_lone_client_takes_as_long_as_its_round_trips() {
     // 100 ms there and back. A request and its object of four segments: one round trip, and another for the two
-    // segments beyond an initial window of two.
+    // segments beyond an initial window of two. The first of a connection waits for one more, the SYN's.
     let page = |connections: u32, objects: u32, size: &str| {
         let text = format!(
             "duration = \"100 s\"\n[dumbbell]\nrate = \"1 Gbit/s\"\naccess_rate = \"1 Gbit/s\"\ndelay = \"50 ms\"\n\
@@ -237,21 +237,21 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
     let near =
         |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
     let (sessions, object, session) = page(1, 1, "1840 B");
-    near(object, 0.2);
-    near(session, 0.2);
+    near(object, 0.3);
+    near(session, 0.3);
     // A session is the think time, a round trip for the SYN, and two for the object: 1.3 s.
     assert_eq!(sessions, 76);
     // Over one connection the window has grown when the second and the third object go out.
     let (_, object, session) = page(1, 3, "1840 B");
-    near(object, 0.4 / 3.0);
-    near(session, 0.4);
+    near(object, 0.5 / 3.0);
+    near(session, 0.5);
     // Side by side, one of them over the connection that is free first.
     let (_, object, session) = page(2, 3, "920 B");
-    near(object, 0.1);
-    near(session, 0.2);
+    near(object, 0.5 / 3.0);
+    near(session, 0.3);
     // More connections than objects are not opened, and do no harm.
     let (_, _, session) = page(9, 3, "920 B");
-    near(session, 0.1);
+    near(session, 0.2);
 }
 
 #[test]

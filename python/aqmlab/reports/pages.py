@@ -52,7 +52,8 @@ start = "uniform(0 s, 1 s)"
   `"pareto(1 s, 1.5)"` (its mean and its shape, above 1).
 * A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
 * **Paths.** `--set PATH=VALUE` and `Scenario.with_` take `dumbbell.rate`, `aqm.q_ref`, `traffic.long.count`,
-  `link.NAME.delay`; a `[[traffic]]` or `[[link]]` without a name is called by its place, from 0.
+  `link.NAME.delay`; a `[[traffic]]` without a name is called by its place, from 1; a
+  `[[link]]` by its ends, `FROM-TO`, or where these are taken by its place.
 * A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
 * **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
   discipline.
