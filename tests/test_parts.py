@@ -126,6 +126,43 @@ def test_all_parts_of_a_single_result_are_shown(result: aqmlab.Result) -> None:
     assert "Flows and transfers" not in text
 
 
+UNEQUAL = """
+duration = "12 s"
+warmup = "4 s"
+[dumbbell]
+rate = "20 Mbit/s"
+[[traffic]]
+name = "bbr"
+tcp = "bbr"
+[[traffic]]
+name = "cubic"
+"""
+
+
+def test_a_comparison_shows_who_got_what_if_entries_got_unequal_shares() -> None:
+    scenario = aqmlab.Scenario.parse(UNEQUAL, "unequal")
+    compared = aqmlab.compare(scenario, ["fq_codel", "droptail"])
+    bbr, cubic = (compared["droptail"].classes[name]["goodput"] or 0.0 for name in ("bbr", "cubic"))
+    assert cubic > 2 * bbr > 0
+    for shown in (repr(compared), compared._repr_html_() or ""):
+        assert "Traffic (goodputs per flow of different entries differ by a factor of 2 or more)" in shown
+        assert "droptail, cubic" in shown
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        'tcp = "bbr"',  # like shares
+        'active = ["5 s", "6 s"]',  # not there for the whole window
+        'kind = "ping"',  # an application sets the rate
+        'rate = "1 Mbit/s"\nkind = "cbr"\nfrom = "receivers"\nto = "senders"',  # the other way
+    ],
+)
+def test_a_comparison_of_what_does_not_compete_has_no_shares(other: str) -> None:
+    scenario = aqmlab.Scenario.parse(f"{UNEQUAL}{other}\n", "equal")
+    assert "Traffic" not in repr(aqmlab.compare(scenario, ["fq_codel", "fq_pie"]))
+
+
 def test_an_empty_column_is_left_out(scenario: aqmlab.Scenario) -> None:
     result = aqmlab.run(aqmlab.Scenario.load("quickstart").with_(duration="10 s"))
     assert "MOS" not in repr(result)
@@ -139,6 +176,7 @@ def test_chosen_parts(file: str) -> None:
         return outcome.output
 
     text = shown("--class", "ping", "--metric", "rtt_p95", "--metric", "mos")
+    assert text.startswith("untitled (seed 1;")
     assert "RTT p95" in text
     assert "MOS" not in text
     assert "down" not in text

@@ -69,6 +69,18 @@ def test_one_seed_has_no_interval(tiny: Scenario) -> None:
     assert swept.differences("queue_mean", "pi")["ci95"].is_null().all()
 
 
+def test_rows_of_which_all_seeds_are_one_run_have_no_interval_and_a_remark() -> None:
+    scenario = aqmlab.Scenario.load("quickstart").with_({"duration": "6 s", "traffic.flows.start": "0 s"})
+    remark = "give the same run, because nothing in it is random: there is no interval."
+    same = repr(aqmlab.sweep(scenario, {"dumbbell.rate": "5Mbit/s,10Mbit/s"}, ["codel"], 2))
+    assert f"\nAll seeds {remark}" in same
+    assert "±" not in same
+    some = repr(aqmlab.sweep(scenario, {"dumbbell.rate": "10Mbit/s"}, ["codel", "pi"], 2))
+    assert f"\nIn 1 of 2 rows all seeds {remark}" in some
+    random = scenario.with_({"traffic.flows.start": "uniform(0 s, 100 ms)"})
+    assert remark not in repr(aqmlab.sweep(random, {"dumbbell.rate": "10Mbit/s"}, ["codel"], 2))
+
+
 def test_the_best_is_the_least_or_the_largest(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, VARY, ["lred", "pi", "droptail"], 2)
     means = swept.summary

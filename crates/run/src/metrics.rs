@@ -92,7 +92,7 @@ metrics! {
         /// at each moment. A packet in transmission when the rate changes keeps its rate to the end; at an end of the
         /// window, the part of a packet within the window counts.
         utilisation: f64 = "fraction";
-        /// Payload bits of the flows whose data crosses the link, delivered in order to the receivers, per second (see
+        /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
         link_goodput: Option<f64> = "bit/s";
         /// Packets that the link lost at random (`loss`) before they reached the queue, over the whole run.
@@ -340,7 +340,7 @@ mod tests {
         assert!(
             goodput
                 .doc
-                .starts_with("Distinct payload bits delivered in order to the receivers, per second. Bits")
+                .starts_with("Distinct payload bits that arrive at the receivers per second, each when")
         );
     }
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.reports.text import Column, Table, aligned, interval, laid_out, notes, text
+from aqmlab.reports.text import Column, Table, aligned, interval, laid_out, notes, origin, text, title
 from aqmlab.results.metrics import METRICS
 from aqmlab.text import columns, printable
 
@@ -41,6 +42,15 @@ TRAFFIC = (
 UNDER_LOAD = ("rtt_idle", "rtt_mean", "rtt_p95", "delay_idle", "delay_mean", "rpm", "qoo", "mos", "session_time_p95")
 """The metrics of latency under load: of pings, of all flows, of calls and pages."""
 
+WHO_GOT_WHAT = ("goodput", "path_loss_ratio", "rtt_mean")
+"""The metrics of each traffic entry beside results whose entries got unequal shares."""
+
+_UNEQUAL = 2.0
+"""The ratio of the goodputs of two entries, per flow, from which results show who got what."""
+
+_SET_RATE = {"voip", "video", "game", "ping"}
+"""The kinds of traffic whose rate an application sets: they do not compete for a link."""
+
 _MOST_ROWS = 10
 """The most flows of a traffic entry that the terminal lists."""
 
@@ -62,7 +72,7 @@ def whole(
 ) -> str:
     """Lay out results with their parts and with remarks: of a choice only its tables; of one result all parts."""
     parts = chosen(results, choice) if choice else described(results)
-    headings = [] if choice else [text(results, baseline)]
+    headings = [f"{title(results)} {origin(results)}" if choice else text(results, baseline)]
     blocks = [*headings, *(f"{heading}:\n\n{laid_out(table)}" for heading, table in parts)]
     if flows:
         blocks += [listed(result, label if len(results) > 1 else "") for label, result in results.items()]
@@ -71,7 +81,10 @@ def whole(
 
 
 def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
-    """Return headings and tables of the links and the traffic of a single result, and of latency under load of any."""
+    """Return headings and tables of the links and the traffic of a single result, and of latency under load of any.
+
+    Of several results there is the traffic if its entries got unequal shares.
+    """
     found = []
     if len(results) == 1:
         (result,) = results.values()
@@ -80,7 +93,24 @@ def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
         found.append(("Traffic", traffic(results)))
         if result.metrics.get("qoo") is None:  # without a ping, it would repeat what the traffic has
             return found
+    elif any(map(_is_unequal, results.values())):
+        heading = f"Traffic (goodputs per flow of different entries differ by a factor of {_UNEQUAL:g} or more)"
+        found.append((heading, traffic(results, metrics=WHO_GOT_WHAT)))
     return [*found, *([("Latency under load", under_load)] if (under_load := latency(results)) else [])]
+
+
+def _is_unequal(result: Result) -> bool:
+    """Return whether flows of different entries, there for the whole window, have unequal goodputs one way."""
+    shares = []
+    for entry in result.scenario.resolved["traffic"]:
+        summary, flows = result.class_summaries[entry["name"]], result.classes[entry["name"]]["flows"]
+        # Jain's index of an entry is none where no flow is there for the whole window.
+        if entry["kind"] not in _SET_RATE and summary["jain"].n and flows:
+            shares.append((entry["from"], entry["to"], (summary["goodput"].mean or 0.0) / flows))
+    return any(
+        max(one, other) >= _UNEQUAL * min(one, other) and (start, end) != (other_end, other_start)
+        for (start, end, one), (other_start, other_end, other) in itertools.combinations(shares, 2)
+    )
 
 
 def chosen(results: Mapping[str, Result], choice: Choice) -> list[tuple[str, Table]]:

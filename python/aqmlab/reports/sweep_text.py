@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.reports.text import SHOWN, Column, Table, interval, signed
+from aqmlab.reports.text import ONE_RUN, SHOWN, Column, Table, interval, signed, varies
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary
@@ -72,10 +72,23 @@ def means(sweep: Sweep) -> Table:
     """Return the means of the main metrics as a table, with a row for each point and discipline."""
     metrics = [METRICS[name] for name in SHOWN]
     rows = []
-    for row in sweep.means(SHOWN, MOST_ROWS).iter_rows(named=True):
+    found = sweep.means(SHOWN, MOST_ROWS).rows(named=True)
+    for row in found:
         cells = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
         rows.append([*place(sweep, row), *cells])
-    return _table(sweep, metrics, rows, sweep.count("aqm", *sweep.parameters))
+    return _table(sweep, metrics, rows, sweep.count("aqm", *sweep.parameters), one_run(found))
+
+
+def one_run(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return in how many of these rows of a sweep's summary all seeds have the same run; empty if in none."""
+    replicated = [row for row in rows if row["runs"] > 1]
+    same = sum(
+        not any(row[name] is not None and varies(row[name], row[f"{name}_ci95"]) for name in SHOWN)
+        for row in replicated
+    )
+    if not same:
+        return ""
+    return f"{'All seeds' if same == len(rows) else f'In {same} of {len(rows)} rows all seeds'} {ONE_RUN}."
 
 
 def differences(sweep: Sweep) -> Table:
@@ -89,11 +102,12 @@ def differences(sweep: Sweep) -> Table:
     return _table(sweep, metrics, rows, len(frames[0]))
 
 
-def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]], total: int) -> Table:
+def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]], total: int, note: str = "") -> Table:
     """Return a table of these rows, of `total` that there are."""
     heads = [*(Column(path, unit) for path, (unit, _) in sweep.shown.items()), *map(Column.of, metrics)]
     more = total - len(rows)
     remark = f"… {more} more rows: in results/*.parquet, as Sweep.scan()" if more else ""
+    remark = " ".join(filter(None, [note, remark]))
     return Table(heads, [row[0] for row in rows], [row[1:] for row in rows], remark)
 
 

@@ -33,6 +33,9 @@ EACH_FOR_ITSELF = (
 )
 """How to read many intervals; nothing is corrected for their number."""
 
+ONE_RUN = "give the same run, because nothing in it is random: there is no interval"
+"""What follows the name of seeds whose runs are one run."""
+
 _ROUNDING = 1e-12
 """The half width of an interval, as a fraction of the mean, that rounding leaves where all values are the same."""
 
@@ -194,13 +197,13 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
     if difference is None:
         return "-"
     text = f"{difference * metric.scale:+.{metric.digits}f}"
-    if half is None or not _varies(difference, half):
+    if half is None or not varies(difference, half):
         return text
     starred = abs(difference) > half and float(text) != 0
     return f"{text} ± {metric.text(half)} {'*' if starred else ' '}"
 
 
-def _varies(value: float, half: float | None) -> bool:
+def varies(value: float, half: float | None) -> bool:
     """Return whether the seeds differ in more than the rounding of their mean."""
     return half is not None and half > _ROUNDING * abs(value)
 
@@ -244,8 +247,8 @@ def notes(results: Mapping[str, Result]) -> list[str]:
             remarks.append(f"{queue} under study never filled: {bottleneck(result)}")
     same = [printable(label) for label, result in results.items() if _is_one_run(result)]
     if same:
-        whose = "All seeds give" if len(same) == len(results) else f"All seeds of {', '.join(same)} give"
-        remarks.append(f"{whose} the same run, because nothing in it is random: there is no interval.")
+        whose = "All seeds" if len(same) == len(results) else f"All seeds of {', '.join(same)}"
+        remarks.append(f"{whose} {ONE_RUN}.")
     if len(first.links) > 1:
         remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():
@@ -285,6 +288,6 @@ def interval(metric: Metric, summary: Summary, runs: int) -> str:
     There is no interval where all runs have the same value. If only three of four runs have one, ``(3 of 4)`` follows.
     """
     mean = metric.text(summary.mean)
-    varies = summary.mean is not None and _varies(summary.mean, summary.ci95)
-    spread = f" ± {metric.text(summary.ci95)}" if varies else ""
+    differs = summary.mean is not None and varies(summary.mean, summary.ci95)
+    spread = f" ± {metric.text(summary.ci95)}" if differs else ""
     return mean + spread + share(summary, runs)

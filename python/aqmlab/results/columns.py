@@ -115,7 +115,7 @@ FLOWS = (
     Column("to", "", "The node that receives its data."),
     Column("start", "s", "Its start; of a `web` object the request."),
     Column("end", "s", "Its end; of a `web` object the last byte. Null if it was not over."),
-    Column("bytes", "bytes", "Payload delivered in order."),
+    Column("bytes", "bytes", "Payload that arrived, each byte once."),
     Column("goodput", "bit/s", "That payload per second, from the start to the end, or to that of the run."),
     Column("rtt_min", "s", "The least of the round-trip times that end between start and end; null without."),
     Column("rtt_mean", "s", "Their mean."),

@@ -21,7 +21,7 @@ pub struct FlowRow {
     pub start: f64,
     /// When it was over, in s; `None` if it was not.
     pub end: Option<f64>,
-    /// Payload bytes that arrived in order.
+    /// Payload bytes that arrived, each once.
     pub bytes: u64,
     /// The shortest of its round-trip times, in s.
     pub rtt_min: Option<f64>,

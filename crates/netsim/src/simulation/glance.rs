@@ -51,7 +51,7 @@ impl<P: Probe> Simulation<P> {
         values
     }
 
-    /// Payload bytes that all flows have delivered in order since the start of the run, warm-up included. Working ahead may
+    /// Payload bytes that all flows have delivered, each once, since the start of the run, warm-up included. Working ahead may
     /// count a delivery before its time, by less than a round trip.
     #[must_use]
     pub fn delivered(&self) -> u64 {

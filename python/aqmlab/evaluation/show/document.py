@@ -12,6 +12,7 @@ from aqmlab.evaluation.show.figures import Drawn
 from aqmlab.evaluation.show.tables import DASH, table
 from aqmlab.evaluation.verdict import CORRECTIONS, LEVEL, Verdict
 from aqmlab.kinds import EVALUATION
+from aqmlab.reports.text import varies
 from aqmlab.results.summary import Summary
 
 Document = dict[str, Any]
@@ -188,5 +189,5 @@ def _cell(cell: Cell) -> Document:
 def _estimate(summary: Summary, digits: int, *, signed: bool) -> str:
     if summary.mean is None:
         return DASH
-    half = "" if summary.ci95 is None else f" ± {summary.ci95:.{digits}f}"
+    half = f" ± {summary.ci95:.{digits}f}" if varies(summary.mean, summary.ci95) else ""
     return f"{summary.mean:{'+' if signed else ''}.{digits}f}{half}"
