@@ -56,7 +56,7 @@ impl Model {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",
                 observed.name,
-                framing.value().to_string()
+                framing.value()
             );
             return Err(Unsupported::new(message));
         }

@@ -17,9 +17,7 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
          Linux's own kernel with --engine linux --aqm \"kernel:cake bandwidth 10mbit\""
     } else if lines().any(|line| line.starts_with("qdisc ") && line.contains(": ")) {
         TC_OUTPUT
-    } else if begins(&["config "]) && begins(&["option "]) {
-        SQM
-    } else if begins(&sqm) {
+    } else if begins(&["config "]) && begins(&["option "]) || begins(&sqm) {
         SQM
     } else if ["new Simulator", "Queue/RED", "Agent/TCP"].iter().any(|mark| text.contains(mark)) {
         "a script of ns-2: write its links as [[link]], its queue as [aqm], which takes RED's variables by ns-2's names \
