@@ -36,7 +36,7 @@ done
 echo o > /proc/sysrq-trigger
 sleep 5
 """
-LEFT_OUT = ("WAN=", "IFB=", "ip link", " ingress", "tc filter")
+LEFT_OUT = ("WAN=", "IFB=", "ip link", "$WAN ingress", "ffff: ingress", "tc filter")
 """Lines that name and make the devices, for which the guest has a pair of its own, and lead packets to them."""
 
 CONFIGURATIONS = configurations(Link.given("100mbit", "20mbit", "10-80ms", "home"))

@@ -255,11 +255,11 @@ def test_validate_says_what_a_file_extends_and_changes(cli: Cli, small_file: Pat
     own.write_text('extends = "small.toml"\naqm = "droptail"\nseed = 8\n', encoding="utf-8")
     above = tmp_path / "above.toml"
     above.write_text('extends = "own.toml"\n', encoding="utf-8")
-    _, chain, *changes = cli("validate", own).stdout.splitlines()
+    _, chain, *changes = cli("validate", own).stdout.splitlines()  # and then the round trips
     assert chain == f"  extends {small_file}"
     assert "    seed = 8 (it was 7)" in changes
     assert "    aqm.q0 is gone; it was 20" in changes
-    assert cli("validate", above).stdout.splitlines()[1:] == [f"  extends {own}, which extends {small_file}"]
+    assert cli("validate", above).stdout.splitlines()[1] == f"  extends {own}, which extends {small_file}"
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")

@@ -160,7 +160,15 @@ def test_the_page_on_errors_lists_every_kind_and_exit_status() -> None:
     table = page.partition("| kind | meaning |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == kinds.replace('"', "").split(", ")
     signals = {128 + number for number in terminal.STOPPING}
-    statuses = {0, terminal.BAD_USAGE, terminal.FAILED, terminal.LOST, terminal.UNREACHED, *signals}
+    statuses = {
+        0,
+        terminal.BAD_USAGE,
+        terminal.FAILED,
+        terminal.LOST,
+        terminal.UNREACHED,
+        terminal.NOT_REMADE,
+        *signals,
+    }
     assert [int(status) for status in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == sorted(statuses)
 
 

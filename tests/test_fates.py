@@ -203,6 +203,7 @@ def test_a_pipe_or_device_is_not_replaced(quick_cli: Cli, tmp_path: Path, option
     assert (tmp_path / "pipe.csv").is_fifo()
 
 
+@pytest.mark.skipif(not shutil.which("tshark"), reason="there is no tshark")
 def test_another_program_follows_the_conversations(quick_cli: Cli, tmp_path: Path) -> None:
     file, result = links_file(quick_cli, tmp_path)
     checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:FALSE"]

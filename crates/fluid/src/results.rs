@@ -212,18 +212,20 @@ impl Fluid {
             }
             Population::Passing { .. } => false,
         };
-        let counts = |entry: usize| entries.len() == 1 || model.scenario.traffic[entry].competes();
+        // The flows of one entry begin and end together.
+        let counts = |entry: usize, flows: &Population| {
+            entries.len() == 1 || model.scenario.traffic[entry].competes() && stays(flows)
+        };
         for (class, accepted) in model.classes.iter().zip(self.accepted_by_class()) {
             if let Population::Lasting { count, .. } = class.flows
-                && stays(&class.flows)
-                && counts(class.entry)
+                && counts(class.entry, &class.flows)
             {
                 add(class.entry, count, accepted);
             }
         }
         for load in &model.load {
             let traffic = &model.scenario.traffic[load.entry];
-            if matches!(traffic.kind, Kind::Udp(..)) && stays(&load.rate) && counts(load.entry) {
+            if matches!(traffic.kind, Kind::Udp(..)) && counts(load.entry, &load.rate) {
                 add(load.entry, f64::from(traffic.count), self.passed(load.entry, sums).accepted);
             }
         }

@@ -178,7 +178,7 @@ fn what_the_endpoints_know_is_in_the_results() {
     let results = emulation.finish(ends);
     let class = &results.classes["e1"];
     // Seven seconds from the warm-up on.
-    assert_eq!((class.totals.goodput, class.totals.jain), (8.0 * 1100.0, Some(1.0)));
+    assert_eq!((class.totals.goodput, class.totals.jain), (8.0 * 1100.0, Some(0.5)));
     assert_eq!((class.totals.timeouts, class.totals.retransmits), (Some(2), None));
     assert_eq!(
         (class.completed, class.completion_time_mean, class.session_time_mean),

@@ -161,9 +161,9 @@ metrics! {
         /// Distinct payload bits that arrive at the receivers per second, each when it arrives, in order or not; on the
         /// linux engine when the application reads it, which is later if bits before it are missing.
         goodput: f64 = "bit/s";
-        /// Fairness of the goodputs x of the flows that are present for the whole window: (sum x)^2 / (n sum x^2); none if
-        /// there are none. The index of the whole run covers those whose data crosses the observed link and whose rate no
-        /// application sets: not `voip`, `video`, `game`, `ping`.
+        /// Fairness of the goodputs x of the flows of an entry that do not come and go: (sum x)^2 / (n sum x^2); none if there
+        /// are none. That of the whole run covers the flows that are there for the whole window, whose data crosses the
+        /// observed link, and whose rate no application sets: not `voip`, `video`, `game`, `ping`.
         jain: Option<f64> = "";
         /// Retransmission time-outs of all senders.
         timeouts: Option<u64> = "events";

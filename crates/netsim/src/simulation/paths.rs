@@ -88,26 +88,29 @@ impl<P: Probe> Simulation<P> {
         Some(each.sum::<Option<f64>>()? / flows as f64)
     }
 
-    /// Jain's index of the goodputs of the flows of a class that are there for the whole window; of all classes, of those
-    /// flows that compete for the observed link.
+    /// Jain's index of the goodputs of the flows of a class that do not come and go; of all classes, of those that compete
+    /// for the observed link and are there for the whole window.
     pub(super) fn jain(&self, class: Option<usize>) -> Option<f64> {
-        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for of in class.map_or(0..self.scenario.traffic.len(), |class| class..class + 1) {
-            if class.is_none() && !self.scenario.traffic[of].competes() {
-                continue;
-            }
-            let counts = |i| class.is_some() || self.crosses(of, i, self.scenario.observed);
-            let delivered = self.account(Some(of)).delivered;
-            for (i, (bytes, present)) in delivered.into_iter().zip(self.presence(of)).enumerate() {
-                if present && counts(i) {
-                    count += 1.0;
-                    sum += bytes as f64;
-                    squares += bytes as f64 * bytes as f64;
+        let mut delivered = Vec::new();
+        match class {
+            // They begin and end together.
+            Some(class) => delivered = self.account(Some(class)).delivered,
+            None => {
+                for of in (0..self.scenario.traffic.len()).filter(|&of| self.scenario.traffic[of].competes())
+                {
+                    let flows =
+                        self.account(Some(of)).delivered.into_iter().zip(self.presence(of)).enumerate();
+                    let counts = |i, present| present && self.crosses(of, i, self.scenario.observed);
+                    delivered.extend(
+                        flows.filter(|&(i, (_, present))| counts(i, present)).map(|(_, (bytes, _))| bytes),
+                    );
                 }
             }
         }
+        let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
+        let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
         // Cauchy's inequality makes it 1 at most, but for rounding.
-        (squares > 0.0).then(|| (sum * sum / (count * squares)).min(1.0))
+        (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0))
     }
 
     /// Whether each flow of a class that does not come and go is there from the end of the warm-up to the end of the run.
