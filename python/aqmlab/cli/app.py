@@ -97,7 +97,8 @@ app = Commands(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 on success; 1 if a run failed; 2 for bad usage or a bad scenario; "
-    "3 if finished runs were lost from the store; 4 if a limit came before the precision of --until; 130 after Ctrl-C, "
+    "3 if finished runs were lost from the store; 4 if a limit came before the precision of --until; "
+    "5 if figures of an archive were not made again; 130 after Ctrl-C, "
     "143 after SIGTERM, 129 after SIGHUP.",
 )
 

@@ -36,7 +36,7 @@
 //! # Slow start under sparse marks
 //! Versions 0.6, and 0.7 for Linux 6.6, begin with alpha = 1, so that each early mark halves the window. Version 0.7 begins
 //! with 0 (`prague_alpha_mode` 0), and is followed here: of the early marks only the first halves the window, and not even
-//! that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as FQ-CoDel does at first,
+//! that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as fair queues may at first,
 //! slow start then lasts until the buffer overflows.
 //!
 //! Sources: De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04, 2024; Linux of L4STeam,
