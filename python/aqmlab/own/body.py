@@ -4,7 +4,7 @@ The methods of `Body` are a list of the constructs that are compiled. Each const
 Python does, or raises an exception, after which the run is repeated in Python. Everything else refuses the class, which
 then runs in Python. So a name has one kind in a function, and an attribute one in a class; that one may be `MIXED`.
 """
-# ruff: noqa: D102, N802  the names of the methods are those of the constructs
+# ruff: noqa: N802  the names of the methods are those of the constructs
 
 from __future__ import annotations
 
@@ -96,6 +96,7 @@ class Body:
         self._node: ast.AST = source
 
     def refused(self, reason: str, node: ast.AST | None = None) -> NotCompiled:
+        """Return the error that names the line and the reason."""
         line = getattr(node or self._node, "lineno", self._source.lineno)
         return NotCompiled(f"{where(self._unit.declared.file, line)}: {reason}")
 
@@ -153,24 +154,31 @@ class Body:
         return lines or [f"{indent}pass"], False
 
     def visit_Pass(self, node: ast.Pass, indent: str) -> tuple[list[str], bool]:
+        """Translate a statement that does nothing."""
         return [f"{indent}pass"], False
 
     def visit_Break(self, node: ast.Break, indent: str) -> tuple[list[str], bool]:
+        """Translate the end of a loop."""
         return [f"{indent}break"], True
 
     def visit_Continue(self, node: ast.Continue, indent: str) -> tuple[list[str], bool]:
+        """Translate the next turn of a loop."""
         return [f"{indent}continue"], True
 
     def visit_Raise(self, node: ast.Raise, indent: str) -> tuple[list[str], bool]:
+        """Translate an exception."""
         return [f"{indent}raise ValueError"], True
 
     def visit_Assert(self, node: ast.Assert, indent: str) -> tuple[list[str], bool]:
+        """Translate an assertion."""
         return [f"{indent}if not {self._truth(node.test)}:", f"{indent}    raise ValueError"], False
 
     def visit_Expr(self, node: ast.Expr, indent: str) -> tuple[list[str], bool]:
+        """Translate an expression as a statement."""
         return ([] if isinstance(node.value, ast.Constant) else [f"{indent}{self._value(node.value)[0]}"]), False
 
     def visit_Return(self, node: ast.Return, indent: str) -> tuple[list[str], bool]:
+        """Translate a verdict."""
         given = (written(None), NOTHING) if node.value is None else self._value(node.value)
         return [f"{indent}return {self._return(given)}"], True
 
@@ -185,6 +193,7 @@ class Body:
         return self._as(given[0], given[1], kind)
 
     def visit_If(self, node: ast.If, indent: str) -> tuple[list[str], bool]:
+        """Translate a condition."""
         test, before = self._truth(node.test), set(self._assigned)
         then, then_ended = self._block(node.body, f"{indent}    ")
         after, self._assigned = self._assigned, set(before)
@@ -197,9 +206,11 @@ class Body:
         return [f"{indent}if {test}:", *then, f"{indent}else:", *other], then_ended and other_ended
 
     def visit_While(self, node: ast.While, indent: str) -> tuple[list[str], bool]:
+        """Translate a loop."""
         return self._loop(node, f"while {self._truth(node.test)}:", [], indent)
 
     def visit_For(self, node: ast.For, indent: str) -> tuple[list[str], bool]:
+        """Translate a loop over numbers."""
         called = node.iter.func if isinstance(node.iter, ast.Call) else None
         if isinstance(called, ast.Name) and called.id == "range" and self._is_builtin("range"):
             assert isinstance(node.iter, ast.Call)
@@ -230,6 +241,7 @@ class Body:
         return [f"{indent}{head}", *first, *body], False
 
     def visit_Assign(self, node: ast.Assign, indent: str) -> tuple[list[str], bool]:
+        """Translate an assignment."""
         value = self._value(node.value)
         if len(node.targets) == 1 and not isinstance(node.targets[0], ast.Tuple | ast.List):
             return self._set(node.targets[0], value, indent), False
@@ -240,9 +252,11 @@ class Body:
         return lines, False
 
     def visit_AnnAssign(self, node: ast.AnnAssign, indent: str) -> tuple[list[str], bool]:
+        """Translate an assignment with a type."""
         return ([] if node.value is None else self._set(node.target, self._value(node.value), indent)), False
 
     def visit_AugAssign(self, node: ast.AugAssign, indent: str) -> tuple[list[str], bool]:
+        """Translate an assignment with an operation."""
         if not isinstance(node.target, ast.Subscript):
             read: ast.expr = (
                 ast.Name(node.target.id, ast.Load())
@@ -343,12 +357,14 @@ class Body:
         raise self.refused(f"uses {ast.unparse(node)}, {words}: only numbers can be compiled", node)
 
     def visit_Constant(self, node: ast.Constant) -> Term:
+        """Translate a constant."""
         return self._constant(node.value, node)
 
     def _is_builtin(self, name: str) -> bool:
         return name not in self._locals and name not in self._unit.module
 
     def visit_Name(self, node: ast.Name) -> Term:
+        """Translate a name."""
         if node.id == self._own:
             raise self.refused(f"uses {node.id} as a whole, and not one of its attributes", node)
         if node.id in self._locals:
@@ -373,6 +389,7 @@ class Body:
         return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._own != ""
 
     def visit_Attribute(self, node: ast.Attribute) -> Term:
+        """Translate an attribute."""
         if not self._is_own(node):
             value = self._global(node)
             if value is not None:
@@ -393,10 +410,12 @@ class Body:
         return self._constant(self._unit.constant(cls, node.attr, value), node)
 
     def visit_Tuple(self, node: ast.Tuple) -> Term:
+        """Translate a tuple."""
         terms = [self._value(one) for one in node.elts]
         return f"({', '.join(text for text, _ in terms)},)", tuple(kind for _, kind in terms)
 
     def visit_Subscript(self, node: ast.Subscript) -> Term:
+        """Translate an element."""
         if isinstance(of := self._value(node.value)[1], tuple) and not isinstance(of, Array) and len(set(of)) == 1:
             index, kind = self._value(node.slice)
             if kind == WHOLE and not (index.isdigit() and int(index) >= len(of)):
@@ -405,6 +424,7 @@ class Body:
         return f"{base}[{index}]", array.elements
 
     def visit_IfExp(self, node: ast.IfExp) -> Term:
+        """Translate a conditional expression."""
         test, then, other = self._truth(node.test), self._value(node.body), self._value(node.orelse)
         kind = joined(then[1], other[1])
         if kind is None:
@@ -412,12 +432,14 @@ class Body:
         return f"({self._as(*then, kind)} if {test} else {self._as(*other, kind)})", kind
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Term:
+        """Translate a logical operation."""
         terms = [self._value(one) for one in node.values]
         if any(kind != SWITCH for _, kind in terms):
             raise self.refused(f"{ast.unparse(node)} is one of its parts, not true or false", node)
         return self._truth(node), SWITCH
 
     def visit_Compare(self, node: ast.Compare) -> Term:
+        """Translate a comparison."""
         given = [node.left, *node.comparators]
         if (
             isinstance(node.ops[0], ast.In | ast.NotIn)
@@ -439,6 +461,7 @@ class Body:
         return f"({texts[0]}{''.join(f' {sign} {text}' for sign, text in zip(signs, texts[1:], strict=True))})", SWITCH
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Term:
+        """Translate an operation on one value."""
         if isinstance(node.op, ast.Not):
             return f"(not {self._truth(node.operand)})", SWITCH
         text, kind = self._value(node.operand)
@@ -451,6 +474,7 @@ class Body:
         raise self.refused(f"{ast.unparse(node)}: its number is {said(kind)}", node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Term:
+        """Translate an operation on two values."""
         return self._operation(node.op, self._value(node.left), self._value(node.right))
 
     def _operation(self, op: ast.operator, left: Term, right: Term) -> Term:
@@ -482,6 +506,7 @@ class Body:
     # Calls.
 
     def visit_Call(self, node: ast.Call) -> Term:
+        """Translate a call."""
         if self._is_own(node.func):
             assert isinstance(node.func, ast.Attribute)
             return self._own_call(node, node.func.attr)

@@ -6,7 +6,6 @@ function has the result of Python, or raises an exception, after which Python de
 # numba reads the signatures of these functions, so they have no annotations.
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
 # mypy: disallow-incomplete-defs=False, check-untyped-defs=False
-# ruff: noqa: D103
 
 from __future__ import annotations
 
@@ -35,12 +34,14 @@ _pow, _fmod = _of_two(("pow", ctypes.CDLL(None))), _of_two(("fmod", ctypes.CDLL(
 
 
 def draw(source):
+    """Draw a number from a stream of random numbers."""
     if source == 0:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
     return _uniform(source)
 
 
 def nothing(x):
+    """Do nothing with a value."""
     return 0
 
 
@@ -60,29 +61,34 @@ def mixed(x):
 
 
 def add_i(a, b):
+    """Add whole numbers as Python does."""
     if abs(float(a) + float(b)) > _MOST:
         raise OverflowError
     return a + b
 
 
 def sub_i(a, b):
+    """Subtract whole numbers as Python does."""
     if abs(float(a) - float(b)) > _MOST:
         raise OverflowError
     return a - b
 
 
 def mul_i(a, b):
+    """Multiply whole numbers as Python does."""
     if abs(float(a) * float(b)) > _MOST:
         raise OverflowError
     return a * b
 
 
 def div_i(a, b):
+    """Divide whole numbers as Python does."""
     # Python rounds the quotient once; here both numbers become floats first.
     return exact_i(a) / exact_i(b)
 
 
 def floordiv_i(a, b):
+    """Divide whole numbers and round down as Python does."""
     # The quotient of the least number and -1 has more than 64 bits.
     if b == 0 or abs(float(a)) > _MOST:
         raise ZeroDivisionError
@@ -90,12 +96,14 @@ def floordiv_i(a, b):
 
 
 def mod_i(a, b):
+    """Return the remainder of whole numbers with the divisor's sign."""
     if b == 0 or abs(float(a)) > _MOST:
         raise ZeroDivisionError
     return a % b
 
 
 def pow_i(a, b):
+    """Raise a whole number to a power as Python does."""
     if b < 0:
         raise ValueError
     found, base, left = 1, a, b
@@ -113,48 +121,56 @@ def pow_i(a, b):
 
 
 def lshift_i(a, b):
+    """Shift a whole number to the left as Python does."""
     if b < 0 or b > 62 or abs(float(a)) * 2.0**b > _MOST:
         raise OverflowError
     return a << b
 
 
 def rshift_i(a, b):
+    """Shift a whole number to the right as Python does."""
     if b < 0:
         raise ValueError
     return a >> min(b, 63)  # a processor takes the shift modulo 64
 
 
 def neg_i(a):
+    """Negate a whole number."""
     if abs(float(a)) > _MOST:
         raise OverflowError
     return -a
 
 
 def abs_i(a):
+    """Return the absolute value of a whole number."""
     if abs(float(a)) > _MOST:
         raise OverflowError
     return abs(a)
 
 
 def int_f(x):
+    """Truncate a float to a whole number."""
     if not abs(x) < _MOST:
         raise OverflowError
     return int(x)
 
 
 def round_f(x):
+    """Round a float to an even whole number at ties."""
     if not abs(x) < _MOST:
         raise OverflowError
     return round(x)
 
 
 def floor_f(x):
+    """Round a float down to a whole number."""
     if not abs(x) < _MOST:
         raise OverflowError
     return math.floor(x)
 
 
 def ceil_f(x):
+    """Round a float up to a whole number."""
     if not abs(x) < _MOST:
         raise OverflowError
     return math.ceil(x)
@@ -188,6 +204,7 @@ def floordiv_f(a, b):
 
 
 def pow_f(a, b):
+    """Raise a float to a power as Python does."""
     found = _pow(a, b)
     if not math.isfinite(found):
         raise ValueError
@@ -195,16 +212,19 @@ def pow_f(a, b):
 
 
 def sqrt_f(x):
+    """Return the square root of a float as Python does."""
     if not 0 <= x < math.inf:
         raise ValueError
     return math.sqrt(x)
 
 
 def least(a, b):
+    """Return the smaller number, the first of equal ones."""
     return b if b < a else a
 
 
 def most(a, b):
+    """Return the larger number, the first of equal ones."""
     return b if b > a else a
 
 
