@@ -145,8 +145,8 @@ def test_what_chance_does_is_told_where_it_matters(small: Scenario) -> None:
     assert "flows that a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
 
 
-# All flows that are there for the whole window share one index, as in a run: datagram flows get less than TCP's here. The
-# bounds are loose because packets spread the goodputs of TCP flows by about 0.05.
+# All flows that are there for the whole window share one index, as in a run: datagram flows get less than TCP's here.
+# The bounds are loose because packets spread the goodputs of TCP flows by about 0.05.
 def test_fairness_is_between_all_flows() -> None:
     udp = {"count": 50, "rate": "40 kbit/s", "start": "0 s", "active": "auto", "stop": "auto"}
     chosen = scenario().with_({f"traffic.udp.{key}": value for key, value in udp.items()}).with_({"duration": "70 s"})
