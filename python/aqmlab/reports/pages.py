@@ -97,7 +97,8 @@ buffer = "2 BDP"
 
 ```console
 $ aqmlab validate long.toml
-long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 2.5 MB
+long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 2.5 MB of memory at most
+  round trips without a queue: 1 30 ms
 ```
 
 ## Access links
