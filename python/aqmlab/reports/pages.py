@@ -144,12 +144,13 @@ kind = "voip"
 
 ```console
 $ aqmlab validate slow.toml
-slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.4 MB
+slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.4 MB of memory at most
   extends first.toml
     dumbbell.rate = "5 Mbit/s" (it was "10 Mbit/s")
     traffic.flows.count = 9 (it was 10)
     traffic.calls.name = "calls" (new)
     traffic.calls.kind = "voip" (new)
+  round trips without a queue: flows 30 ms, calls 30 ms
 ```
 
 `extends`, at the top of a file, is the path of another file, from the folder of this one, or the name of a shipped
