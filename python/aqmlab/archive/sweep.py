@@ -23,7 +23,7 @@ from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP
 from aqmlab.results.frames import flat
-from aqmlab.scenario import Scenario, catalogue, is_own
+from aqmlab.scenario import Scenario, disciplines, is_own
 from aqmlab.sweeps.points import Design, Scalar
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.study import Study
@@ -133,13 +133,8 @@ def _require_plain(folder: Path) -> None:
             if is_own(value) or _READ & set(path.split(".")):
                 raise ValueError(f"{SWEEP.head}: {path} = {value!r}: a sweep over files is not repeated")
     for label, variant in sweep.variants.items():
-        if any(label == name.partition(":")[0] != variant.aqm for name in _names()):
+        if label in disciplines() and label != variant.aqm:
             raise ValueError(f"{SWEEP.head}: the runs of {label} are of {variant.aqm}")
-
-
-def _names() -> set[str]:
-    """Return the names of the disciplines of the catalogue."""
-    return {str(entry["name"]) for kind in ("aqms", "variants") for entry in catalogue()[kind]}
 
 
 def _unpacked(folder: Path) -> Sweep:
