@@ -81,7 +81,7 @@ def _summary(scenario: Scenario) -> str:
         sweep = f"; its sweep has {asked_for(scenario)} runs"
     return (
         f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario.packets:.2g} packets and "
-        f"{scenario.memory / 1e6:.2g} MB of memory at most{sweep}"
+        f"{scenario.memory / 1e6:.2g} MB of memory{sweep}"
     )
 
 
