@@ -45,13 +45,7 @@ impl Model {
         let aqm = observed.aqm.clone().unwrap_or(droptail);
         let delays = delays(scenario);
         let delay = Span::from_secs(delays[scenario.observed]);
-        let port = Port {
-            rate: observed.rate,
-            delay,
-            limit: observed.buffer,
-            packet: observed.packet,
-            header: observed.overhead,
-        };
+        let port = observed.port(delay);
         if let Some(framing) = &observed.framing {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",

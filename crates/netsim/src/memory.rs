@@ -9,11 +9,11 @@ use crate::network::route::Routes;
 use crate::packet::Packet;
 use crate::tcp::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
 use crate::traffic::source::Source;
+use aqm::Bytes;
 use aqm::aqm::AnyAqm;
 use aqm::discipline::Lane;
 use aqm::queue::Counts;
 use aqm::unit::{Limit, Span};
-use aqm::{Bytes, Port};
 use scenario::Scenario;
 use scenario::model::{Arrival, Extent, Kind, Link, Short, Tcp, Traffic, Udp};
 
@@ -167,13 +167,7 @@ const fn slot() -> usize {
 
 /// The number of lanes that share the buffer of a link.
 fn lanes(link: &Link) -> u64 {
-    let port = Port {
-        rate: link.rate,
-        delay: Span::ZERO,
-        limit: link.buffer,
-        packet: link.packet,
-        header: link.overhead,
-    };
+    let port = link.port(Span::ZERO);
     link.aqm.as_ref().map_or(1, |aqm| aqm.build(&port).lanes() as u64)
 }
 

@@ -338,13 +338,7 @@ mod tests {
         let of = |class| Owner { class, lane: 0 };
         let aqm = scenario.links[scenario.observed].aqm.as_ref().unwrap();
         let link = &scenario.links[scenario.observed];
-        let port = aqm::Port {
-            rate: link.rate,
-            delay: link.delay.least(),
-            limit: link.buffer,
-            packet: link.packet,
-            header: link.overhead,
-        };
+        let port = link.port(link.delay.least());
         let aqm = aqm.build(&port);
         let mut series = Series::new(&scenario);
         for outcome in [Outcome::Queued, Outcome::Marked, Outcome::Overflowed, Outcome::DroppedEarly] {

@@ -11,7 +11,7 @@ use crate::network::ahead::Due;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::unit::{Rate, Span, Time};
-use aqm::{Bytes, Port, Queue, Reading};
+use aqm::{Bytes, Queue, Reading};
 use scenario::Scenario;
 use scenario::model;
 use std::collections::BTreeMap;
@@ -88,8 +88,7 @@ impl AqmQueue {
         delay: Span,
         observed: bool,
     ) -> Self {
-        let port =
-            Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet, header: link.overhead };
+        let port = link.port(delay);
         let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);

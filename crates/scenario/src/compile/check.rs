@@ -2,12 +2,11 @@
 
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
-use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Kind, Link, Scenario, Tcp, Udp};
+use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Kind, Scenario, Tcp, Udp};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
 use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry};
-use aqm::Port;
 use aqm::params::{Field, ParamError};
 use aqm::unit::{Bytes, Limit, Span};
 use std::collections::HashMap;
@@ -271,17 +270,13 @@ fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (St
     (below(path, key), buffer)
 }
 
-/// The port of a link.
-fn port(link: &Link) -> Port {
-    let delay = link.delay.least();
-    Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet, header: link.overhead }
-}
-
 /// Records a problem for each algorithm that does not fit its link.
 pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     for link in &scenario.links {
         let Some(aqm) = &link.aqm else { continue };
-        if let Err(ParamError::Invalid { name, found, allowed }) = aqm.check_on(&port(link)) {
+        if let Err(ParamError::Invalid { name, found, allowed }) =
+            aqm.check_on(&link.port(link.delay.least()))
+        {
             let cable = link.name.trim_end_matches(":reverse");
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
             let path = if tables.dumbbell.is_some() { key.to_owned() } else { format!("link.{cable}.{key}") };
@@ -304,7 +299,9 @@ pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, re
         reader.refuse("", None, message);
     }
     for link in &scenario.links {
-        let Some(period) = link.aqm.as_ref().and_then(|aqm| aqm.build(&port(link)).period()) else {
+        let Some(period) =
+            link.aqm.as_ref().and_then(|aqm| aqm.build(&link.port(link.delay.least())).period())
+        else {
             continue;
         };
         let ticks = duration.secs() / period.secs();

@@ -1,6 +1,7 @@
 //! A link between two nodes: its rate and the changes of it, its delay, its buffer, and its random losses.
 
 use super::distribution::Distribution;
+use aqm::Port;
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
 use aqm::params;
@@ -112,6 +113,12 @@ impl Link {
     #[must_use]
     pub fn lanes(&self) -> &'static [&'static str] {
         self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
+    }
+
+    /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
+    #[must_use]
+    pub const fn port(&self, delay: Span) -> Port {
+        Port { rate: self.rate, delay, limit: self.buffer, packet: self.packet, header: self.overhead }
     }
 
     /// The start of the present round of changes.

@@ -46,7 +46,7 @@ impl<P: Probe> Network<P> {
         let Some(params) = &link.aqm else { return };
         let now = self.events.now();
         let rate = self.links[i].wire.rate;
-        let port = Port { rate, delay, limit: link.buffer, packet: link.packet, header: link.overhead };
+        let port = Port { rate, ..link.port(delay) };
         let mut observers = Observers {
             link: i,
             probe: &mut self.probe,
