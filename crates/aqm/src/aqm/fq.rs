@@ -386,12 +386,7 @@ impl Discipline for Fq {
     }
 
     fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
-        params.aqm.check_on(port).map_err(|error| match error {
-            ParamError::Invalid { name, found, allowed } => {
-                ParamError::Invalid { name: format!("aqm.{name}"), found, allowed }
-            }
-            other => other,
-        })
+        params.aqm.check_on(port).map_err(|error| error.renamed(|name| format!("aqm.{name}")))
     }
 
     fn lanes(&self) -> usize {
@@ -522,11 +517,11 @@ impl Discipline for Fq {
         verdict
     }
 
-    /// No packet waits: going round the lists would remove every queue from them.
     fn set_rate(&mut self, rate: Rate) {
         self.aqms.iter_mut().for_each(|aqm| aqm.set_rate(rate));
     }
 
+    /// No packet waits: going round the lists would remove every queue from them.
     fn on_idle(&mut self, now: Time) {
         for list in
             [std::mem::replace(&mut self.new, List::EMPTY), std::mem::replace(&mut self.old, List::EMPTY)]

@@ -324,19 +324,16 @@ impl Discipline for Sfq {
     }
 
     fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
-        let named = |error| match error {
-            ParamError::Invalid { name, found, allowed } => {
-                let name = match name.as_str() {
-                    "min_bytes" => "red_min",
-                    "max_bytes" => "red_max",
-                    "max_p" => "probability",
-                    other => other,
-                };
-                ParamError::Invalid { name: name.to_owned(), found, allowed }
-            }
-            other => other,
+        if params.red_limit.is_none() {
+            return Ok(());
+        }
+        let name = |of_red: &str| match of_red {
+            "min_bytes" => "red_min".to_owned(),
+            "max_bytes" => "red_max".to_owned(),
+            "max_p" => "probability".to_owned(),
+            other => other.to_owned(),
         };
-        params.red_limit.map_or(Ok(()), |_| red::Red::check_on(&params.red(), port).map_err(named))
+        red::Red::check_on(&params.red(), port).map_err(|error| error.renamed(name))
     }
 
     fn lanes(&self) -> usize {

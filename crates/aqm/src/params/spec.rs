@@ -179,6 +179,15 @@ impl ParamError {
     pub fn invalid(name: &str, found: impl fmt::Display, allowed: impl Into<String>) -> Self {
         Self::Invalid { name: name.to_owned(), found: found.to_string(), allowed: allowed.into() }
     }
+
+    /// The same error, of a parameter that has another name outside.
+    #[must_use]
+    pub(crate) fn renamed(self, outside: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Invalid { name, found, allowed } => Self::Invalid { name: outside(&name), found, allowed },
+            unknown @ Self::Unknown { .. } => unknown,
+        }
+    }
 }
 
 impl fmt::Display for ParamError {

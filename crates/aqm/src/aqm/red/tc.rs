@@ -75,7 +75,8 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     let Effective { min_th, max_th, max_p, w_q, mean, .. } = Effective::new(params, port);
     let unit = unit(params, mean);
     let [min, max] = [min_th, max_th].map(|packets| (packets * unit).round());
-    let (lower, upper) = (threshold("min", params), threshold("max", params));
+    let lower = threshold(["min_th", "min_bytes"], [params.min_th.is_some(), params.min_bytes.is_some()], params);
+    let upper = threshold(["max_th", "max_bytes"], [params.max_th.is_some(), params.max_bytes.is_some()], params);
     let said = |given: bool, value: f64| match (given, params.bytes) {
         (true, _) => format!("{value}"),
         (false, true) => format!("{value} bytes (automatic)"),
@@ -83,16 +84,13 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     };
     if !params.bytes && min >= max || min > max {
         let than = if params.bytes { "at most" } else { "less than" };
-        return Err(ParamError::invalid(
-            lower,
-            said(given_min(params), min),
-            format!("{than} {upper} = {max}, as tc demands"),
-        ));
+        let allowed = format!("{than} {} = {max}, as tc demands", upper.0);
+        return Err(ParamError::invalid(lower.0, said(lower.1, min), allowed));
     }
     let limit = (port.limit.packets(mean) * unit).floor();
     if !params.bytes && max > limit {
         let allowed = format!("at most the buffer, {limit} packets, as tc demands");
-        return Err(ParamError::invalid(upper, said(given_max(params), max), allowed));
+        return Err(ParamError::invalid(upper.0, said(upper.1, max), allowed));
     }
     if params.w_q.is_none() {
         let burst = params.burst.unwrap_or_else(|| self::burst(params, mean, min_th, max_th));
@@ -113,7 +111,7 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     }
     let wlog = (-libm::log2(w_q)).round() as u32;
     let bits = |value: f64| 64 - (value as u64).leading_zeros();
-    for (name, given, value) in [(lower, given_min(params), min), (upper, given_max(params), max)] {
+    for ((name, given), value) in [(lower, min), (upper, max)] {
         if bits(value) + wlog >= 32 {
             let most = (1_u64 << 31_u32.saturating_sub(wlog)) - 1;
             let allowed = format!(
@@ -125,24 +123,10 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     Ok(())
 }
 
-const fn given_min(params: &Params) -> bool {
-    params.min_th.is_some() || params.min_bytes.is_some()
-}
-
-const fn given_max(params: &Params) -> bool {
-    params.max_th.is_some() || params.max_bytes.is_some()
-}
-
-/// The key of a threshold that was given, or that could be.
-fn threshold(which: &str, params: &Params) -> &'static str {
-    match (which, params.bytes) {
-        ("min", _) if params.min_th.is_some() => "min_th",
-        ("max", _) if params.max_th.is_some() => "max_th",
-        ("min", true) => "min_bytes",
-        ("max", true) => "max_bytes",
-        ("min", false) => "min_th",
-        _ => "max_th",
-    }
+/// The key of a threshold, in packets or in bytes, that was given or that could be, and whether it was given.
+const fn threshold(keys: [&'static str; 2], given: [bool; 2], params: &Params) -> (&'static str, bool) {
+    let in_bytes = params.bytes && !given[0];
+    (keys[in_bytes as usize], given[0] || given[1])
 }
 
 #[cfg(test)]
