@@ -701,8 +701,8 @@ impl Discipline for Cake {
         level("min_adj_size", adjusted.0);
         level("max_adj_size", adjusted.1);
         for (place, i) in self.scheme.order().enumerate() {
-            let Tin { flows, counts, times, .. } = &self.tins[i];
             let tin = &self.tins[i];
+            let Tin { flows, counts, times, .. } = tin;
             let micros = |ns: u64| Level((ns / 1000) as f64);
             let [peak, mean, base] = counts.delays.map(micros);
             let unresponsive = flows.flows.iter().filter(|flow| flow.cobalt.blue() > 0.0).count();

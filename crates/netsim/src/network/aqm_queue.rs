@@ -211,9 +211,7 @@ impl AqmQueue {
             meter.at_warmup = *counts;
         }
     }
-}
 
-impl AqmQueue {
     /// The numbers that its algorithm itself shows: counts since the warm-up, levels as they are.
     pub(crate) fn own(&self) -> BTreeMap<String, f64> {
         let (mut own, mut earlier) = (BTreeMap::new(), self.own_at_warmup.iter());
