@@ -42,7 +42,9 @@ fn results_and_series_of_both_engines_have_the_same_form() {
         packets.advance(Time::MAX);
         let end = packets.end();
         packets.probe_mut().finish(end);
-        let of_packets = serde_json::to_value(packets.results()).unwrap();
+        let mut of_packets = serde_json::to_value(packets.results()).unwrap();
+        // A model has no discipline that could show numbers of its own.
+        of_packets.as_object_mut().unwrap().remove("counters");
         assert_eq!(paths(&fluid.results()), paths(&of_packets), "{aqm}");
         assert_eq!(shape(fluid.take_columns()), shape(packets.probe_mut().take_columns()), "{aqm}");
     }
