@@ -36,7 +36,9 @@ from aqmlab.execute.glance import Glance
 from aqmlab.execute.preflight import Finding, Machine, findings
 from aqmlab.execute.preflight.guest import kernel_file, memory_folder
 from aqmlab.execute.task import Outcome, Task, as_parquet, packed, scenario_of
+from aqmlab.execute.variants import with_discipline
 from aqmlab.files import replacing
+from aqmlab.results.result import KERNEL
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
 
@@ -208,9 +210,8 @@ def _written(scenario: _core.Scenario, folder: Path, options: Mapping[str, str])
     """Write what the router needs for a scenario to a folder, and return the scenario's file."""
     file = folder / "scenario.toml"
     if words := _qdisc(options):
-        # Tail drop keeps account of the packets that wait in the kernel.
-        alone = "dumbbell" in json.loads(scenario.to_json())
-        scenario = scenario.with_text("aqm", "droptail") if alone else scenario.with_aqm("droptail")
+        # What takes its place keeps account of the packets that wait in the kernel.
+        scenario = with_discipline(Scenario(scenario), KERNEL).core
         (folder / "qdisc").write_text(words[-1])
     file.write_text(scenario.to_toml())
     return file
