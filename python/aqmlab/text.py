@@ -1,12 +1,24 @@
-"""Plain text for people: tables, broken labels, lists of seeds."""
+"""Plain text for people: tables, broken labels, lists of seeds; and the texts of a document."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 
 def printable(text: str) -> str:
     """Escape the characters that are not printable: a terminal shows the text and does nothing else."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in tables and lists, with the key of the innermost table that has it."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield from texts(inside, name)
+    elif isinstance(value, list | tuple):
+        for inside in value:
+            yield from texts(inside, key)
 
 
 def wrapped(label: str, width: int) -> list[str]:

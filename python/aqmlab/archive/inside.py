@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import psutil
 
 from aqmlab.archive.layout import PAPER, SCENARIOS
 from aqmlab.scenario import is_own
 from aqmlab.sweeps.result import VARIANTS
+from aqmlab.text import texts
 
 
 def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
@@ -26,7 +26,7 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
         if not (read and name.endswith(".toml")) or name.startswith(PAPER):
             continue
         path = folder / name
-        for key, text in _texts(tomllib.loads(path.read_text(encoding="utf-8"))):
+        for key, text in texts(tomllib.loads(path.read_text(encoding="utf-8"))):
             if key == "extends":
                 raise ValueError(f"{name}: extends = {text!r}: a scenario in an archive is whole")
             named = text.rpartition(":")[0] or text if is_own(text) else text
@@ -52,27 +52,15 @@ def require_room(folder: Path, names: Sequence[str]) -> None:
         if name.endswith(".parquet"):
             table = polars.scan_parquet(folder / name)
             schema = table.collect_schema()
-            texts = [
+            of_texts = [
                 polars.col(name).cast(polars.Binary).bin.size().sum()
                 for name, form in schema.items()
                 if str(form) in _TEXTS
             ]
-            rows, *sizes = table.select(polars.len(), *texts).collect().row(0)
+            rows, *sizes = table.select(polars.len(), *of_texts).collect().row(0)
             if (need := 8 * rows * len(schema) + sum(filter(None, sizes))) > free:
                 raise ValueError(f"{name}: a table of {need / 1e9:.1f} GB, and {free / 1e9:.1f} GB of memory are free")
 
 
 def _has(folder: Path, path: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve()) and path.is_file()
-
-
-def _texts(table: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a scenario with its key."""
-    if isinstance(table, str):
-        yield key, table
-    elif isinstance(table, dict):
-        for name, value in table.items():
-            yield from _texts(value, name)
-    elif isinstance(table, list):
-        for value in table:
-            yield from _texts(value, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typer._click.globals import get_current_context
 
 from aqmlab.cli.terminal import command_line
 from aqmlab.files import REPORT
+from aqmlab.text import texts
 
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
@@ -84,7 +85,7 @@ def _inputs(option: str) -> Iterator[Path]:
     for one in context.command.params if context else ():
         if option in one.opts:
             given.pop(str(one.name), None)
-    todo = [(Path(), text) for text in _texts(given)]
+    todo = [(Path(), text) for _, text in texts(given)]
     seen: set[Path] = set()
     while todo:
         folder, text = todo.pop()
@@ -97,19 +98,8 @@ def _inputs(option: str) -> Iterator[Path]:
             yield path
             if path.suffix == ".toml":
                 with suppress(OSError, ValueError):  # the command itself says what is wrong with it
-                    todo += [(path.parent, one) for one in _texts(tomllib.loads(path.read_text(encoding="utf-8")))]
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Yield the texts in tables and lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _texts(one)
+                    inside = tomllib.loads(path.read_text(encoding="utf-8"))
+                    todo += [(path.parent, one) for _, one in texts(inside)]
 
 
 def require_writable_folder(out: Path, names: Iterable[str]) -> None:
