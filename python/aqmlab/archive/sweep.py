@@ -104,8 +104,9 @@ def _written(value: Scalar, unit: str) -> list[Scalar]:
 
 def runs(folder: Path) -> Iterator[Claimed]:
     """See `Kind`."""
-    _require_plain(folder)
-    sweep = _unpacked(folder)
+    sweep = Sweep.load(folder)
+    _require_plain(sweep)
+    sweep = _unpacked(folder, sweep)
     saved = json.loads((folder / SWEEP.head).read_bytes())
     require_same(SWEEP.head, saved, json.loads(json_text(sweep.document())))
     if not sweep.interrupted and sweep.wanted != sweep.done + sweep.failed:
@@ -117,9 +118,8 @@ def runs(folder: Path) -> Iterator[Claimed]:
         yield seed, str(performing(aqm, [engine])[engine]), run, SWEEP.head
 
 
-def _require_plain(folder: Path) -> None:
+def _require_plain(sweep: Sweep) -> None:
     """Refuse a sweep with a run twice or missing, a variant of another discipline, or a value that names a file."""
-    sweep = Sweep.load(folder)
     points = sweep.frame.select("aqm", *sweep.parameters, "seed")
     if len(set(sweep.seeds)) < len(sweep.seeds) or points.is_duplicated().any():
         raise ValueError(f"{SWEEP.head}: a run is there twice")
@@ -137,9 +137,8 @@ def _require_plain(folder: Path) -> None:
             raise ValueError(f"{SWEEP.head}: the runs of {label} are of {variant.aqm}")
 
 
-def _unpacked(folder: Path) -> Sweep:
-    """Return the sweep of an unpacked archive, with the recordings that the archive has."""
-    sweep = Sweep.load(folder)
+def _unpacked(folder: Path, sweep: Sweep) -> Sweep:
+    """Return the sweep of an unpacked archive with the recordings that the archive has."""
     first = Scenario.load(folder / listed((folder / RUNS).read_bytes())[0].scenario)
     here = files_of(first.to_toml())
     variants = {label: one.with_(here) for label, one in sweep.variants.items()}
@@ -189,5 +188,5 @@ def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:
 
 def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
     """See `Kind`: there are no verdicts."""
-    sweep = _unpacked(folder)
+    sweep = _unpacked(folder, Sweep.load(folder))
     return Remade(None, shown.files(folder, sweep, names, [sweep.scenario, *sweep.variants.values()]))
