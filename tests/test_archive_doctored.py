@@ -339,15 +339,27 @@ def test_a_program_at_a_path_of_a_sweep_or_an_evaluation_is_not_run(swept: Path,
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("cell", "form", "rows", "size"),
+    [(0, polars.UInt8, 200_000_000, r"1\.6"), ("x" * 1_000_000, polars.String, 2000, r"2\.0")],
+    ids=["many rows", "a text that many rows repeat"],
+)
 def test_a_table_that_would_fill_the_memory_is_refused(
-    compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cell: int | str,
+    form: type[polars.DataType],
+    rows: int,
+    size: str,
 ) -> None:
     free = psutil.virtual_memory()._replace(available=1_000_000_000)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     buffer = io.BytesIO()
-    polars.select(t=polars.repeat(0, 200_000_000, dtype=polars.UInt8)).write_parquet(buffer)
+    polars.select(t=polars.repeat(cell, rows, dtype=form)).write_parquet(buffer)
+    assert len(buffer.getvalue()) < 1_000_000
     files = saved_with(read(compared), {"red/series-1.parquet": buffer.getvalue()})
-    refused(resealed(files), tmp_path, r"red/series-1\.parquet: a table of 1\.6 GB, and 1\.0 GB of memory are free")
+    refused(resealed(files), tmp_path, rf"red/series-1\.parquet: a table of {size} GB, and 1\.0 GB of memory are free")
 
 
 def test_a_recording_outside_the_archive_is_not_read_for_the_results(compared: Path, tmp_path: Path) -> None:
@@ -383,15 +395,3 @@ def test_a_sweep_without_a_seed_of_a_point_is_refused(swept: Path, tmp_path: Pat
     files["sweep.json"] = changed_document(files["sweep.json"], lambda document: document.update(fewer))
     files = with_head(_with_part(files, part, frame), runs=len(frame))
     refused(resealed(files), tmp_path, "a point lacks some of its 2 seeds")
-
-
-def test_a_text_that_a_small_file_repeats_counts_in_each_row(
-    compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    free = psutil.virtual_memory()._replace(available=1_000_000_000)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-    buffer = io.BytesIO()
-    polars.select(t=polars.repeat("x" * 1_000_000, 2000)).write_parquet(buffer)
-    assert len(buffer.getvalue()) < 1_000_000
-    files = saved_with(read(compared), {"red/series-1.parquet": buffer.getvalue()})
-    refused(resealed(files), tmp_path, r"red/series-1\.parquet: a table of 2\.0 GB, and 1\.0 GB of memory are free")
