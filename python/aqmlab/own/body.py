@@ -123,7 +123,7 @@ class Body:
         """Write a value of one kind as a value of a wider kind."""
         if kind == wanted or wanted in (COUNT, VERDICT):
             return text
-        if isinstance(kind, tuple) and isinstance(wanted, tuple) and not isinstance(kind, Array):
+        if isinstance(kind, tuple) and isinstance(wanted, tuple):
             parts = [self._as(f"{text}[{i}]", *both) for i, both in enumerate(zip(kind, wanted, strict=True))]
             return f"({', '.join(parts)},)"
         return text if kind == REAL else self._exact((text, kind))
@@ -222,7 +222,7 @@ class Body:
             through, of = self._value(node.iter)
             if isinstance(of, Array) and of.dimensions == 1:
                 kind = of.elements
-            elif isinstance(of, tuple) and not isinstance(of, Array) and len(set(of)) == 1:
+            elif isinstance(of, tuple) and len(set(of)) == 1:
                 kind = of[0]
             else:
                 raise self.refused(f"loops over {ast.unparse(node.iter)}, which is neither a range nor an array")
@@ -277,7 +277,7 @@ class Body:
         """Write that a target gets a value, which must be a name if the target is a tuple."""
         text, kind = value
         if isinstance(target, ast.Tuple | ast.List):
-            if not isinstance(kind, tuple) or isinstance(kind, Array) or len(kind) != len(target.elts):
+            if not isinstance(kind, tuple) or len(kind) != len(target.elts):
                 raise self.refused(f"unpacks {said(kind)} into {len(target.elts)} names")
             parts = [(f"{text}[{i}]", one) for i, one in enumerate(kind)]
             return [line for one, part in zip(target.elts, parts, strict=True) for line in self._set(one, part, indent)]
@@ -416,10 +416,11 @@ class Body:
 
     def visit_Subscript(self, node: ast.Subscript) -> Term:
         """Translate an element."""
-        if isinstance(of := self._value(node.value)[1], tuple) and not isinstance(of, Array) and len(set(of)) == 1:
+        text, of = self._value(node.value)
+        if isinstance(of, tuple) and len(set(of)) == 1:
             index, kind = self._value(node.slice)
             if kind == WHOLE and not (index.isdigit() and int(index) >= len(of)):
-                return f"{self._value(node.value)[0]}[{index}]", of[0]
+                return f"{text}[{index}]", of[0]
         base, array, index = self._element(node)
         return f"{base}[{index}]", array.elements
 

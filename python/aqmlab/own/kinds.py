@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 
 class NotCompiled(Exception):  # noqa: N818  not an error: the class runs in Python
@@ -44,7 +45,8 @@ VERDICT = "v"
 """A whole number or None."""
 
 
-class Array(NamedTuple):
+@dataclass(frozen=True)
+class Array:
     """A numpy array: the kind of its elements, and its number of dimensions."""
 
     elements: str
@@ -126,6 +128,4 @@ def said(kind: Kind) -> str:
         REAL: "a number with a fraction", MIXED: "a number, perhaps with a fraction", NOTHING: "nothing",
         VERDICT: "a verdict or nothing",
     }  # fmt: skip
-    return (
-        "an array" if isinstance(kind, Array) else words.get(kind, f"a {kind}") if isinstance(kind, str) else "a tuple"
-    )
+    return words.get(kind, f"a {kind}")

@@ -148,32 +148,15 @@ def abs_i(a):
     return abs(a)
 
 
-def int_f(x):
-    """Truncate a float to a whole number."""
-    if not abs(x) < _MOST:
-        raise OverflowError
-    return int(x)
+def _to_whole(function):
+    """Return a function that makes a float whole as this one does, if the result fits."""
 
+    def checked(x):
+        if not abs(x) < _MOST:
+            raise OverflowError
+        return function(x)
 
-def round_f(x):
-    """Round a float to an even whole number at ties."""
-    if not abs(x) < _MOST:
-        raise OverflowError
-    return round(x)
-
-
-def floor_f(x):
-    """Round a float down to a whole number."""
-    if not abs(x) < _MOST:
-        raise OverflowError
-    return math.floor(x)
-
-
-def ceil_f(x):
-    """Round a float up to a whole number."""
-    if not abs(x) < _MOST:
-        raise OverflowError
-    return math.ceil(x)
+    return checked
 
 
 def mod_f(a, b):
@@ -245,7 +228,12 @@ _FUNCTIONS = {
     "exact": exact_i,
     "min": least,
     "max": most,
-    "trunc_f": int_f,
+    **{
+        f"{name}_f": _to_whole(function)
+        for name, function in (
+            ("int", int), ("trunc", int), ("round", round), ("floor", math.floor), ("ceil", math.ceil),
+        )
+    },
     "copysign": math.copysign,
     "isfinite": math.isfinite,
     "isinf": math.isinf,
@@ -255,7 +243,7 @@ _FUNCTIONS = {
         one.__name__: one
         for one in (
             draw, nothing, mixed, add_i, sub_i, mul_i, div_i, floordiv_i, mod_i, pow_i, lshift_i, rshift_i, neg_i,
-            abs_i, int_f, round_f, floor_f, ceil_f, mod_f, floordiv_f, pow_f, sqrt_f,
+            abs_i, mod_f, floordiv_f, pow_f, sqrt_f,
         )
     },
 }  # fmt: skip
