@@ -98,12 +98,14 @@ def _routers(link: Link) -> Iterator[Candidate]:
     def each(
         label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]], share: float = SHARE
     ) -> Candidate:
-        ways = ((link.queues.down, share), (link.queues.up, SHARE))
+        # CAKE counts the link layer itself.
+        said, left = ("", 1.0) if kernel == "cake" else (framing, part)
+        ways = ((link.queues.down.rate, share), (link.queues.up.rate, SHARE))
+        rates = [(shaped(rate * left, own), own) for rate, own in ways]
+        down, up = (Direction(*queue(rate), rate, said, own) for rate, own in rates)
         if kernel == "cake":
-            made = [Direction(*queue(shaped(own.rate, part)), shaped(own.rate, part), share=part) for own, part in ways]
-            return Candidate(label, Queues(*map(_framed(link), made, ({"ingress": True}, {}))), kernel)
-        rates = [(shaped(own.rate * part, own_share), own_share) for own, own_share in ways]
-        return Candidate(label, Queues(*(Direction(*queue(rate), rate, framing, own) for rate, own in rates)), kernel)
+            down, up = _framed(link, down, ingress=True), _framed(link, up)
+        return Candidate(label, Queues(down, up), kernel)
 
     def limited(table: Callable[[float, float], Settings], value: float) -> Callable[[float], tuple[Settings, str]]:
         return lambda rate: (table(rate, value), _limit(link, rate))
@@ -147,10 +149,10 @@ def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:
         yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate, framing, SHARE) for rate in rates)))
 
 
-def _framed(link: Link) -> Callable[[Direction, Settings], Direction]:
-    """Return what gives a CAKE the words of the link layer, and further ones."""
+def _framed(link: Link, way: Direction, **more: bool) -> Direction:
+    """Return a CAKE with the words of the link layer, and with further settings."""
     layer = {"framing": link.layer} if link.layer else {}
-    return lambda way, more: replace(way, aqm={**way.aqm, **layer, **more})
+    return replace(way, aqm={**way.aqm, **layer, **more})
 
 
 def _suited(rtt: float) -> float:
