@@ -10,6 +10,9 @@ from aqmlab import _core
 from aqmlab.scenario import Scenario
 from aqmlab.text import printable
 
+Resolved = Mapping[str, Any]
+"""A scenario with every default filled in."""
+
 _SIDES = ("from", "to")
 
 _ENDS = {"aqm": "senders", "reverse_aqm": "receivers"}
@@ -21,12 +24,13 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     steps: list[str] = []
     for scenario in scenarios:
-        for path, table, senders in _queues(scenario):
+        resolved = scenario.resolved
+        for path, table, senders in _queues(resolved):
             key = _unset(path, table)
             if key and senders:
                 found.setdefault((key, tuple(senders)), []).append(_name(table))
-        steps += _short_steps(scenario)
-        steps += _unused_delays(scenario)
+        steps += _short_steps(resolved)
+        steps += _unused_delays(resolved)
     drops = [
         f"{', '.join(dict.fromkeys(names))}: packets of {', '.join(map(printable, senders))} are dropped that could be "
         f"marked; {key} = true marks them."
@@ -35,15 +39,13 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
     return [*drops, *dict.fromkeys(steps)]
 
 
-def _short_steps(scenario: Scenario) -> Iterator[str]:
+def _short_steps(resolved: Resolved) -> Iterator[str]:
     """Yield a remark for each step of DualPI2 that is shorter than a packet takes."""
-    for path, table, _ in _queues(scenario):
+    for path, table, _ in _queues(resolved):
         if _name(table) != "dualpi2" or table["th_len"] != "auto" or int(table["min_qlen_step"]):
             continue
-        rate, packet = (
-            _rate(scenario, path),
-            max(_number(entry["packet_size"]) for entry in scenario.resolved["traffic"]),
-        )
+        rate = _rate(resolved, path)
+        packet = max(_number(entry["packet_size"]) for entry in resolved["traffic"])
         if rate and 8 * packet / rate > _number(table["min_th"]):
             yield (
                 f"{path}.min_th = {table['min_th']} is less than the {8e3 * packet / rate:.3g} ms that a packet takes: "
@@ -57,10 +59,11 @@ def round_trips(scenario: Scenario) -> dict[str, list[float]]:
     Transmission is left out. So is an entry with hosts elsewhere or with drawn delays.
     """
     found: dict[str, list[float]] = {}
-    dumbbell = scenario.resolved.get("dumbbell")
+    resolved = scenario.resolved
+    dumbbell = resolved.get("dumbbell")
     if dumbbell is None:
         return found
-    for entry in scenario.resolved["traffic"]:
+    for entry in resolved["traffic"]:
         pairs = [_hosts(entry, end, dumbbell) for end in _SIDES]
         if all(pairs):
             every = math.lcm(*map(len, pairs))
@@ -83,14 +86,14 @@ def _hosts(entry: Mapping[str, Any], end: str, dumbbell: Mapping[str, Any]) -> l
     return [] if any(map(math.isnan, chosen)) else chosen
 
 
-def _unused_delays(scenario: Scenario) -> Iterator[str]:
+def _unused_delays(resolved: Resolved) -> Iterator[str]:
     """Yield a remark if several entries of greedy flows have fewer flows than there are delays: each has the first."""
-    dumbbell = scenario.resolved.get("dumbbell", {})
+    dumbbell = resolved.get("dumbbell", {})
     for side in ("sender", "receiver"):
         delays = dumbbell.get(f"{side}_delay", ())
         few = [
             printable(entry["name"])
-            for entry in scenario.resolved["traffic"]
+            for entry in resolved["traffic"]
             if entry["kind"] in ("ftp", "transfer")
             and 0 < int(entry["count"]) < len(delays)
             and [f"{side}s"] in (entry["from"], entry["to"])
@@ -102,9 +105,8 @@ def _unused_delays(scenario: Scenario) -> Iterator[str]:
             )
 
 
-def _queues(scenario: Scenario) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
+def _queues(resolved: Resolved) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
     """Yield the path and the table of each queue discipline, and the ECN-capable traffic that goes through it."""
-    resolved = scenario.resolved
     capable = {entry["name"]: entry["from"] for entry in resolved["traffic"] if _is_capable(entry)}
     for key, end in _ENDS.items():
         if resolved.get(key):
@@ -135,11 +137,11 @@ def _name(table: Mapping[str, Any]) -> str:
     return printable(str(table["name"]))
 
 
-def _rate(scenario: Scenario, path: str) -> float:
+def _rate(resolved: Resolved, path: str) -> float:
     """Return the rate in bit/s of the link of a queue discipline; 0 if it is recorded."""
     owner, _, key = path.rpartition(".")
-    cables = {f"link.{cable['name']}": cable for cable in scenario.resolved.get("link", ())}
-    cable = cables.get(owner) or scenario.resolved.get("dumbbell") or {}
+    cables = {f"link.{cable['name']}": cable for cable in resolved.get("link", ())}
+    cable = cables.get(owner) or resolved.get("dumbbell") or {}
     rate = cable.get("reverse_rate" if key.startswith("reverse") else "rate", "auto")
     return _number(cable.get("rate", "auto") if rate == "auto" else rate)
 
