@@ -122,16 +122,10 @@ def _us(text: Any) -> int | None:
     return _whole(text, 1e6)
 
 
-def _codel_us(text: Any) -> int | None:
-    """Return a time as CoDel prints it, which counts in 1024 ns."""
+def _counted_us(text: Any, ns: int) -> int | None:
+    """Return a time as a discipline prints it that counts in `ns`: CoDel in 1024, PIE in 64."""
     us = _us(text)
-    return None if us is None else (us * 1000 >> 10 << 10) // 1000
-
-
-def _pie_us(text: Any) -> int | None:
-    """Return a time as PIE prints it, which counts in 64 ns."""
-    us = _us(text)
-    return None if us is None else (us * 1000 >> 6 << 6) // 1000
+    return None if us is None else us * 1000 // ns * ns // 1000
 
 
 def _tick_us(text: Any) -> int | None:
@@ -154,9 +148,9 @@ def _quantum(text: Any) -> int | None:
 def _codel(o: Options, seen: Observed) -> dict[str, Any]:
     return {
         "limit": seen.limit,
-        "target": _codel_us(o["target"]),
-        "ce_threshold": _codel_us(o["ce_threshold"]),
-        "interval": _codel_us(o["interval"]),
+        "target": _counted_us(o["target"], 1024),
+        "ce_threshold": _counted_us(o["ce_threshold"], 1024),
+        "interval": _counted_us(o["interval"], 1024),
         "ecn": _if(o["ecn"]),
     }
 
@@ -182,7 +176,7 @@ def _fq_codel(o: Options, seen: Observed) -> dict[str, Any]:
 def _pie(o: Options, seen: Observed) -> dict[str, Any]:
     return {
         "limit": seen.limit,
-        "target": _pie_us(o["target"]),
+        "target": _counted_us(o["target"], 64),
         "tupdate": _tick_us(o["t_update"]),
         "alpha": _whole(o["alpha"], 16),
         "beta": _whole(o["beta"], 16),
