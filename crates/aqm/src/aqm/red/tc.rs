@@ -75,8 +75,10 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     let Effective { min_th, max_th, max_p, w_q, mean, .. } = Effective::new(params, port);
     let unit = unit(params, mean);
     let [min, max] = [min_th, max_th].map(|packets| (packets * unit).round());
-    let lower = threshold(["min_th", "min_bytes"], [params.min_th.is_some(), params.min_bytes.is_some()], params);
-    let upper = threshold(["max_th", "max_bytes"], [params.max_th.is_some(), params.max_bytes.is_some()], params);
+    let lower =
+        threshold(["min_th", "min_bytes"], [params.min_th.is_some(), params.min_bytes.is_some()], params);
+    let upper =
+        threshold(["max_th", "max_bytes"], [params.max_th.is_some(), params.max_bytes.is_some()], params);
     let said = |given: bool, value: f64| match (given, params.bytes) {
         (true, _) => format!("{value}"),
         (false, true) => format!("{value} bytes (automatic)"),
