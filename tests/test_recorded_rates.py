@@ -54,6 +54,24 @@ def test_both_directions_of_a_link_follow_a_column_each(tmp_path: Path) -> None:
     assert Scenario.parse(scenario.to_toml()).resolved == scenario.resolved
 
 
+RATES = ((10, 2), (10, 4), (11, 5), (13, 9))
+
+
+def test_dates_are_times_and_lines_of_one_time_have_their_mean_and_a_remark(tmp_path: Path, cli: Cli) -> None:
+    for form in ("2023-04-12 10:40:{} CDT", "2020.02.14_09.38.{}", "2026-01-31T12:00:{}+01:00", "17000000{}"):
+        lines = [
+            f'{form.format(second)};{rate};"cell 7;{rate}"' for second, rate in ((10, 2), (10, 4), (11, 5), (13, 9))
+        ]
+        (tmp_path / "cell.csv").write_text("\n".join(["\ufeff# a drive", "Timestamp;rate_mbps;cell", *lines]))
+        scenario = Scenario.parse(TEXT).with_({"dumbbell.rates": {"file": str(tmp_path / "cell.csv")}})
+        assert scenario.resolved["dumbbell"]["rate"] == "6.2 Mbit/s"  # 3 for 1 s, 5 for 2 s, 9 for 2 s
+    (tmp_path / "cell.toml").write_text(TEXT.replace("access_rate", 'rates = { file = "cell.csv" }\naccess_rate'))
+    remark = 'dumbbell.rates.file = "cell.csv": 1 line has the time of the line before: at each time the mean holds.'
+    for command in ("validate", "run"):
+        done = cli(command, str(tmp_path / "cell.toml"))
+        assert remark in " ".join(done.stdout.split()), done
+
+
 def test_the_content_of_a_recording_identifies_a_run_and_its_name_does_not(tmp_path: Path) -> None:
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     one.write_text("time,rate_mbps\n0,1\n1,2\n")
@@ -73,7 +91,7 @@ def test_the_content_of_a_recording_identifies_a_run_and_its_name_does_not(tmp_p
         ("", "empty: must be a packet-delivery trace of Mahimahi, or CSV with a header"),
         ("time,rate_mbps\n0,1\n1\n", "line 3: only 1 of the header's 2 fields: complete the line, or remove it"),
         ("5\n7\n6", "line 3: 6: earlier than the line before, 7: sort the lines, or remove a torn one"),
-        ("\x7fELF\x00", "not text: must be a packet-delivery trace of Mahimahi, or CSV"),
+        ("\x7fELF\x00", "not text in UTF-8: must be a packet-delivery trace of Mahimahi, or CSV"),
     ],
 )
 def test_a_bad_recording_is_refused_in_a_line_with_its_place(tmp_path: Path, content: str, message: str) -> None:

@@ -100,10 +100,10 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
     again = cli("run", "kept/scenario.toml", "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["classes"]["t"]["arrivals"] == 2
-    (folder / "arrivals.csv").write_text("time,size\n0,1000\n-1,1000\n")
+    (folder / "arrivals.csv").write_text("time,size\n0,1000\n-1.5,1000\n")
     broken = cli("run", "mine/mine.toml")
     assert broken.returncode != 0
-    expected = 'mine.toml:6: traffic.t.file = "arrivals.csv": line 3: earlier than the packet before'
+    expected = 'mine.toml:6: traffic.t.file = "arrivals.csv": line 3: time = -1.5: more than 1 s earlier'
     assert expected in broken.stderr
 
 

@@ -185,6 +185,12 @@ impl Scenario {
             || !own_algorithms(checked).is_empty())
     }
 
+    /// Sentences on how its recordings were read.
+    #[getter]
+    fn remarks(&self) -> PyResult<Vec<String>> {
+        self.checked().map(|checked| checked.remarks.clone())
+    }
+
     /// An unread copy, which reads its recordings again.
     fn anew(&self) -> Self {
         self.document.clone().into()

@@ -46,6 +46,8 @@ pub struct Scenario {
     pub discipline: String,
     /// The traffic, in the order of the file.
     pub traffic: Vec<Traffic>,
+    /// Sentences on how its recordings were read.
+    pub remarks: Vec<String>,
 }
 
 choice! {

@@ -20,12 +20,14 @@ pub(crate) struct Algorithm {
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a Document,
     pub(crate) problems: Vec<Problem>,
+    /// What is right and may still mislead.
+    pub(crate) remarks: Vec<String>,
     unlisted: usize,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) const fn new(document: &'a Document) -> Self {
-        Self { document, problems: Vec::new(), unlisted: 0 }
+        Self { document, problems: Vec::new(), remarks: Vec::new(), unlisted: 0 }
     }
 
     /// Records a problem with the value at `path`.

@@ -2,6 +2,7 @@
 
 pub(crate) mod link;
 mod rates;
+mod recording;
 pub(crate) mod sweep;
 mod tcp;
 mod trace;

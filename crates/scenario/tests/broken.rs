@@ -609,33 +609,68 @@ fn an_error_in_a_recording_names_its_line_or_byte() {
     backwards[44] = 4;
     let mut without_bytes = good.clone();
     without_bytes[24 + 12..24 + 16].fill(0);
-    let cases: [(&str, &[u8], &str); 15] = [
+    let cases: [(&str, &[u8], &str); 18] = [
         ("good.pcap", &good, "fine"),
         ("head.pcap", &good[..20], "truncated file header at byte 0"),
         ("cut.pcap", &good[..63], "truncated packet at byte 44"),
         ("cut2.pcap", &good[..50], "truncated packet at byte 44"),
         ("backwards.pcap", &backwards, "fine"),
         ("nothing.pcap", &good[..24], "no packets in it"),
-        ("void.pcap", &without_bytes, "packet at byte 24: size = 0: must be in [1, 65535], bytes"),
+        (
+            "void.pcap",
+            &without_bytes,
+            "packet at byte 24: size = 0: must be in [1, 65535], bytes: leave the packet out",
+        ),
         ("good.csv", b"time,size\n0,100\n0.5, 200\n\n0.5,1\n", "fine"),
         (
             "headless.csv",
             b"0,100\n",
-            "line 1: must be a header with \"time\" (s) and \"size\" (bytes), like time,size; or the file a pcap",
+            "line 1: must be a header with \"time\" (s, or a date) and \"size\" (bytes), like time,size, with lines before it begun with #; or the file a pcap",
         ),
-        ("word.csv", b"time,size\n0,100\nsoon,100\n", "line 3: time = \"soon\": must be a number of seconds"),
-        ("short.csv", b"time,size\n0\n", "line 2: size = \"\": must be a whole number of bytes"),
-        ("large.csv", b"time,size\n0,65536\n", "line 2: size = 65536: must be in [1, 65535], bytes"),
+        (
+            "frames.csv",
+            b"\"No.\",\"Time\",\"Length\",\"Info\"\n1,0,60,a\n",
+            "line 1: no column \"size\" with the bytes of the IP packet; those there are: No., Time, Length, Info: a frame's length is more, so export ip.len, or give the capture itself",
+        ),
+        (
+            "quoted.csv",
+            b"time,size\n0,\"1,500\"\n",
+            "line 2: size = \"1,500\": must be a whole number of bytes, like 1500",
+        ),
+        (
+            "wide.csv",
+            b"time,size\n0,1,500\n",
+            "line 2: 3 fields, and the header has 2: put fields with separators in quotes",
+        ),
+        (
+            "word.csv",
+            b"time,size\n0,100\nsoon,100\n",
+            "line 3: time = \"soon\": must be a number of seconds, or a date and time like 2026-01-31T23:59:59.5Z",
+        ),
+        (
+            "short.csv",
+            b"time,size\n0\n",
+            "line 2: only 1 of the header's 2 fields: complete the line, or remove it if it is torn",
+        ),
+        (
+            "large.csv",
+            b"time,size\n0,65536\n",
+            "line 2: size = 65536: must be in [1, 65535], bytes: leave the packet out",
+        ),
         (
             "backwards.csv",
-            b"time,size\n1,100\n0.9,100\n",
-            "line 3: earlier than the packet before: sort the packets by time",
+            b"time,size\n3,100\n1.9,100\n",
+            "line 3: time = 1.9: more than 1 s earlier than a line before: sort the lines, or keep one recording of several",
         ),
-        ("late.csv", b"time,size\n1,100\n1e9,100\n", "line 3: more than 10000000 s after the first packet"),
+        (
+            "late.csv",
+            b"time,size\n1,100\n1e9,100\n",
+            "line 3: more than 10000000 s after the first packet: keep a part of the recording",
+        ),
         (
             "never.csv",
             b"time,size\n1,100\n1e300,100\n",
-            "line 3: more than 10000000 s after the first packet",
+            "line 3: time = \"1e300\": must be a number of seconds, or a date and time like 2026-01-31T23:59:59.5Z",
         ),
     ];
     for (name, content, expected) in cases {

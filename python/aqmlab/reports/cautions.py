@@ -31,6 +31,7 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
                 found.setdefault((key, tuple(senders)), []).append(_name(table))
         steps += _short_steps(resolved)
         steps += _unused_delays(resolved)
+        steps += map(printable, scenario.core.remarks)
     drops = [
         f"{', '.join(dict.fromkeys(names))}: packets of {', '.join(map(printable, senders))} are dropped that could be "
         f"marked; {key} = true marks them."

@@ -262,6 +262,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         observed,
         discipline,
         traffic,
+        remarks: std::mem::take(&mut reader.remarks),
     };
     buffers::limit(&mut scenario, &network.buffers);
     scenario

@@ -1,9 +1,9 @@
 //! Recordings of a link's rate: packet-delivery traces of Mahimahi, and CSV files of measured rates.
 
-mod csv;
 mod deliveries;
+mod measured;
 
-use super::trace;
+use super::{recording, trace};
 use crate::model::{Change, RATES};
 use aqm::params;
 use aqm::params::Range;
@@ -16,9 +16,10 @@ params! {
         /// The file, found in the scenario's folder, otherwise in the current folder. It is either a packet-delivery trace
         /// of Mahimahi: in each line a time in whole milliseconds at which 1504 bytes may pass. Or it is CSV with a
         /// header, a column of times and columns of rates, whose names end in their units: `time,rate_mbps`,
-        /// `timestamp,downlink_kbps,uplink_kbps`, `t [ms],rate [Mbit/s]`. Times count from the first one, without a
-        /// unit in seconds, or in ms, us or ns if they can only be such times since 1970. A rate without a unit is in
-        /// bit/s.
+        /// `timestamp,downlink_kbps,uplink_kbps`, `t [ms],rate [Mbit/s]`. Times count from the first one: numbers without
+        /// a unit are in seconds, or in ms, us or ns if they can only be such times since 1970; dates are
+        /// `2026-01-31T23:59:59.5Z` or similar. If lines have the same time, their mean holds. A rate without a unit is
+        /// in bit/s. Fields are separated by commas, semicolons or tabs; lines that begin with `#` are comments.
         file: String = String::new(), "";
         /// The column with the rates, if several columns have rates: `downlink_kbps`.
         column: Option<String> = None, "";
@@ -44,28 +45,28 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// The rates of the recording in `file`.
-    pub(super) fn read(file: &Path, said: &Recorded) -> Result<Self, String> {
+    /// The rates of the recording in `file`, and a remark on how it was read.
+    pub(super) fn read(file: &Path, said: &Recorded) -> Result<(Self, Option<String>), String> {
         let bytes = trace::bytes(file, "keep a part of it")?;
         Self::of(&bytes, said)
     }
 
     /// The rates in the content of a file, whose first line identifies its format.
-    fn of(bytes: &[u8], said: &Recorded) -> Result<Self, String> {
-        let text = str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-        let text = text.ok_or("not text: must be a packet-delivery trace of Mahimahi, or CSV")?;
-        let text = text.trim_start_matches('\u{feff}');
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    fn of(bytes: &[u8], said: &Recorded) -> Result<(Self, Option<String>), String> {
+        let text = recording::text(bytes);
+        let text = text.ok_or("not text in UTF-8: must be a packet-delivery trace of Mahimahi, or CSV")?;
+        let first =
+            recording::lines(&text).map(|(_, line)| line.trim()).find(|line| !recording::is_comment(line));
         let first =
             first.ok_or("empty: must be a packet-delivery trace of Mahimahi, or CSV with a header")?;
-        let rates = if first.bytes().all(|c| c.is_ascii_digit()) {
-            deliveries::rates(text, said)?
+        let (rates, remark) = if first.bytes().all(|c| c.is_ascii_digit()) {
+            (deliveries::rates(&text, said)?, None)
         } else {
-            csv::rates(text, said)?
+            measured::rates(&text, said)?
         };
         let mean = rates.mean();
         if RATES.contains(mean) {
-            return Ok(rates);
+            return Ok((rates, remark));
         }
         let mean = Rate::bit_per_s(mean.round() as u64);
         Err(format!(
@@ -114,7 +115,8 @@ mod tests {
     const END: f64 = -1.0;
 
     fn rates(text: &str, said: &Recorded) -> Vec<(f64, f64)> {
-        let rates = Rates::of(text.as_bytes(), said).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
+        let (rates, _) =
+            Rates::of(text.as_bytes(), said).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
         let end = (rates.period.secs(), END);
         rates.changes.iter().map(|change| (change.at.secs(), change.rate.bits())).chain([end]).collect()
     }
@@ -135,7 +137,7 @@ mod tests {
         let whole = rates(text, &Recorded { bin: Span::s(1), ..auto.clone() });
         assert_eq!(whole, [(0.0, (3.0 * MTU / 0.23).round()), (0.23, END)]);
         let many: String = (1..=60_000).map(|ms| format!("{}\n", ms / 7 * 7 + 1)).collect();
-        let read = Rates::of(many.as_bytes(), &auto).unwrap();
+        let (read, _) = Rates::of(many.as_bytes(), &auto).unwrap();
         let bytes = read.mean() * read.period.secs() / 8.0;
         assert!((bytes - 60_000.0 * 1504.0).abs() < 1.0, "{bytes}");
     }
@@ -150,9 +152,22 @@ mod tests {
             "cell,timestamp,downlink_kbps\na,1700000000000,4000\na,1700000000500,0\na,1700000001500,2500\n",
             "seconds\trate\n0\t4e6\n.5\t0\n1.5\t2.5e6\n",
             "time_us,throughput (MB/s)\n0,.5\n500000,0\n1500000,0.3125\n",
+            "place,time,rate_mbps\n\"cell 7,1\",0,4\n\"cell 7,2\",.5,0\n\"a \"\"b\"\", c\",1.5,2.5\n",
+            "s_id,t_air,Timestamp,\"rate, mbps\"\r9,20,2020.02.14_09.38.22,4\r8,21,2020.02.14_09.38.22.5,0\r7,22,2020.02.14_09.38.23.5,2.5",
+            "# of cell 7\n\n# time\trate_mbps\n2023-04-12 10:40:20 CDT\t4\n# a gap\n2023-04-12 10:40:20.5 CDT\t0\n2023-04-12 10:40:21.5 CDT\t2.5\n",
+            "time;rate_mbps\n0;3\n0;5\n0.5;0\n1.5;1\n1.5;4\n1.5;2.5\n",
         ] {
             assert_eq!(rates(text, &auto), listed, "{text}");
         }
+        let utf16: Vec<u8> =
+            "\u{feff}t\trate_mbps\r\n0\t4\r\n1\t5\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let (read, remark) = Rates::of(&utf16, &auto).unwrap();
+        assert_eq!((read.mean_rate(), remark), (Rate::bit_per_s(4_500_000), None));
+        let (_, remark) = Rates::of(b"t,rate_mbps\n0,4\n0,5\n1,2\n", &auto).unwrap();
+        assert_eq!(
+            remark.as_deref(),
+            Some("1 line has the time of the line before: at each time the mean holds.")
+        );
         // Equal rates need no change.
         assert_eq!(rates("t,rate_kbps\n0,5\n1,5\n2,6\n", &auto), [(0.0, 5e3), (2.0, 6e3), (3.0, END)]);
     }
@@ -185,7 +200,7 @@ mod tests {
         for (text, message) in [
             ("", "empty: must be a packet-delivery trace of Mahimahi, or CSV with a header"),
             (" \n\n", "empty: must be a packet-delivery trace of Mahimahi, or CSV with a header"),
-            ("a\0b", "not text: must be a packet-delivery trace of Mahimahi, or CSV"),
+            ("a\0b", "not text in UTF-8: must be a packet-delivery trace of Mahimahi, or CSV"),
             ("5\n7\n6\n", "line 3: 6: earlier than the line before, 7: sort the lines, or remove a torn one"),
             ("5\n7\n\n6x\n", "line 4: \"6x\": must be a whole number of milliseconds"),
             ("5\n-7\n", "line 2: \"-7\": must be a whole number of milliseconds"),
@@ -193,28 +208,58 @@ mod tests {
             ("99999999999\n", "line 1: 99999999999: must be at most 10000000 s after the start"),
             (
                 "{\"a\": 1}",
-                "line 1: must be a header with a time and a rate, like time,rate_mbps; or, in each line, a whole number of milliseconds (Mahimahi)",
+                "line 1: must be a header with a time and a rate, like time,rate_mbps, with lines before it begun with #; or, in each line, a whole number of milliseconds (Mahimahi)",
             ),
             (
                 "time,size\n0,1\n",
                 "line 1: no column has a rate: name it with its unit, like rate_mbps, or set `column` and `unit`",
             ),
-            ("time,rate_mbps\n", "line 1: no rates follow: must be two lines at least"),
-            ("time,rate_mbps\n0,1\n", "line 2: the only one with a rate: must be two lines at least"),
+            ("time,rate_mbps\n", "line 1: no rates follow: must be two times at least"),
+            ("time,rate_mbps\n0,1\n", "line 2: the only time with a rate: must be two times at least"),
             (
                 "time,rate_mbps\n0,1\n1\n",
                 "line 3: only 1 of the header's 2 fields: complete the line, or remove it if it is torn",
             ),
             (
-                "time,rate_mbps\n0,1\n0,2\n",
-                "line 3: time = 0: must be later than in the line before, 0: sort the lines, and keep one for each time",
+                "time,rate_mbps\n1,1\n0,2\n",
+                "line 3: time = 0: must be later than in the line before, 1: sort the lines, or keep one recording of several",
             ),
-            ("time,rate_mbps\n0,1\n1,-2\n", "line 3: rate_mbps = -2: must be in [0, 100 Gbit/s]"),
-            ("time,rate_mbps\n0,1\n1,nan\n", "line 3: rate_mbps = \"nan\": must be a number"),
-            ("time,rate_gbps\n0,1\n1,200\n", "line 3: rate_gbps = 200: must be in [0, 100 Gbit/s]"),
+            ("time,rate_mbps\n0,1\n0,2\n", "line 3: the only time with a rate: must be two times at least"),
             (
-                "time,rate_mbps\n2024-01-01T00:00:00,1\n",
-                "line 2: time = \"2024-01-01T00:00:00\": must be a number",
+                "time,rate_kbps\n0,2,000\n1,2,000\n",
+                "line 2: 3 fields, and the header has 2: put fields with separators in quotes",
+            ),
+            (
+                "time,rate_kbps\n0,\"2,000\"\n1,\"2,000\"\n",
+                "line 2: rate_kbps = \"2,000\": must be a number, like 2000 or 2.5, without unit and separators of thousands: remove the line if nothing was measured",
+            ),
+            (
+                "time,rate_mbps,note\n0,1,\"a\n1,2,b\"\n",
+                "line 2: a quoted field does not end in it: add the quote, or remove the line break",
+            ),
+            (
+                "0.5,1\n1.5,2\n",
+                "line 1: must be a header with a time and a rate, like time,rate_mbps, with lines before it begun with #; or, in each line, a whole number of milliseconds (Mahimahi)",
+            ),
+            (
+                "time,rate_mbps\n2023-11-05 01:59:59 CDT,1\n2023-11-05 01:00:00 CST,2\n",
+                "line 3: time = \"2023-11-05 01:00:00 CST\": must be in the form and the time zone of the first one, 2023-11-05 01:59:59 CDT: convert the times to UTC",
+            ),
+            (
+                "time,rate_mbps\n0,1\n1,-2\n",
+                "line 3: rate_mbps = -2: must be in [0, 100 Gbit/s]: set `unit`, or correct the line",
+            ),
+            (
+                "time,rate_mbps\n0,1\n1,nan\n",
+                "line 3: rate_mbps = \"nan\": must be a number, like 2000 or 2.5, without unit and separators of thousands: remove the line if nothing was measured",
+            ),
+            (
+                "time,rate_gbps\n0,1\n1,200\n",
+                "line 3: rate_gbps = 200: must be in [0, 100 Gbit/s]: set `unit`, or correct the line",
+            ),
+            (
+                "time,rate_mbps\n01/02/2024 10:00:00,1\n",
+                "line 2: time = \"01/02/2024 10:00:00\": must be a number of seconds, or a date and time like 2026-01-31T23:59:59.5Z",
             ),
             (
                 "time,rate_mbps\n0,0\n1,0\n",
@@ -222,9 +267,12 @@ mod tests {
             ),
             (
                 "time,rate_mbps\n0,1\n1e9,1\n",
-                "line 3: time = 1e9: must be at most 10000000 s after the first",
+                "line 3: time = 1e9: must be at most 10000000 s after the first: keep a part of the recording",
             ),
-            ("time,rate_mbps\n0,1\n1e-9,1\n", "line 3: time = 1e-9: must be at least 1 us after that before"),
+            (
+                "time,rate_mbps\n0,1\n1e-9,1\n",
+                "line 3: time = 1e-9: must be at least 1 us after that before: keep one of the lines",
+            ),
         ] {
             assert_eq!(refused(text, &auto), message, "{text:?}");
         }

@@ -2,16 +2,21 @@
 
 mod capture;
 mod frame;
-mod recording;
+mod packets;
 
+use super::recording::{self, Csv, Header, Reading, first_word, unit};
 use crate::model::Arrival;
 use crate::source::file::{self, Unread};
-use recording::Recording;
+use packets::{Packet, in_order};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Largest file that is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
 const LONGEST: u64 = 64 << 20;
+
+/// By how many nanoseconds lines may be out of order: as much as several queues of a network card and more, but less than
+/// a second recording in the same file.
+const DISORDER: i128 = 1_000_000_000;
 
 /// The content of a recording's file; `shorten` is the advice for a file that is too long.
 pub(super) fn bytes(path: &Path, shorten: &str) -> Result<Vec<u8>, String> {
@@ -22,11 +27,11 @@ pub(super) fn bytes(path: &Path, shorten: &str) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The packets of the file at `path`.
-pub(super) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
+/// The packets of the file at `path`, and a remark on how it was read.
+pub(super) fn read(path: &Path) -> Result<(Arc<[Arrival]>, Option<String>), String> {
     let bytes = bytes(path, "cut off the payload (editcap -s 64), or make it CSV")?;
     let arrivals = arrivals(&bytes)?;
-    if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok(arrivals.into()) }
+    if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok((arrivals.into(), None)) }
 }
 
 /// The packets in a file, whose first bytes identify its format.
@@ -40,39 +45,47 @@ fn arrivals(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     }
 }
 
-/// The packets in a table with a header; columns other than `time` and `size` are ignored.
+/// The packets in a table; columns other than those of the time and the size are ignored.
 fn csv(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
-    let head =
-        "line 1: must be a header with \"time\" (s) and \"size\" (bytes), like time,size; or the file a pcap";
-    let text = str::from_utf8(bytes).map_err(|_| head.to_owned())?;
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
-    let column = |name| header.iter().position(|column| *column == name).ok_or_else(|| head.to_owned());
-    let (time, size) = (column("time")?, column("size")?);
-    let mut recording = Recording::default();
-    let mut first = None;
-    for (i, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let number = i + 2;
-        let fields = line.split(',').count();
-        if fields > header.len() {
-            let names = header.len();
-            let cure = "leave out commas within fields, also quoted ones";
-            return Err(format!("line {number}: {fields} fields, and the header has {names}: {cure}"));
+    let head = "line 1: must be a header with \"time\" (s, or a date) and \"size\" (bytes), like time,size, with lines \
+                before it begun with #; or the file a pcap";
+    let text = recording::text(bytes).ok_or(head)?;
+    let table = Csv::open(&text).ok_or(head)?;
+    let Header { names, line, .. } = &table.header;
+    let is_size = |name: &str| {
+        name == "ip.len"
+            || first_word(name) == "size" && unit(name, "bytes").is_none_or(|factor| factor == 1.0)
+    };
+    let sizes: Vec<usize> = (0..names.len()).filter(|&i| is_size(&names[i])).collect();
+    let size = match sizes[..] {
+        [size] => size,
+        [] => {
+            return Err(format!(
+                "line {line}: no column \"size\" with the bytes of the IP packet; those there are: {}: a frame's length \
+                 is more, so export ip.len, or give the capture itself",
+                names.join(", ")
+            ));
         }
-        let field = |column| line.split(',').nth(column).unwrap_or_default().trim();
-        let seconds: f64 =
-            field(time).parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| {
-                format!("line {number}: time = {:?}: must be a number of seconds", field(time))
-            })?;
-        let bytes = field(size).parse().map_err(|_| {
-            format!("line {number}: size = {:?}: must be a whole number of bytes", field(size))
+        _ => return Err(format!("line {line}: several columns have sizes: keep one, called size")),
+    };
+    let mut packets = Vec::new();
+    let mut latest = i128::MIN;
+    for reading in table.readings(size) {
+        let Reading { line, nanos, time, value } = reading?;
+        if nanos < latest.saturating_sub(DISORDER) {
+            return Err(format!(
+                "line {line}: {} = {time}: more than 1 s earlier than a line before: sort the lines, or keep one \
+                 recording of several",
+                names[table.header.time]
+            ));
+        }
+        latest = latest.max(nanos);
+        let bytes = value.parse().map_err(|_| {
+            format!("line {line}: {} = {value:?}: must be a whole number of bytes, like 1500", names[size])
         })?;
-        // The first time is subtracted before rounding: seconds since 1970 leave few digits for the fraction.
-        let since = seconds - *first.get_or_insert(seconds);
-        let nanos = if since < 0.0 { i128::MIN } else { (since * 1e9).round() as i128 };
-        recording.add(nanos, bytes).map_err(|problem| format!("line {number}: {problem}"))?;
+        packets.push(Packet { nanos, size: bytes, place: line });
     }
-    Ok(recording.arrivals)
+    in_order(packets, "line")
 }
 
 #[cfg(test)]
@@ -89,6 +102,13 @@ mod tests {
     fn a_table_may_have_other_columns_and_starts_at_its_first_packet() {
         let text = b"\xef\xbb\xbf size , flow, time\r\n100,a,1e1\r\n200,b,10.000001\r\n";
         assert_eq!(packets(text), [(0, 100), (1000, 200)]);
+        let dated = b"# tshark\nTime;size [B];info\n2024-02-28T12:00:00.5+01:00;100;\"a;b\"\n\
+                      2024-02-28T11:00:00.25Z;200;\n2024-02-28T12:00:01+01:00;1;\n";
+        assert_eq!(packets(dated), [(0, 200), (250_000_000, 100), (750_000_000, 1)], "slightly out of order");
+        assert_eq!(
+            packets(b"time,size\n1700000000123,100\n1700000000124,200\n"),
+            [(0, 100), (1_000_000, 200)]
+        );
     }
 
     /// Consecutive words as bytes in this byte order.

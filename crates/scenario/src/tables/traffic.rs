@@ -133,8 +133,8 @@ params! {
         deviation: f64 = 0.3, "", Range::new(0.0, 10.0);
         /// Duration of each rate of `fgn`; at most 4194304 fit in a run.
         step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
-        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes of the IP packet), pcap
-        /// or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
+        /// The recording that `trace` replays: CSV with columns `time` (s, or dates) and `size` (bytes of the IP
+        /// packet), pcap or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
         /// start.
         file: Option<String> = None, "";
         /// Frames per second of `voip` and `video`, ticks of `game`; auto is 50 for voip, 30 for video and game.
@@ -331,12 +331,13 @@ impl Reader<'_> {
         self.recording(file, &at, trace::read).unwrap_or_default()
     }
 
-    /// What `read` finds in the file of a recording, which the value at `at` names; sets the file to its full path.
+    /// What `read` finds in the file of a recording, which the value at `at` names, with its remark on it; sets the file
+    /// to its full path.
     pub(super) fn recording<T>(
         &mut self,
         file: &mut String,
         at: &str,
-        read: impl FnOnce(&Path) -> Result<T, String>,
+        read: impl FnOnce(&Path) -> Result<(T, Option<String>), String>,
     ) -> Option<T> {
         let whole = self.document.file(file, &self.document.origin(at));
         let found = match whole.to_str() {
@@ -344,8 +345,10 @@ impl Reader<'_> {
             None => Err("its whole path is not UTF-8: rename the folder, or move the file".to_owned()),
         };
         let found = found.map_err(|problem| self.refuse(at, Some(format!("{file:?}")), problem));
+        let (found, remark) = found.ok().unzip();
+        self.remarks.extend(remark.flatten().map(|remark| format!("{at} = {file:?}: {remark}")));
         *file = whole.display().to_string();
-        found.ok()
+        found
     }
 }
 

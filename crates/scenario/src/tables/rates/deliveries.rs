@@ -1,6 +1,7 @@
 //! Packet-delivery traces of Mahimahi (mm-link): a line for each chance to send a packet, its time in ms. The trace starts
 //! over at its last time.
 
+use super::super::recording::{is_comment, lines};
 use super::{LATEST, Rates, Recorded};
 use aqm::unit::Span;
 
@@ -14,7 +15,8 @@ pub(super) fn rates(text: &str, said: &Recorded) -> Result<Rates, String> {
     // A trace may pause for long: bins without a chance are left out.
     let mut counts: Vec<(u64, u64)> = Vec::new();
     let mut last = 0;
-    for (number, line) in (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty()) {
+    for (number, line) in lines(text).filter(|(_, line)| !is_comment(line)) {
+        let line = line.trim();
         let digits = line.bytes().all(|c| c.is_ascii_digit());
         let ms: Option<u64> = line.parse().ok().filter(|_| digits);
         let ms =

@@ -3,7 +3,7 @@
 //! whatever part of it belongs to the link.
 
 use super::frame::ip_length;
-use super::recording::Recording;
+use super::packets::{Packet, in_order};
 use crate::model::Arrival;
 use pcap_parser::nom::{Err as Failure, IResult};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
@@ -53,10 +53,10 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         let (packet, next) = parsed(frame(&bytes[offset..]), bytes, offset, "packet")?;
         let nanos = i128::from(packet.ts_sec) * 1_000_000_000 + i128::from(packet.ts_usec) * tick;
         let size = size(link, packet.data, packet.origlen);
-        packets.push((nanos, size, offset));
+        packets.push(Packet { nanos, size, place: offset });
         offset = next;
     }
-    in_order(packets)
+    in_order(packets, "packet at byte")
 }
 
 /// The packets of a pcapng file, of all its interfaces.
@@ -84,7 +84,8 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
                 let ticks = (i128::from(packet.ts_high) << 32) + i128::from(packet.ts_low);
                 let nanos =
                     ticks * 1_000_000_000 / i128::from(resolution) + i128::from(start) * 1_000_000_000;
-                packets.push((nanos, size(link, packet.packet_data(), packet.origlen), offset));
+                let size = size(link, packet.packet_data(), packet.origlen);
+                packets.push(Packet { nanos, size, place: offset });
             }
             Block::SimplePacket(_) => {
                 return Err(format!(
@@ -95,18 +96,7 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         }
         offset = next;
     }
-    in_order(packets)
-}
-
-/// The packets, each with its time, size and place, in the order of time: that of a file may differ, because the queues of
-/// a network card and several interfaces hand them over in turn.
-fn in_order(mut packets: Vec<(i128, u64, usize)>) -> Result<Vec<Arrival>, String> {
-    packets.sort_by_key(|&(nanos, ..)| nanos);
-    let mut recording = Recording::default();
-    for (nanos, size, offset) in packets {
-        recording.add(nanos, size).map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
-    }
-    Ok(recording.arrivals)
+    in_order(packets, "packet at byte")
 }
 
 /// The size of a packet that had `length` bytes on its link.
