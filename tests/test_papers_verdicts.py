@@ -15,6 +15,7 @@ from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
 from aqmlab.papers.describe.check import LEVEL, Better
 from aqmlab.papers.describe.verdict import verdict
 from aqmlab.papers.run.sweep import Effort
+from aqmlab.papers.show.terminal import counted
 from aqmlab.papers.show.texts import certainty, decisive, depends
 
 NUMBER = some.floats(-1e6, 1e6)
@@ -151,6 +152,24 @@ def test_a_decided_verdict_counts_the_parts_that_hold(
 ) -> None:
     checks = [Check.exact("x", value, least=0) for value in [1.0] * holding + [-1.0] * failing]
     assert verdict(checks, need) == expected
+
+
+def test_the_line_of_a_verdict_has_the_share_that_must_hold_and_counts_arithmetic() -> None:
+    check = {
+        "outcome": Outcome.HOLDS,
+        "effect": "x",
+        "value": 1.0,
+        "half": None,
+        "wanted": ">= 0",
+        "unit": "",
+        "digits": 3,
+    }
+    claim = {"verdict": Verdict.REPRODUCED, "checks": [check, {**check, "outcome": Outcome.FAILS}], "need": 0.5}
+    assert decisive(claim).endswith("(1 of 2 checks hold; 50 % must)")
+    assert decisive({**claim, "need": 1.0}).endswith("(1 of 2 checks hold)")
+    counts = {"verdict": Verdict.REPRODUCED, "beyond": False, "arithmetic": False}
+    text = counted([counts, {**counts, "arithmetic": True}])
+    assert text == "1 claim of the paper: 1 reproduced; 1 of arithmetic, which no run can contradict"
 
 
 def test_three_looks_err_in_five_percent_of_cases() -> None:

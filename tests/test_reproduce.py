@@ -130,12 +130,24 @@ def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path)
         pages.write(tmp_path / "part", tmp_path / "docs")
 
 
+def test_a_paper_is_listed_without_a_run_and_a_claim_stands_for_its_figure(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
+) -> None:
+    listed = quick_cli("reproduce", bloat, "--list")
+    assert re.search(r"^  fig1 .*Mean wait over the buffer$", listed.stdout, re.M)
+    assert re.search(r"^  shorter .*With CoDel packets wait", listed.stdout, re.M)
+    assert simulated == []
+    assert not (tmp_path / "out").exists()
+    done = quick_cli("reproduce", bloat, "--quick", "--only", "shorter", "--json")
+    assert json.loads(done.stdout)["only"] == ["fig1"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["nonsense"], "nonsense: no such paper; there is "),
         (["all", "--only", "fig99"], "fig99: "),
-        (["mine/bloat", "--only", "fig2"], "fig2: bloat has fig1"),
+        (["mine/bloat", "--only", "fig2"], "fig2: bloat has fig1; --list has the claims"),
         (["--only", "fig1"], "applies only to a PAPER"),
         (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "not allowed with --cluster"),
         (["mine/bloat", "--out", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),

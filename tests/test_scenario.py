@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,45 @@ def nested(kind: type, depth: int) -> Any:
     for _ in range(depth):
         value = [value] if kind is list else {"a": value}
     return value
+
+
+def test_numbers_of_quantities_are_in_base_units(small: Scenario) -> None:
+    numbers = {"duration": 4.5, "dumbbell.rate": 2e6, "dumbbell.sender_delay": [0.08, "10 ms"], "aqm": "pie"}
+    texts = {"duration": "4.5 s", "dumbbell.rate": "2 Mbit/s", "dumbbell.sender_delay": ["80 ms", "10 ms"]}
+    read = small.with_(numbers).with_({"aqm.alpha": 0.2, "traffic.1.start": 1})
+    written = small.with_({**texts, "aqm": "pie"}).with_({"aqm.alpha": "0.2 Hz", "traffic.1.start": "1 s"})
+    assert read.resolved == written.resolved
+    with pytest.raises(ScenarioError, match='buffer = 100: must be a quantity like "200 packets"'):
+        small.with_({"dumbbell.buffer": 100}).check()
+    with pytest.raises(ScenarioError, match="must be a quantity"):
+        small.with_text("duration", "4.5").check()  # a person may mean any unit
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_a_scenario_is_made_of_the_tables_of_its_file_and_of_its_resolved_values(name: str) -> None:
+    scenario = Scenario.load(name)
+    assert Scenario.from_dict(tomllib.loads(scenario.to_toml())) == scenario
+    resolved = Scenario.from_dict(scenario.resolved).resolved
+    assert {**resolved, "traffic": len(resolved["traffic"])} == {
+        **scenario.resolved,
+        "traffic": len(scenario.resolved["traffic"]),
+    }
+
+
+def test_what_is_no_scenario_is_refused_at_once() -> None:
+    tables = {"duration": 2, "dumbbell": {"rate": 1e6}, "traffic": [{"count": 3, "tcp": {"min_rto": 0.5}}]}
+    assert Scenario.from_dict(tables).resolved["traffic"][0]["tcp"]["min_rto"] == "500 ms"
+    assert Scenario.from_dict({"extends": "quickstart", "duration": 7}).duration == 7
+    with pytest.raises(TypeError, match=r"of a dict: call .*Scenario\.from_dict\(MAPPING\)"):
+        Scenario(tables)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be a mapping"):
+        Scenario.from_dict(3)  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match=r'dumbbell\.rat: unknown key; did you mean "rate"'):
+        Scenario.from_dict({**tables, "dumbbell": {"rat": 1}}).check()
+    endless: dict[str, Any] = {}
+    endless["dumbbell"] = endless
+    with pytest.raises(ScenarioError, match="nested too deep"):
+        Scenario.from_dict(endless)
 
 
 def test_what_is_nested_too_deep_is_refused(small: Scenario) -> None:

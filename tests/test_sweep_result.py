@@ -14,6 +14,8 @@ import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.execute import threads as local
 from aqmlab.execute.task import Outcome
+from aqmlab.reports import sweep_text
+from aqmlab.reports.parts import Choice
 from aqmlab.sealed import sealed
 from aqmlab.sweeps.table import RunTable
 
@@ -21,6 +23,30 @@ from aqmlab.sweeps.table import RunTable
 def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {"aqm.q0": "10,10.5..11"})
     assert list(swept.frame["aqm.q0"]) == [10.0, 10.5, 11.0]
+
+
+def test_a_sweep_takes_the_numbers_that_its_table_has(tiny: Scenario) -> None:
+    vary = {"aqm.alpha": "0.05,0.5 Hz", "dumbbell.delay": "5,10 ms", "traffic.1.start": "0,0.5 s"}
+    swept = aqmlab.sweep(tiny.with_(aqm="pie"), vary, jobs=1)
+    again = aqmlab.sweep(tiny.with_(aqm="pie"), {path: swept.frame[path].unique().to_list() for path in vary}, jobs=1)
+    key = ["aqm", *vary]
+    assert again.frame.sort(key).equals(swept.frame.sort(key))
+    assert again.parameters == swept.parameters == {"aqm.alpha": "/s", "dumbbell.delay": "s", "traffic.1.start": "s"}
+    with pytest.raises(ValueError, match=r"0\.01 s and 10 ms are equal"):
+        aqmlab.sweep(tiny, {"dumbbell.delay": [0.01, "10 ms"]})
+
+
+def test_a_choice_has_a_table_with_the_values_of_each_link_and_entry(tiny: Scenario) -> None:
+    two = Scenario.from_dict({**tiny.resolved, "traffic": [{"name": "long"}, {"name": "call", "kind": "voip"}]})
+    swept = aqmlab.sweep(two, {"dumbbell.rate": "2,4 Mbit/s"}, ["droptail", "codel"], seeds=2, jobs=1)
+    classes = sweep_text.text(swept, Choice(classes=("call",)))
+    assert all(part in classes for part in ("Traffic:", "One-way p95", "droptail, call"))
+    assert not any(part in classes for part in ("Links", "long"))
+    metric = sweep_text.text(swept, Choice(metrics=("delay_p95",)))
+    assert metric.count("codel, call") == metric.count("codel, long") == 2 + 2, "means and differences of two points"
+    mean = swept.means(["classes.call.delay_p95"]).row(0, named=True)["classes.call.delay_p95"]
+    assert f" {mean * 1e3:.1f}" in metric
+    assert "No run has a value" in sweep_text.text(swept, Choice(metrics=("video_bitrate",)))
 
 
 def test_a_part_of_a_parameter_may_vary(tiny: Scenario) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aqmlab.own.algorithm import AQM
 
-Value: TypeAlias = bool | int | float | str | Sequence["Value"]
+Value: TypeAlias = bool | int | float | str | Sequence["Value | Settings"]
 Settings: TypeAlias = Mapping[str, "Value | Settings"]
 
 ACCESS_RATE = "dumbbell.access_rate"
@@ -28,7 +28,8 @@ _SHIPPED = Path(__file__).parent / "library"
 class Scenario:
     """A scenario of a simulation: the network, its traffic, its queue disciplines, and the measurements.
 
-    A scenario is immutable; `with_` returns a new one. Create one with `Scenario.load` or `Scenario.parse`. Syntax is
+    A scenario is immutable; `with_` returns a new one. Create one with `Scenario.load`, `Scenario.parse` or
+    `Scenario.from_dict`. Syntax is
     checked at once. `check` checks everything; so does any operation that needs the values. The first such operation
     reads the recordings of traffic and rates, and the scenario keeps their content; runs, comparisons and sweeps read
     them again.
@@ -44,6 +45,11 @@ class Scenario:
     __slots__ = ("_based_on", "_core")
 
     def __init__(self, core: _core.Scenario, based_on: str = "") -> None:
+        if not isinstance(core, _core.Scenario):
+            raise TypeError(
+                f"Scenario(…) of a {type(core).__name__}: call Scenario.load(FILE), Scenario.parse(TEXT) or "
+                "Scenario.from_dict(MAPPING)"
+            )
         self._core = core
         self._based_on = based_on
 
@@ -97,13 +103,44 @@ class Scenario:
         """
         return cls(_core.Scenario.parse(text, name, shipped()))
 
+    @classmethod
+    def from_dict(cls, tables: Settings) -> Scenario:
+        """Make a scenario of the keys and values of a scenario file, as `tomllib` reads one or a program makes them.
+
+        Parameters
+        ----------
+        tables : mapping
+            The keys of the file: ``{"dumbbell": {"rate": "5 Mbit/s"}, "traffic": [{"count": 3}]}``. It may extend a
+            shipped scenario. A number of a quantity is in s, bit/s, bytes or Hz.
+
+        Returns
+        -------
+        Scenario
+            The scenario, not yet checked.
+
+        Raises
+        ------
+        ScenarioError
+            If it extends an unknown scenario, or is nested too deeply.
+        TypeError
+            If it is no mapping, or a value in it is none that a file can have.
+
+        Examples
+        --------
+        >>> scenario = Scenario.from_dict({"duration": 10, "dumbbell": {}, "traffic": [{"count": 3}]})
+        >>> scenario.duration
+        10.0
+        """
+        return cls(_core.Scenario.of(tables, "<dict>", shipped()))
+
     def with_(self, settings: Settings | None = None, /, **top: Value | Settings) -> Scenario:
         """Return a copy with some values changed.
 
         Parameters
         ----------
         settings : mapping
-            Values by dotted path, or nested: ``{"traffic.long.count": 100, "dumbbell": {"rate": "5 Mbit/s"}}``.
+            Values by dotted path, or nested: ``{"traffic.long.count": 100, "dumbbell": {"rate": "5 Mbit/s"}}``. A
+            number of a quantity is in s, bit/s, bytes or Hz: ``{"dumbbell.rate": 5e6}``.
         **top : value or mapping
             Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A string for ``aqm`` is ``name`` or
             ``name:key=value,key=value``; a class of one's own may stand for its name.

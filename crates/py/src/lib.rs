@@ -122,13 +122,25 @@ impl Scenario {
         Library::new(shipped).parse(text, name).map(Self::from).map_err(refused)
     }
 
+    #[staticmethod]
+    #[pyo3(signature = (tables, name, shipped = BTreeMap::new()))]
+    fn of(tables: &Bound<'_, PyAny>, name: &str, shipped: BTreeMap<String, PathBuf>) -> PyResult<Self> {
+        let document = Library::new(shipped).of(value::tables(tables)?, name).map_err(refused)?;
+        Ok(document.all_quantified().into())
+    }
+
     fn with_text(&self, path: &str, text: &str) -> PyResult<Self> {
         self.changed(|document| document.set_text(path, text))
     }
 
     fn with_value(&self, path: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let value = value::read(path, value)?;
+        let value = self.document.quantified(path, value::read(path, value)?);
         self.changed(|document| document.set(path, value))
+    }
+
+    /// The base unit of the quantity at a path.
+    fn base_unit(&self, path: &str) -> Option<&'static str> {
+        self.document.base_unit(path)
     }
 
     fn with_aqm(&self, spec: &str) -> PyResult<Self> {

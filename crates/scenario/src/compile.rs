@@ -4,6 +4,7 @@
 mod buffers;
 mod check;
 mod network;
+mod quantities;
 mod resolved;
 
 use crate::json::{object, value};

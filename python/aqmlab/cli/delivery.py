@@ -16,7 +16,6 @@ from typer._click.globals import get_current_context
 
 from aqmlab.cli.terminal import command_line
 from aqmlab.files import REPORT
-from aqmlab.text import texts
 
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
@@ -80,6 +79,8 @@ def _require_no_input(file: Path, option: str) -> None:
 
 def _inputs(option: str) -> Iterator[Path]:
     """Yield the files that a command line names, except in an option, and those that scenarios among them name."""
+    from aqmlab.text import texts
+
     context = get_current_context(silent=True)
     given = dict(context.params) if context else {}
     for one in context.command.params if context else ():
@@ -89,7 +90,7 @@ def _inputs(option: str) -> Iterator[Path]:
     seen: set[Path] = set()
     while todo:
         folder, text = todo.pop()
-        # A discipline is FILE.py:CLASS, a setting PATH=VALUE, a measurement NAME=FILE.
+        # A discipline is FILE:CLASS, a setting PATH=VALUE, a measurement NAME=FILE.
         for name in {part for whole in (text, text.partition("=")[2]) for part in (whole, *_PROGRAM.findall(whole))}:
             path = (folder / name.strip().strip("\"'")).absolute()
             if "\0" in name or path in seen or not os.path.isfile(path):

@@ -47,7 +47,9 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", metavar="NAME", help="Reproduce this figure or table and the claims that it shows. Repeatable."
+            "--only",
+            metavar="NAME",
+            help="Reproduce this figure or table and its claims; a claim stands for what shows it. Repeatable.",
         ),
     ] = None,
     seeds: Annotated[
@@ -83,6 +85,9 @@ def reproduce(
         typer.Option("--full", help="With --engine: all that the paper measured, as long and as often as it did."),
     ] = False,
     json: options.Json = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the figures, tables and claims with their times; run nothing.")
+    ] = False,
 ) -> None:
     """Reproduce the figures, tables and claims of a paper.
 
@@ -110,12 +115,14 @@ def reproduce(
         engine=performing,
     )
     kept = store or (out or _OUT) / "store"
-    if paper is None:
-        if performing != PACKETS:
-            _refuse("applies only to a PAPER", performing)
-        _list(effort, kept, jobs, json)
+    if paper is None and performing != PACKETS:
+        _refuse("applies only to a PAPER", performing)
+    if paper is None and only:
+        raise typer.BadParameter("applies only to a PAPER", param_hint="--only")
+    papers, effort = _papers(paper or _ALL, effort, full)
+    if paper is None or list_:
+        _list(papers, replace(effort, only=frozenset()), kept, jobs, json)
         return
-    papers = _papers(paper, effort, full)
     if performing != PACKETS:
         described = next(iter(papers.values())).measured(performing.name)
         own = seeds or (_QUICK_SEEDS if quick else described.full_seeds if full else described.seeds)
@@ -177,8 +184,11 @@ def _tell_time(papers: Iterable[Paper], effort: Effort, store: Path, jobs: int |
             typer.echo(f"{terminal.work(one, at_once)}, {at_once} at a time", err=True)
 
 
-def _papers(name: str, effort: Effort, full: bool) -> dict[str, Paper]:
-    """Load the requested papers by name or folder; refuse figures that none of them has, and engines that cannot."""
+def _papers(name: str, effort: Effort, full: bool) -> tuple[dict[str, Paper], Effort]:
+    """Load the requested papers by name or folder; refuse figures that none of them has, and engines that cannot.
+
+    Return them and the effort for them, in which each claim that was named is what shows it.
+    """
     from aqmlab.execute.engine import PACKETS
     from aqmlab.papers.describe import library
 
@@ -186,6 +196,8 @@ def _papers(name: str, effort: Effort, full: bool) -> dict[str, Paper]:
         papers = {each: library.load(each) for each in (library.names() if name == _ALL else [name])}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="PAPER") from None
+    shown = {claim.name: claim.shown for paper in papers.values() for claim in paper.claims if claim.shown}
+    effort = replace(effort, only=frozenset(item for name in effort.only for item in shown.get(name, [name])))
     if effort.engine != PACKETS:
         name_of = effort.engine.name
         try:
@@ -197,8 +209,9 @@ def _papers(name: str, effort: Effort, full: bool) -> dict[str, Paper]:
     items = {each: [item.name for item in paper.items] for each, paper in papers.items()}
     if unknown := sorted(effort.only.difference(*items.values())):
         known = "; ".join(f"{papers[each].name} has {', '.join(own)}" for each, own in items.items())
-        raise typer.BadParameter(f"{', '.join(unknown)}: {known}", param_hint="--only")
-    return {each: paper for each, paper in papers.items() if not effort.only or effort.only.intersection(items[each])}
+        raise typer.BadParameter(f"{', '.join(unknown)}: {known}; --list has the claims", param_hint="--only")
+    chosen = [each for each, own in items.items() if not effort.only or effort.only.intersection(own)]
+    return {each: papers[each] for each in chosen}, effort
 
 
 def _refuse(reason: str, engine: Engine) -> NoReturn:
@@ -214,17 +227,14 @@ def _refuse(reason: str, engine: Engine) -> NoReturn:
     raise typer.BadParameter(f"{reason}; {what}", param_hint="--engine") from None
 
 
-def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
-    """Print the papers and the estimated time of each."""
+def _list(chosen: Mapping[str, Paper], effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
+    """Print papers and the estimated time of each."""
     from aqmlab.execute import threads
     from aqmlab.files import json_text
-    from aqmlab.papers.describe import library
     from aqmlab.papers.run.estimate import estimates, measured_speed
     from aqmlab.papers.show import terminal
 
-    if effort.only:
-        raise typer.BadParameter("applies only to a PAPER", param_hint="--only")
-    papers = [library.load(name) for name in library.names()]
+    papers = list(chosen.values())
     speed, cores = measured_speed(), jobs or threads.cores()
     found = estimates(papers, effort, store, speed)
     if json:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import completion, options
+from aqmlab.cli import completion, options, scenarios
 from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
@@ -70,6 +71,9 @@ def sweep(
     engine: options.Engine = "packet",
     csv: options.Csv = None,
     figure_format: options.FigureFormat = None,
+    links: options.Links = None,
+    classes: options.Classes = None,
+    metrics: options.Metrics = None,
 ) -> None:
     """Simulate a scenario at many points.
 
@@ -78,11 +82,13 @@ def sweep(
 
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9.
     """
+    from aqmlab.reports import sweep_text
     from aqmlab.sweeps.runner import SweepInterrupted
     from aqmlab.sweeps.runner import sweep as simulated
 
     options.require_jobs_or_cluster(jobs, cluster)
     base = _with_settings(loaded(scenario), aqm, set_)
+    choice = scenarios.choice(base, links, classes, metrics)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
     formats = options.chosen_formats(figure_format, folder)
     figures = figure_files(FIGURES[:1], formats)
@@ -115,7 +121,8 @@ def sweep(
                 raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
         ignore_interrupts()  # keep the finished runs
-        deliver(result, json, folder, lambda folder: _save(result, folder, formats), of_runs(csv))
+        printed = partial(sweep_text.text, result, choice)
+        deliver(result, json, folder, lambda folder: _save(result, folder, formats), of_runs(csv), printed)
         _list_damage(result)
     if interrupted:
         counts = f"{result.done} of {result.wanted} runs are finished"

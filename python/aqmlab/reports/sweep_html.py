@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aqmlab.figures.sweep import abscissa, axis, explained, sweep
 from aqmlab.files import write_text
 from aqmlab.reports.figure import embedded
-from aqmlab.reports.sweep_text import COMPARED, place, summary_of, versions
+from aqmlab.reports.sweep_text import MAIN, place, summary_of, versions
 from aqmlab.reports.template import rendered
 from aqmlab.reports.text import EACH_FOR_ITSELF, SHOWN, interval, signed
 from aqmlab.results.metrics import METRICS
@@ -71,16 +71,19 @@ def _means(swept: Sweep) -> _Table:
 
 
 def _differences(swept: Sweep) -> _Table:
-    frames = [swept.differences(name, swept.aqms[0]) for name in COMPARED]
+    frames = [swept.differences(name, swept.aqms[0]) for name in MAIN.compared]
     together = zip(*(frame.head(_MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True)
     rows = (
         [
             *place(swept, each[0]),
-            *(signed(METRICS[name], row["difference"], row["ci95"]) for name, row in zip(COMPARED, each, strict=True)),
+            *(
+                signed(METRICS[name], row["difference"], row["ci95"])
+                for name, row in zip(MAIN.compared, each, strict=True)
+            ),
         ]
         for each in together
     )
-    return _table(swept, COMPARED, rows, len(frames[0]))
+    return _table(swept, MAIN.compared, rows, len(frames[0]))
 
 
 def _table(swept: Sweep, names: Sequence[str], rows: Iterable[Sequence[str]], count: int) -> _Table:

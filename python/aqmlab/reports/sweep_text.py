@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aqmlab.reports.parts import LINKS, TRAFFIC
 from aqmlab.reports.text import ONE_RUN, SHOWN, Column, Table, interval, signed, varies
-from aqmlab.results.metrics import METRICS, Metric
+from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary
 from aqmlab.text import columns, printable, span
 
 if TYPE_CHECKING:
+    from aqmlab.reports.parts import Choice
     from aqmlab.sweeps.result import Sweep
 
 MOST_ROWS = 60
 """The largest number of rows printed; the data set has all."""
 
-COMPARED = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
-"""The metrics whose differences are shown."""
+
+class Section(NamedTuple):
+    """Metrics of a sweep that make a table, and those of them whose differences are shown.
+
+    ``owners`` has the prefix of the columns of each link or traffic entry, by its name; without, the whole run's.
+    """
+
+    heading: str
+    shown: Sequence[str]
+    compared: Sequence[str]
+    owners: Mapping[str, str] = {"": ""}
 
 
-def text(sweep: Sweep) -> str:
-    """Lay out the main metrics of a sweep, a line for each point and discipline, and the differences from the first."""
+MAIN = Section("", SHOWN, ("queue_mean", "queue_mad", "loss_ratio", "goodput"))
+"""The main metrics."""
+
+
+def text(sweep: Sweep, choice: Choice | None = None) -> str:
+    """Lay out the main metrics of a sweep, a line for each point and discipline, and the differences from the first.
+
+    Of a choice there are its links, traffic entries and metrics only.
+    """
     parts = [f"{title(sweep)} {origin(sweep)}"]
-    if sweep.done:
-        parts.append(_printed(means(sweep)))
-    if is_paired(sweep):
-        parts.append(f"{compared(sweep)}:\n\n{_printed(differences(sweep))}")
+    sections = (chosen(sweep, choice) if choice else [MAIN]) if sweep.done else []
+    if sweep.done and not sections:
+        parts.append("No run has a value of what was chosen.")
+    for section in sections:
+        heading = f"{section.heading}:\n\n" if section.heading else ""
+        parts.append(f"{heading}{_printed(means(sweep, section))}")
+        if is_paired(sweep):
+            parts.append(f"{compared(sweep)}:\n\n{_printed(differences(sweep, section))}")
     return "\n\n".join(parts)
+
+
+def chosen(sweep: Sweep, choice: Choice) -> list[Section]:
+    """Return the sections of chosen links, traffic entries and metrics.
+
+    Of metrics alone there are the values of the whole run, and those of each link and entry that has them.
+    """
+    import polars
+
+    alone = not choice.links and not choice.classes
+    links = sweep.scenario.managed_links if alone else choice.links
+    entries = [entry["name"] for entry in sweep.scenario.resolved["traffic"]] if alone else choice.classes
+    sections = [
+        ("The observed link and all flows", choice.metrics if alone else (), {"": ""}),
+        ("Links", choice.metrics or LINKS, {name: f"links.{name}." for name in links}),
+        ("Traffic", choice.metrics or TRAFFIC, {name: f"classes.{name}." for name in entries}),
+    ]
+    counts = sweep.scan().select(polars.col(sweep.metrics).count()).collect().row(0, named=True)
+    found = []
+    for heading, metrics, prefixes in sections:
+        there = {
+            name: prefix for name, prefix in prefixes.items() if any(counts.get(prefix + metric) for metric in metrics)
+        }
+        shown = [metric for metric in metrics if any(counts.get(prefix + metric) for prefix in there.values())]
+        found += [Section(heading, shown, shown, there)] if shown else []
+    return found
 
 
 def title(sweep: Sweep) -> str:
@@ -68,15 +117,19 @@ def compared(sweep: Sweep) -> str:
     return f"Differences from {printable(sweep.aqms[0])}, seed by seed"
 
 
-def means(sweep: Sweep) -> Table:
-    """Return the means of the main metrics as a table, with a row for each point and discipline."""
-    metrics = [METRICS[name] for name in SHOWN]
+def means(sweep: Sweep, section: Section = MAIN) -> Table:
+    """Return the means of metrics as a table, with a row for each point, discipline and owner."""
     rows = []
-    found = sweep.means(SHOWN, MOST_ROWS).rows(named=True)
-    for row in found:
-        cells = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
-        rows.append([*place(sweep, row), *cells])
-    return _table(sweep, metrics, rows, sweep.count("aqm", *sweep.parameters), one_run(found))
+    names = [prefix + name for prefix in section.owners.values() for name in section.shown]
+    found = sweep.means([name for name in names if name in sweep.metrics], MOST_ROWS).rows(named=True)
+    for row, (owner, prefix) in itertools.product(found, section.owners.items()):
+        cells = (
+            interval(METRICS[name], summary_of(row, prefix + name), row["runs"]) if prefix + name in row else "-"
+            for name in section.shown
+        )
+        rows.append([*place(sweep, row, owner), *cells])
+    note = one_run(found) if section is MAIN else ""
+    return _table(sweep, section, section.shown, rows, note)
 
 
 def one_run(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -91,21 +144,40 @@ def one_run(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{'All seeds' if same == len(rows) else f'In {same} of {len(rows)} rows all seeds'} {ONE_RUN}."
 
 
-def differences(sweep: Sweep) -> Table:
-    """Return the differences from the first discipline as a table, with a row for each point and other discipline."""
-    metrics = [METRICS[name] for name in COMPARED]
-    frames = [sweep.differences(name, sweep.aqms[0]) for name in COMPARED]
+def differences(sweep: Sweep, section: Section = MAIN) -> Table:
+    """Return the differences from the first discipline, with a row for each point, other discipline and owner."""
     rows = []
-    for found in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
-        cells = (signed(metric, row["difference"], row["ci95"]) for metric, row in zip(metrics, found, strict=True))
-        rows.append([*place(sweep, found[0]), *cells])
-    return _table(sweep, metrics, rows, len(frames[0]))
+    columns = {
+        (owner, name): sweep.differences(prefix + name, sweep.aqms[0]).head(MOST_ROWS).rows(named=True)
+        for owner, prefix in section.owners.items()
+        for name in section.compared
+        if prefix + name in sweep.metrics
+    }
+    for number, first in enumerate(next(iter(columns.values()))):
+        for owner in section.owners:
+            cells = (
+                signed(METRICS[name], row["difference"], row["ci95"])
+                if (row := columns[owner, name][number] if (owner, name) in columns else None)
+                else "-"
+                for name in section.compared
+            )
+            rows.append([*place(sweep, first, owner), *cells])
+    return _table(sweep, section, section.compared, rows, others=len(sweep.aqms) - 1)
 
 
-def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]], total: int, note: str = "") -> Table:
-    """Return a table of these rows, of `total` that there are."""
-    heads = [*(Column(path, unit) for path, (unit, _) in sweep.shown.items()), *map(Column.of, metrics)]
-    more = total - len(rows)
+def _table(
+    sweep: Sweep,
+    section: Section,
+    metrics: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+    others: int | None = None,
+) -> Table:
+    """Return a table of these rows, of all that there are; with `others`, of each point that many."""
+    heads = [Column(path, unit) for path, (unit, _) in sweep.shown.items()]
+    heads += [Column.of(METRICS[name]) for name in metrics]
+    count = sweep.count(*sweep.parameters) * others if others is not None else sweep.count("aqm", *sweep.parameters)
+    more = count * len(section.owners) - len(rows)
     remark = f"… {more} more rows: in results/*.parquet, as Sweep.scan()" if more else ""
     remark = " ".join(filter(None, [note, remark]))
     return Table(heads, [row[0] for row in rows], [row[1:] for row in rows], remark)
@@ -116,9 +188,12 @@ def _printed(table: Table) -> str:
     return "\n".join([columns(table.heads() + rows), *filter(None, [table.remark])])
 
 
-def place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:
-    """Return the cells that identify a row of the summary: the discipline, and the value of each parameter."""
-    return [printable(row["aqm"]), *(value(sweep, path, row[path]) for path in sweep.parameters)]
+def place(sweep: Sweep, row: Mapping[str, Any], owner: str = "") -> list[str]:
+    """Return the cells that identify a row: the discipline and the owner, and the value of each parameter."""
+    return [
+        printable(", ".join(filter(None, [row["aqm"], owner]))),
+        *(value(sweep, path, row[path]) for path in sweep.parameters),
+    ]
 
 
 def value(sweep: Sweep, path: str, found: Any) -> str:

@@ -6,8 +6,8 @@ import itertools
 import math
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -70,9 +70,22 @@ class Design:
     method: str = "grid"
     sample_seed: int | None = None
 
+    def with_units(self, unit: Callable[[str], str]) -> Design:
+        """Return the design with the `unit` of each path, unless it is empty, behind the path's plain numbers."""
+        units = [unit(path) for path in self.paths]
+        if not any(units):
+            return self
+        points = [tuple(map(_with_unit, point, units)) for point in self.points]
+        _require_distinct(points)
+        return replace(self, points=points)
+
     def label(self, point: Point) -> str:
         """Describe a point: ``aqm.q0 = 20, traffic.long.count = 100``."""
         return ", ".join(f"{path} = {_shown(value)}" for path, value in zip(self.paths, point, strict=True))
+
+
+def _with_unit(value: Scalar, unit: str) -> Scalar:
+    return value if not unit or isinstance(value, bool | str) else f"{value} {unit}"
 
 
 def _shown(value: Scalar) -> str:

@@ -160,6 +160,7 @@ def study(
     variants = {label: _pinned(variant) for label, variant in (variants or {base.aqm: base}).items()}
     for label in variants:
         performing(label, [engine])  # raises an error if it lacks the discipline
+    points = points.with_units(lambda path: _unit(path, base, variants))
     for path, value in zip(points.paths, points.points[0], strict=True):
         _require_known(path, value, origins.get(path), base, variants)
     for variant in variants.values():
@@ -192,6 +193,13 @@ def _require_known(
                 raise located from None
     if not knowing:
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+
+
+def _unit(path: str, base: Scenario, variants: Mapping[str, Scenario]) -> str:
+    """Return the base unit of the quantity at a path, if all disciplines that have it agree; otherwise it is empty."""
+    knowing = [variant for variant in variants.values() if _is_for(path, variant)]
+    units = {scenario.core.base_unit(path) or "" for scenario in knowing or [base]}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _as_varied(error: Exception, paths: Sequence[str]) -> Exception:

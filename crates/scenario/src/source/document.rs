@@ -53,7 +53,7 @@ impl Document {
     pub fn set(&mut self, path: &str, value: Value) -> Result<(), Problem> {
         let origin = Origin::Set(format!("{path}={value}").into());
         bounded(path, &origin)?;
-        self.put(path, Node::new(origin, Data::Value(value)))
+        self.put(path, Node::of(value, &origin))
     }
 
     /// Sets the value at a dotted path to `text`: a TOML value if it is one, otherwise a string.
@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// Whether the network consists of `[[link]]`s only, to whose algorithms a change of `aqm` applies.
-    fn is_graph(&self) -> bool {
+    pub(crate) fn is_graph(&self) -> bool {
         self.root.get("dumbbell").is_none() && self.root.get("link").is_some()
     }
 
@@ -210,6 +210,10 @@ impl Document {
         &self.root
     }
 
+    pub(crate) const fn root_mut(&mut self) -> &mut Table {
+        &mut self.root
+    }
+
     /// The document without its `[sweep]`.
     #[must_use]
     pub fn base(&self) -> Self {
@@ -308,7 +312,7 @@ pub(super) fn too_long() -> String {
 }
 
 /// The index of the entry called `name` in the list at `key`.
-fn position(entries: &[Node], key: &str, name: &str) -> Option<usize> {
+pub(crate) fn position(entries: &[Node], key: &str, name: &str) -> Option<usize> {
     labels(entries, key == "link").iter().position(|label| label == name).or_else(|| {
         let number: usize = name.parse().ok()?;
         number.checked_sub(1).filter(|&i| i < entries.len())

@@ -2,10 +2,11 @@
 
 use crate::keys::EXTENDS;
 use crate::source::document::{Document, LONGEST, too_long};
-use crate::source::error::{Problem, Problems, nearest};
+use crate::source::error::{Origin, Problem, Problems, nearest};
 use crate::source::file::{self, Unread};
 use crate::source::overlay::{Change, changes, over};
-use crate::source::tree::Node;
+use crate::source::tree::{Node, Table};
+use aqm::params::Value;
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
@@ -75,6 +76,16 @@ impl Library {
     pub fn parse(&self, text: &str, name: &str) -> Result<Document, Problems> {
         let document = Document::written(text, name)?;
         self.extended(document, &[])
+    }
+
+    /// The tables of a program, which messages call `name`, over the scenario of the library that they extend.
+    ///
+    /// # Errors
+    /// If they extend a scenario that the library lacks.
+    pub fn of(&self, tables: Vec<(String, Value)>, name: &str) -> Result<Document, Problems> {
+        let name: Arc<str> = name.into();
+        let root = Table::of(tables, &Origin::File(name.clone()));
+        self.extended(Document { name, folder: None, root, extended: None }, &[])
     }
 
     /// The text of the file at `path` with what it extends; each of the files `above` extends the next, and the last one

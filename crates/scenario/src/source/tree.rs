@@ -32,6 +32,13 @@ pub(crate) enum Data {
 pub(crate) struct Table(Vec<(String, Node)>);
 
 impl Table {
+    /// The values of a program's; of a key that is there twice, the last.
+    pub(crate) fn of(entries: Vec<(String, Value)>, origin: &Origin) -> Self {
+        let mut table = Self::default();
+        entries.into_iter().for_each(|(key, value)| table.insert(&key, Node::of(value, origin)));
+        table
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, node)| node)
     }
@@ -42,6 +49,10 @@ impl Table {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.0.iter().map(|(key, node)| (&**key, node))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Node)> {
+        self.0.iter_mut().map(|(key, node)| (&**key, node))
     }
 
     /// Sets `key`, which keeps its position if it exists.
@@ -89,6 +100,16 @@ impl Node {
         Self { origin, data }
     }
 
+    /// A value of a program's.
+    pub(crate) fn of(value: Value, origin: &Origin) -> Self {
+        let data = match value {
+            Value::Table(entries) => Data::Table(Table::of(entries, origin)),
+            Value::List(values) => list(values.into_iter().map(|value| Self::of(value, origin)).collect()),
+            other => Data::Value(other),
+        };
+        Self::new(origin.clone(), data)
+    }
+
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.data {
             Data::Value(Value::Text(text)) => Some(text),
@@ -98,6 +119,13 @@ impl Node {
 
     pub(crate) const fn table(&self) -> Option<&Table> {
         match &self.data {
+            Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.data {
             Data::Table(table) => Some(table),
             _ => None,
         }

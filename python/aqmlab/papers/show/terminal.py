@@ -83,7 +83,10 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def counted(claims: Iterable[Mapping[str, Any]]) -> str:
-    """Count verdicts: ``12 claims of the paper: 8 reproduced, 2 partly, 2 contradicted``; then those on our claims."""
+    """Count verdicts: ``12 claims of the paper: 8 reproduced, 2 partly, 2 contradicted``; then those on our claims.
+
+    Claims that no run could contradict come last: archives have a verdict on each of them too.
+    """
     every = list(claims)
     parts = []
     for beyond, whose in ((False, "of the paper"), (True, "beyond it")):
@@ -91,6 +94,8 @@ def counted(claims: Iterable[Mapping[str, Any]]) -> str:
         summary = ", ".join(f"{chosen.count(verdict)} {verdict}" for verdict in Verdict if verdict in chosen)
         if chosen:
             parts.append(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} {whose}: {summary}")
+    if count := sum(claim["arithmetic"] for claim in every):
+        parts.append(f"{count} of arithmetic, which no run can contradict")
     return "; ".join(parts)
 
 

@@ -96,8 +96,9 @@ def certainty(claim: Mapping[str, Any]) -> str:
 def decisive(claim: Mapping[str, Any]) -> str:
     """Describe a check on which the verdict rests: the first that fails, is open or holds, whichever decides it.
 
-    The text has the number with half its interval, the bounds, and the number of checks with the same outcome; it
-    is empty if there are no checks. The claim is as in `aqmlab.papers.show.document.document`.
+    The text has the number with half its interval, the bounds, the number of checks with the same outcome, and the
+    share that must hold, if it is not all; it is empty if there are no checks. The claim is as in
+    `aqmlab.papers.show.document.document`.
     """
     checks = claim["checks"]
     decides = {Verdict.REPRODUCED: Outcome.HOLDS, Verdict.UNDECIDED: Outcome.OPEN}.get(claim["verdict"], Outcome.FAILS)
@@ -105,7 +106,8 @@ def decisive(claim: Mapping[str, Any]) -> str:
     if not alike:
         return ""
     one = alike[0]
-    many = f" ({len(alike)} of {len(checks)} checks {_SAID[decides]})" if len(checks) > 1 else ""
+    share = f"; {100 * claim['need']:.0f} % must" if claim.get("need", 1.0) < 1 else ""
+    many = f" ({len(alike)} of {len(checks)} checks {_SAID[decides]}{share})" if len(checks) > 1 else ""
     return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
 
 
