@@ -104,6 +104,7 @@ def test_every_load_of_all_users_is_valid(users: str) -> None:
     ("options", "message"),
     [
         (("10gbit", "1mbit", "10ms", "home"), "--down: 10gbit: no router's shaper reaches it: HTB and CAKE"),
+        (("2501mbit", "1mbit", "10ms", "home"), "--down: 2501mbit: no router's shaper reaches it: HTB and CAKE"),
         (("10mbit", "0mbit", "10ms", "home"), "--up: 0mbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("10mbit", "10ms", "10ms", "home"), "--up: 10ms: must be a rate"),
         (("10mbit", "1mbit", "0ms", "home"), "--rtt: 0ms: must be above 0"),
@@ -120,6 +121,8 @@ def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], me
     with pytest.raises(BadLink) as refused:
         Link.given(*options)
     assert str(refused.value).startswith(message)
+    if "shaper" in message:
+        assert "estimate" in str(refused.value), "the limit was not measured"
 
 
 @pytest.mark.parametrize(

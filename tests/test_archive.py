@@ -393,6 +393,12 @@ def test_an_archive_that_was_exchanged_is_refused(run: Path) -> None:
 def test_folders_that_cannot_be_sealed_are_refused(folder: Path, run: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"has none of result\.json, .*; give a folder that --out wrote"):
         seal(tmp_path, folder / "x.zip")
+    for name in ("advise", "tune"):
+        answer = tmp_path / name
+        answer.mkdir()
+        (answer / ("advice.json" if name == "advise" else "tune.json")).write_text("{}")
+        with pytest.raises(ValueError, match=rf"`aqmlab {name}`, .*; seal takes a folder that --out of run, compare"):
+            seal(answer, folder / "x.zip")
     (folder / "run" / "link").symlink_to("/etc/passwd")
     with pytest.raises(ValueError, match="link: a link, not a file"):
         seal(folder / "run", tmp_path / "x.zip")

@@ -88,7 +88,8 @@ USERS: Mapping[str, Users] = {
 
 _TOO_FAST = (
     f"no router's shaper reaches it: HTB and CAKE of a device work under one lock, on one CPU at a time, and beyond "
-    f"{FASTEST / 1e9:g} Gbit/s a full packet comes every {FRAME * 8 / FASTEST * 1e6:.1f} µs or sooner. "
+    f"{FASTEST / 1e9:g} Gbit/s a full packet comes every {FRAME * 8 / FASTEST * 1e6:.1f} µs or sooner. The limit is "
+    "our estimate, from the few µs that a CPU needs for a packet, and not measured. "
     "Compare disciplines for the port itself with aqmlab compare"
 )
 

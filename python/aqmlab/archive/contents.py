@@ -26,6 +26,9 @@ _ROOMS = {
 }
 """The module of this room for each head of a folder of results."""
 
+_RACES = {"advice.json": "advise", "tune.json": "tune"}
+"""The commands whose folders have no result that can be sealed, by the file of their answer."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -140,6 +143,12 @@ def head(folder: Path) -> str:
     found = [name for name in HEADS if (folder / name).is_file()]
     if len(found) == 1:
         return found[0]
+    for name in _RACES:
+        if not found and (folder / name).is_file():
+            raise ValueError(
+                f"{os.fspath(folder)}: the answer of `aqmlab {_RACES[name]}`, which no archive holds; seal takes a "
+                "folder that --out of run, compare, sweep, reproduce or evaluate wrote"
+            )
     several = f"has the results of several commands, {' and '.join(found)}: repeat one of them with another --out"
     has = several if found else f"has none of {', '.join(HEADS)}"
     raise ValueError(f"{os.fspath(folder)}: {has}; give a folder that --out wrote")

@@ -163,8 +163,9 @@ def _bursts(advice: Advice) -> Iterator[str]:
     if burst > LONG:
         yield (
             f"Not simulated: a router's card may merge packets to {BURST // 1000} kB, which take "
-            f"{burst * 1e3:.0f} ms at the lower rate. CAKE splits them; with the others turn that off: ethtool -K "
-            "DEVICE gro off gso off tso off, for each device."
+            f"{burst * 1e3:.0f} ms at the lower rate, and {LONG * 1e3:g} ms at {BURST * 8 / LONG / 1e6:.0f} Mbit/s. "
+            "CAKE splits them (split-gso, its default); with the others turn that off: ethtool -K DEVICE gro off "
+            "gso off tso off, for each device."
         )
 
 
