@@ -33,7 +33,7 @@ OPTIONS = ("--down", "2mbit", "--up", "1mbit", "--rtt", "20-40ms")
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> Link:
     """A slow link whose loads are few and short, with two configurations besides its own."""
-    for load in ("download", "calls", "many"):
+    for load in ("download", "calls", "many", "hosts"):
         monkeypatch.delitem(LOADS, load)  # type: ignore[arg-type]
     # After the start the provider's queue drains by the 5 % alone.
     monkeypatch.setattr(link, "MEASURED", 8.0)
@@ -241,6 +241,24 @@ def test_downloads_come_through_the_queue_of_the_provider() -> None:
     assert link._base(made["link"][0]["rate"]) == 17e6
     assert link._base(made["link"][0]["reverse_rate"]) == 3.8e6
     assert {end for entry in made["traffic"] for end in (*entry["from"], *entry["to"])} == {"senders", "home"}
+
+
+def test_hosts_share_evenly_where_the_lines_say_so() -> None:
+    def part(label: str) -> float:
+        run = replication.run(HOME.scenario("hosts", BY_LABEL[label].queues).with_({"duration": 12, "warmup": 6}))
+        single, crowd = (run.classes[entry]["goodput"] or 0.0 for entry in ("single", "crowd"))
+        return single / (single + crowd)
+
+    assert part("fq_codel") < 0.15
+    assert part("cake") < 0.15
+    assert 0.4 < part("cake by host") < 0.6
+    written = CONFIGURATIONS["cake by host"]
+    assert " dual-srchost nat " in written.up.words
+    assert " dual-dsthost nat " in written.down.words
+    assert "iqdisc_opts 'bandwidth 19000kbit besteffort dual-dsthost nat " in (written.uci or "")
+    assert "nat" not in CONFIGURATIONS["cake"].tc
+    made = HOME.scenario("hosts", BY_LABEL["cake by host"].queues).resolved
+    assert {end for entry in made["traffic"] for end in (*entry["from"], *entry["to"])} == {"senders", "home", "second"}
 
 
 def test_a_filter_of_acknowledgements_is_tried_where_they_fill_the_uplink() -> None:

@@ -50,7 +50,8 @@ def made(guest: None, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, 
     for number, (label, configuration) in enumerate(CONFIGURATIONS.items()):
         lines = [line for line in configuration.tc.splitlines() if not any(part in line for part in LEFT_OUT)]
         file = folder / f"{number}.sh"
-        file.write_text("\n".join(lines) + "\n")
+        # The guest's kernel has no table of connections, which `nat` needs.
+        file.write_text("\n".join(lines).replace(" nat ", " ") + "\n")
         found[label] = file
     init = folder / "init"
     init.write_text(GUEST.format(folder=folder))
@@ -86,7 +87,8 @@ def test_the_kernel_takes_the_lines_and_has_the_values_that_they_state(label: st
         assert read == len(half.attributes) - (configuration.kernel in ("red", "cake"))
         if configuration.kernel == "cake":
             assert has["bandwidth"] * 8 == half.rate
-            assert (has["diffserv"], has["flowmode"]) == ("besteffort", "flows")
+            assert has["diffserv"] == "besteffort"
+            assert f" {has['flowmode']} " in half.words
         else:
             assert (
                 f" rate {half.kbit // 1000}Mbit ceil {half.kbit // 1000}Mbit "

@@ -10,7 +10,7 @@ Values follow the sources' own rules. CoDel's interval is a round trip of most f
 of packets, the upper three times the lower (Floyd, 1997).
 
 ``cake`` is its own shaper, with fairness among flows and without its classes of service and its filter of
-acknowledgements.
+acknowledgements. ``cake by host`` is fair among the hosts behind the router, whose addresses its word ``nat`` finds.
 """
 
 from __future__ import annotations
@@ -118,6 +118,7 @@ def _routers(link: Link) -> Iterator[Candidate]:
         yield each(f"fq_codel{more}", "fq_codel", limited(_fq_codel, interval))
     for interval in trips:
         yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
+    yield _by_host(each("cake by host", "cake", caked(0.1)))
     for share in LESS:
         for name, of in (("fq_codel", limited(_fq_codel, 0.1)), ("cake", caked(0.1))):
             yield each(f"{name} at {100 * share:.0f} %", name, of, share)
@@ -135,6 +136,16 @@ def _routers(link: Link) -> Iterator[Candidate]:
             yield each(f"{name}{more}", name, limited(table, target))
     yield each("red", "red", lambda rate: (_red(rate), f"{12 * _threshold(rate)} B"))
     yield each("bfifo", "bfifo", lambda rate: ({"name": "droptail"}, f"{max(rate * link.rtt / 8, 2 * FRAME):.0f} B"))
+
+
+def _by_host(one: Candidate) -> Candidate:
+    """Return a CAKE in which the hosts behind the router share evenly, and then the flows of each."""
+    down, up = one.queues.down, one.queues.up
+    queues = Queues(
+        replace(down, aqm={**down.aqm, "flowmode": "dual-dsthost"}),
+        replace(up, aqm={**up.aqm, "flowmode": "dual-srchost"}),
+    )
+    return replace(one, queues=queues)
 
 
 def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:

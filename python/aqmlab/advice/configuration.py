@@ -8,6 +8,7 @@ package sqm-scripts, for the packages.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,8 @@ class Half:
     @classmethod
     def of(cls, kernel: str, table: Any, way: Direction) -> Half:
         """Write a discipline, every value of which is filled in, as that of Linux with a name."""
-        said = words(kernel, table, way.buffer)
+        # Behind a translation of addresses, the hosts at home all have the router's.
+        said = re.sub(r"\bdual-\w+", r"\g<0> nat", words(kernel, table, way.buffer))
         return cls(way.rate, said, tuple(attributes(kernel, table, way.buffer)), way.share, way.framing)
 
     @property

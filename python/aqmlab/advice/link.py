@@ -42,7 +42,15 @@ LAN = 1e9
 HOME = "home"
 """The node behind the router's shaper."""
 
+SECOND = "second"
+"""The node of another host there, for a load with two."""
+
+_FIRST_HOST, _SECOND_HOST = "receiver1", "receiver2"
+"""The hosts of that load, in its template."""
+
 _ROUTER = f'[[link]]\nname = "router"\nfrom = "r2"\nto = "{HOME}"\n'
+
+_HOST = f'[[link]]\nname = "{SECOND}"\nfrom = "{HOME}"\nto = "{SECOND}"\ndelay = "0 s"\n'
 
 FEW, OFFICE = 10, 100
 """Fewer people than the first are a home; the second are those of `USERS`' office."""
@@ -223,8 +231,9 @@ class Link:
         own = self.queues
         template = Scenario.load(f"advice/{load}").with_(_users(self.users).counts.get(load, {}))
         template = template.with_(self._slowed(template))
+        several = any(entry["to"] == [_SECOND_HOST] for entry in template.resolved["traffic"])
         if behind := queues is not None and queues is not own:
-            template = Scenario.parse(f"{template.to_toml()}\n{_ROUTER}")
+            template = Scenario.parse(f"{template.to_toml()}\n{_ROUTER}{_HOST if several else ''}")
         template = template.with_(
             {
                 f"traffic.{entry['name']}.{key}": f"{max(round(_base(entry[key]) * factor), 1)} B"
@@ -244,6 +253,7 @@ class Link:
                     "buffer": own.down.buffer,
                     "reverse_rate": f"{own.up.rate:.0f} bit/s",
                     "reverse_buffer": own.up.buffer,
+                    **({"hosts": self._hosts} if several else {}),
                 },
                 "aqm": own.down.aqm,
                 "reverse_aqm": own.up.aqm,
@@ -267,20 +277,29 @@ class Link:
             "reverse_aqm": up.aqm,
             **({"framing": down.framing} if down.framing else {}),
         }
+        homes = {"receivers": HOME, _FIRST_HOST: HOME, _SECOND_HOST: SECOND}
         ends = {
-            f"traffic.{entry['name']}.{end}": HOME
+            f"traffic.{entry['name']}.{end}": homes[entry[end][0]]
             for entry in template.resolved["traffic"]
             for end in ("from", "to")
-            if entry[end] == ["receivers"]
+            if entry[end][0] in homes
         }
-        return {**{f"link.router.{key}": value for key, value in router.items()}, **ends}
+        beside = {f"link.{SECOND}.rate": f"{lan:.0f} bit/s"} if SECOND in ends.values() else {}
+        return {**{f"link.router.{key}": value for key, value in router.items()}, **beside, **ends}
+
+    @property
+    def _hosts(self) -> int:
+        """The hosts on each side for a load with two: as there are delays or as a file says, and at least two."""
+        delays = [self.dumbbell.get(key, "") for key in ("sender_delay", "receiver_delay")]
+        given = self.dumbbell.get("hosts", "auto")
+        return max(2, *(len(own) for own in delays if isinstance(own, list)), given if isinstance(given, int) else 0)
 
     def _slowed(self, template: Scenario) -> dict[str, Any]:
         """Return fewer bulk flows and files for a slow link: a fair share among more is less than a call needs."""
         slowed: dict[str, Any] = {}
         for entry in template.resolved["traffic"]:
             rate = getattr(self.queues, _direction(entry)).rate
-            if entry["name"] in ("downloads", "uploads"):
+            if entry["kind"] == "ftp":
                 slowed[f"traffic.{entry['name']}.count"] = max(1, min(entry["count"], math.floor(rate / EACH)))
             elif entry["name"] == "files":
                 often = _base(entry["arrival_rate"]) * min(1.0, rate / QUICK)

@@ -32,6 +32,7 @@ LOADS: Mapping[str, str] = {
     "web": "pages beside a download",
     "calls": "video calls while both directions are full",
     "many": "many downloads and uploads, and short files",
+    "hosts": "a host with many downloads and uploads beside one with one of each",
 }
 """The loads, each with a scenario ``advice/NAME``; each of them has a call each way."""
 
@@ -47,7 +48,15 @@ VIDEO = ("video", "video-up")
 """The entries of video calls."""
 
 _CALLS = ("call", "call-up", *VIDEO)
-_BULK = ("downloads", "uploads")
+_BULK = {
+    "downloads": "downloads",
+    "uploads": "uploads",
+    "single": "single",
+    "single-up": "single",
+    "crowd": "crowd",
+    "crowd-up": "crowd",
+}
+"""The entries that fill a direction, each with the kind of its measure; the last four are those of two hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,7 @@ class Measure:
     @property
     def more(self) -> bool:
         """Whether more is better."""
-        return self.kind in _BULK
+        return self.kind in _BULK.values()
 
     @property
     def weight(self) -> float:
@@ -91,7 +100,7 @@ def measures(row: Row, length: float, entries: Iterable[str]) -> list[Measure]:
         elif entry == "web":
             found.append(Measure(entry, "pages", _value(row, entry, "session_time_mean", length)))
         elif entry in _BULK:
-            found.append(Measure(entry, entry, _value(row, entry, "goodput", 0.0)))
+            found.append(Measure(entry, _BULK[entry], _value(row, entry, "goodput", 0.0)))
     return found
 
 

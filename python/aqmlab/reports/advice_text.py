@@ -119,6 +119,7 @@ def remarks(advice: Advice) -> Iterator[str]:
         "downloads, behind the queue of the provider and before that of the modem."
     )
     yield from _shares(advice)
+    yield from _hosts(advice)
     if layer := advice.link.layer:
         yield f"The link adds to each packet what tc calls {layer}; shaper and lines count it."
     else:
@@ -152,6 +153,19 @@ def _shares(advice: Advice) -> Iterator[str]:
             listed = "; at ".join(shown)
             yield f"Share of the downlink, with {name}: delay of calls and goodput of downloads are at {listed}."
             return
+
+
+def _hosts(advice: Advice) -> Iterator[str]:
+    """Yield what fairness among hosts buys: the goodput of a single download beside a host with many."""
+    rates = {
+        one.label: [measure.value for measure in one.means["hosts"] if measure.entry in ("single", "crowd")]
+        for one in advice.standings
+        if one.label in ("fq_codel", "cake by host") and "hosts" in one.means
+    }
+    if len(rates) == 2:
+        shares = {label: 100 * single / (single + crowd) for label, (single, crowd) in sorted(rates.items()) if single}
+        listed = ", with ".join(f"{label} {share:.0f} %" for label, share in shares.items())
+        yield f"Of all downloads of a host with many and another with one, that one has: with {listed}."
 
 
 def _bursts(advice: Advice) -> Iterator[str]:
