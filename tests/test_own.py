@@ -258,6 +258,7 @@ def test_a_sweep_goes_on_past_a_class_that_fails(overload: Scenario, tmp_path: P
             "period = 0.5\ndef on_period(self, queue):\n    self.random()",
             r"odd\.py:9: RuntimeError: random\(\) draws in",
         ),
+        ("def start(self, port):\n    self.random = lambda: 0.5", r"TypeError: start\(\) replaces self\.random"),
         ("def on_enqueue(self, packet, queue):\n    packet.size = 3", r"odd\.py:8: AttributeError"),
     ],
 )
@@ -391,6 +392,8 @@ LEFT_TO_PYTHON = {
     "an index beyond the array": "self.n += 1\nreturn 2 if self.w[self.n] > 0 else 0",
     "a logarithm of zero": "return 2 if math.log(queue.packets) > 3 else 0",
     "a root of a negative number": "return 2 if math.sqrt(queue.packets - 1) > 3 else 0",
+    "a range longer than 64 bits": "k = 0\nfor i in range(-2**62 - 2**61, 2**62 + 2**61, 2**61):\n    k += 1\n"
+    "return 2 if k == 6 and queue.packets > 30 else 0",
     "a whole number of infinity": "return 2 if int(1e300 * queue.packets) > 3 else 0",
 }
 """Bodies that meet something that the compiled code must not decide."""
@@ -467,6 +470,13 @@ REFUSED = {
     "+ of true or false and true or false": f"{_ON}return 2 if packet.ect + packet.udp else 0",
     "one of its parts": f"{_ON}x = queue.packets or 3",
     "Odd has a method __setattr__": f"def __setattr__(self, name, value):\n    pass\n{_ON}pass",
+    "n in (n, 1.0): is not compiled": f"{_ON}n = queue.delay\n    return 2 if n in (n, 1.0) else 0",
+    "n in (0, 1 // n): is not compiled": f"{_ON}n = queue.packets\n    return 2 if n in (0, 1 // n) else 0",
+    "n in (0, self.random()): is not": f"{_ON}n = queue.packets\n    return 2 if n in (0, self.random()) else 0",
+    "no plain array": f"{_START}self.a = np.array(5)\n{_ON}self.a += 1",
+    "not one that can be written": f"{_START}self.a = np.ones(3)\n    self.a.flags.writeable = False\n{_ON}pass",
+    "one array for all queues": f"from numpy import ones\nw = ones(3)\n{_START}self.a = self.w\n{_ON}self.a[0] = 1",
+    "uses __most, which has another name": f"{_ON}return 2 if queue.packets > __most else 0",
     "of the type array of bool": f"{_START}self.a = np.zeros(3, bool)\n{_ON}pass",
 }
 """Classes that run in Python only, with the reason."""

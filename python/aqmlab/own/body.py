@@ -217,7 +217,8 @@ class Body:
             bounds = [self._value(one) for one in node.iter.args]
             if node.iter.keywords or any(kind not in WHOLES for _, kind in bounds):
                 raise self.refused("has a range of something that is not a whole number")
-            through, kind = f"range({', '.join(text for text, _ in bounds)})", WHOLE
+            # Between bounds that are far apart, 64 bits do not hold the length.
+            through, kind = f"range({', '.join(f'_near_i({text})' for text, _ in bounds)})", WHOLE
         else:
             through, of = self._value(node.iter)
             if isinstance(of, Array) and of.dimensions == 1:
@@ -447,7 +448,9 @@ class Body:
             and len(given) == 2
             and isinstance(given[1], ast.Tuple | ast.List)
         ):
-            if any(isinstance(one, ast.Call) for one in ast.walk(given[0])) or not given[1].elts:
+            # Compiled, the left side is computed for each element, and none after an equal one; and nan is no element.
+            calls = any(isinstance(one, ast.Call) for one in ast.walk(given[0]))
+            if calls or not given[1].elts or not all(map(self._is_plain, given[1].elts)):
                 raise self.refused(f"{ast.unparse(node)}: is not compiled", node)
             equal = [self.visit_Compare(ast.Compare(given[0], [ast.Eq()], [one]))[0] for one in given[1].elts]
             text = f"({' or '.join(equal)})"
@@ -460,6 +463,11 @@ class Body:
         texts = [text if kinds <= WHOLES or kinds == {SWITCH} else self._exact((text, kind)) for text, kind in terms]
         signs = [_COMPARISONS[type(op)] for op in node.ops]
         return f"({texts[0]}{''.join(f' {sign} {text}' for sign, text in zip(signs, texts[1:], strict=True))})", SWITCH
+
+    def _is_plain(self, node: ast.expr) -> bool:
+        """Return whether an expression is a literal, or the name of a whole number."""
+        is_name = ast.unparse(node).replace(".", "_").isidentifier()
+        return isinstance(node, ast.Constant) or (is_name and self._value(node)[1] in WHOLES)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Term:
         """Translate an operation on one value."""

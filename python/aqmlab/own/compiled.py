@@ -130,9 +130,13 @@ def _code(declared: Declared) -> Code:
         raise NotCompiled("numba is not installed: pip install 'aqmlab[numba]'") from None
     from aqmlab.own import machine
 
-    layout = _layout(sample(declared))
-    if _layout(sample(declared, OTHER_PORT)) != layout:
+    one, other = sample(declared), sample(declared, OTHER_PORT)
+    layout = _layout(one)
+    if _layout(other) != layout:
         raise NotCompiled(f"{declared.cls.__name__} has attributes whose types or sizes depend on the port")
+    for name in vars(one):
+        if np.may_share_memory(vars(one)[name], vars(other)[name]):
+            raise NotCompiled(f"{declared.cls.__name__}.{name} is one array for all queues")
     for signal in declared.signals:
         if layout[signal.name].shape:
             raise NotCompiled(f"{declared.cls.__name__}.{signal.name} is an array, and a signal is a number")
@@ -192,6 +196,8 @@ def _layout(made: AQM) -> numpy.dtype[Any]:
         elif isinstance(value, np.ndarray) and value.dtype in (np.float64, np.int64) and value.size:
             if value.base is not None or any(np.shares_memory(value, other) for other in arrays):
                 raise NotCompiled(f"{type(made).__name__}.{name} shares its elements with another array")
+            if type(value) is not np.ndarray or not value.shape or not value.flags.writeable:
+                raise NotCompiled(f"{type(made).__name__}.{name} is no plain array: not one that can be written to")
             arrays.append(value)
             fields.append((name, value.dtype, value.shape))
         else:

@@ -53,6 +53,13 @@ def exact_i(x):
     return float(x)
 
 
+def near_i(x):
+    """Return a bound of a range, if the range's length fits in 64 bits."""
+    if not -_EXACT <= x <= _EXACT:
+        raise OverflowError
+    return x
+
+
 def mixed(x):
     """Return a number that may be whole in Python, if it is then the same."""
     if not abs(x) < _EXACT or (x == 0 and math.copysign(1.0, x) < 0):
@@ -242,8 +249,8 @@ _FUNCTIONS = {
     **{
         one.__name__: one
         for one in (
-            draw, nothing, mixed, add_i, sub_i, mul_i, div_i, floordiv_i, mod_i, pow_i, lshift_i, rshift_i, neg_i,
-            abs_i, mod_f, floordiv_f, pow_f, sqrt_f,
+            draw, nothing, near_i, mixed, add_i, sub_i, mul_i, div_i, floordiv_i, mod_i, pow_i, lshift_i, rshift_i,
+            neg_i, abs_i, mod_f, floordiv_f, pow_f, sqrt_f,
         )
     },
 }  # fmt: skip

@@ -149,5 +149,9 @@ class Unit:
                 defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
                 if any(kind_of(one) is None for one in defaults):
                     raise self.refused(function, f"{node.name} has a default that is no number")
+                for one in ast.walk(node):
+                    name = getattr(one, "id", getattr(one, "attr", "")) or ""
+                    if name.startswith("__") and not name.endswith("__"):
+                        raise self.refused(function, f"{node.name} uses {name}, which has another name inside a class")
                 return node
         raise self.refused(function, f"{function.__name__} is not a plain function of the file as written")

@@ -59,8 +59,11 @@ def started(
     vars(made).update(parameters)
     vars(made).update((signal.name, 0.0) for signal in declared.signals)
     made.random = random
+    given = vars(made).get("random")
     try:
         made.start(Port(*port))
+        if vars(made).get("random") is not given:
+            raise TypeError("start() replaces self.random, the queue's own random numbers: give yours another name")
     except BaseException as error:
         raise explained(made, "start", 0.0, error) from error
     return made
