@@ -31,6 +31,7 @@ from aqmlab.archive.container import ArchiveError
 from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SCENARIOS, records
 from aqmlab.archive.seal import seal
 from aqmlab.archive.verify import Verification, verify
+from aqmlab.files import confined, read_whole
 from aqmlab.results.result import Run
 from aqmlab.sealed import checksum
 
@@ -325,9 +326,11 @@ def test_a_program_at_a_path_of_a_sweep_or_an_evaluation_is_not_run(swept: Path,
     part = "results/00000.parquet"
     frame = polars.read_parquet(files[part])
     first = polars.col("aqm") == frame["aqm"][0]
-    frame = frame.with_columns(polars.when(first).then(polars.lit(f"{evil}:Mine")).otherwise("aqm").alias("aqm"))
-    found = verified(_with_part(files, part, frame), tmp_path)
-    assert any("not the scenario of this run" in one.error for one in found.repeated)
+    for label in (f"{evil}:Mine", f"fq:aqm='{evil}',flows=4"):
+        name = polars.when(first).then(polars.lit(label)).otherwise("aqm").alias("aqm")
+        found = verified(_with_part(files, part, frame.with_columns(name)), tmp_path)
+        assert any("not the scenario of this run" in one.error for one in found.repeated)
+        assert not (tmp_path / "ran").exists()
 
     files = read(judged)
     files["evaluation.json"] = changed_document(
@@ -336,7 +339,52 @@ def test_a_program_at_a_path_of_a_sweep_or_an_evaluation_is_not_run(swept: Path,
     found = verified(files, tmp_path)
     assert found.judged
     assert found.judged.error == "evaluation.json: no evaluation that can be sealed"
+
+    def inside(document: dict) -> None:
+        document["labels"] = [f"fq:aqm='{evil}',flows=4" if one == "codel" else one for one in document["labels"]]
+        document["reference"] = document["labels"][0]
+
+    files["evaluation.json"] = changed_document(files["evaluation.json"], inside)
+    title = f"Evaluation by RFC 7928: {', '.join(json.loads(files['evaluation.json'])['labels'])}"
+    crate = files[CRATE].replace(json.loads(files[HEAD])["title"].encode(), title.encode())
+    found = verified(with_head({**files, CRATE: crate}, title=title), tmp_path)
+    assert repr(found).endswith("NOT SOUND")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_reader_that_is_confined_reads_nothing_outside(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "rates.csv"
+    for file in (inside / "rates.csv", outside):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("time,rate_mbps\n0,5\n1,8\n")
+    (inside / "link").symlink_to(outside)
+
+    def rates(file: Path) -> None:
+        aqmlab.Scenario.load("quickstart").with_({"dumbbell.rates.file": str(file)}).check()
+
+    with confined(inside):
+        rates(inside / "rates.csv")
+        for file in (outside, inside / "link", inside / ".." / "rates.csv"):
+            with pytest.raises(aqmlab.ScenarioError, match="not in the archive"):
+                rates(file)
+            with pytest.raises(OSError, match="not in the archive"):
+                read_whole(file)
+    rates(outside)
+
+
+def test_an_archive_without_a_scenario_is_incomplete_whatever_the_sample(swept: Path, tmp_path: Path) -> None:
+    files = read(swept)
+    place = next(name for name in files if name.startswith(SCENARIOS))
+    del files[place]
+    crate = json.loads(files[CRATE])
+    crate["@graph"] = [one for one in crate["@graph"] if one["@id"] != place]
+    for one in crate["@graph"]:
+        if "hasPart" in one:
+            one["hasPart"] = [part for part in one["hasPart"] if part["@id"] != place]
+    files[CRATE] = json.dumps(crate).encode()
+    files[HEAD] = changed_document(files[HEAD], lambda head: head["files"].pop(place))
+    with pytest.raises(ArchiveError, match=rf"missing: {place}"):
+        verify(write(resealed(files), tmp_path / "doctored.zip"), sample=0)
 
 
 @pytest.mark.parametrize(

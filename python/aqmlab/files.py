@@ -79,8 +79,27 @@ def prove(path: Path) -> None:
             folder.rmdir()
 
 
+@contextmanager
+def confined(folder: Path) -> Iterator[None]:
+    """Let this thread read only files of a folder and of aqmlab, whatever scenarios and results name."""
+    from aqmlab import _core
+
+    before = _core.confine([folder.resolve(), Path(__file__).resolve().parent])
+    try:
+        yield
+    finally:
+        _core.confine(before)
+
+
 def read_whole(path: Path) -> bytes:
-    """Read a regular file. Raise OSError for a pipe, a socket, a device or a folder, instead of waiting for data."""
+    """Read a regular file. Raise OSError for a pipe, a socket, a device or a folder, instead of waiting for data.
+
+    Raise it also for a file that this thread may not read: see `confined`.
+    """
+    from aqmlab import _core
+
+    if not _core.may_read(path):
+        raise OSError(errno.EACCES, "not in the archive: not read", os.fspath(path))
     # Check the opened file: `path` may name another file a moment later.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
     with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:

@@ -308,6 +308,18 @@ fn own_algorithms(scenario: &Checked) -> BTreeSet<(&'static str, &'static str)> 
     algorithms.flat_map(aqm::AnyParams::foreigners).collect()
 }
 
+/// Lets this thread read only files below `folders`, or any if there are none; returns those of before.
+#[pyfunction]
+fn confine(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    scenario::confine(folders)
+}
+
+/// Whether this thread may read the file at `path`.
+#[pyfunction]
+fn may_read(path: PathBuf) -> bool {
+    scenario::may_read(&path)
+}
+
 /// Every algorithm, TCP, kind of traffic and table with its parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
@@ -378,7 +390,10 @@ mod _core {
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]
-    use super::{Scenario, ScenarioError, catalogue, described, framing, in_base_unit, metrics, schema};
+    use super::{
+        Scenario, ScenarioError, catalogue, confine, described, framing, in_base_unit, may_read, metrics,
+        schema,
+    };
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");

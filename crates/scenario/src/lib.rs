@@ -32,4 +32,5 @@ pub use schema::schema;
 pub use source::document::{Document, LONGEST};
 pub use source::error::{Origin, Problem, ProblemKind, Problems};
 pub use source::extends::{Extension, Library};
+pub use source::file::{confine, may_read};
 pub use source::overlay::Change;

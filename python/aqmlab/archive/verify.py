@@ -21,7 +21,7 @@ from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, records
 from aqmlab.archive.remade import Files, Judged, placeless, remake
 from aqmlab.archive.repeated import Repeated, is_repeatable, repeat, version_of
 from aqmlab.execute.room import chosen_workers
-from aqmlab.files import read_json
+from aqmlab.files import confined, read_json
 from aqmlab.kinds import ARCHIVE
 from aqmlab.sealed import unsealed
 from aqmlab.text import printable
@@ -178,7 +178,7 @@ def verify(
     if expect is not None and expect.lower() != digest:
         raise ArchiveError(f"{path}: SHA-256 {digest}, expected {expect}: another archive, or one that was changed")
     seed = secrets.randbelow(2**32) if seed is None else seed
-    with tempfile.TemporaryDirectory(prefix="aqmlab-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="aqmlab-") as temporary, confined(Path(temporary)):
         folder = Path(temporary)
         names = unpack(path, folder)
         try:
@@ -189,6 +189,8 @@ def verify(
             kind = contents.kind(name)
             listed = records((folder / RUNS).read_bytes())
             _require_facts(kind.facts(folder), name, head)
+            if lost := {one.scenario for one in listed}.difference(names):
+                raise ValueError(f"missing: {_first(sorted(lost))}")
             _require_all_runs(kind.runs(folder), listed, head)
             able = [one for one in listed if is_repeatable(one, head["engines"])]
             places = random.Random(seed).sample(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from threading import Lock, Thread, get_ident
 from typing import TypeVar
 
+from aqmlab import _core
 from aqmlab.execute.task import Executor, Outcome, Task, simulate
 
 T = TypeVar("T")
@@ -45,6 +46,8 @@ def side_by_side(
     over: list[None] = []
     bell = Lock()
 
+    _core.confine(folders := _core.confine([]))  # that returns where this thread may read, and so may the new ones
+
     def ring() -> None:
         with contextlib.suppress(RuntimeError):  # it is already released
             bell.release()
@@ -52,6 +55,7 @@ def side_by_side(
     def work() -> None:
         nonlocal going
         begun.append(None)
+        _core.confine(folders)
         try:
             while True:
                 with taking:
