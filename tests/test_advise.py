@@ -149,6 +149,14 @@ def test_a_file_without_a_link_to_shape_is_refused(text: str, message: str) -> N
     assert str(refused.value).startswith(f"mine.toml: {message}")
 
 
+@pytest.mark.parametrize("key", ["rates", "reverse_rates"])
+def test_a_recorded_rate_is_not_taken_for_a_constant_one(key: str, tmp_path: Path) -> None:
+    (tmp_path / "link.csv").write_text("time,rate_mbps\n0,20\n1,2\n")
+    text = f"[dumbbell]\n{key} = {{file = '{tmp_path}/link.csv'}}\n[[traffic]]\n"
+    with pytest.raises(BadLink, match=rf"dumbbell\.{key}: a shaper needs a constant rate"):
+        Link.of(Scenario.parse(text), "mine.toml", "home")
+
+
 # The configurations
 
 CONFIGURATIONS = advise.configurations(HOME)
@@ -265,6 +273,13 @@ def test_a_filter_of_acknowledgements_is_tried_where_they_fill_the_uplink() -> N
     lopsided = Link.given("100mbit", "2mbit", "40ms", "home")
     assert " ack-filter" in advise.configurations(lopsided)["cake ack-filter"].up.words
     assert "cake ack-filter" not in BY_LABEL
+
+
+def test_what_the_kernel_refuses_at_a_rate_is_left_out_with_the_reason() -> None:
+    fast = Link.given("1gbit", "1gbit", "10-80ms", "home")
+    assert {*advise.configurations(fast)} == {*CONFIGURATIONS} - {"red"}
+    reason = advise._Field(fast, every=False).left_out["red"]
+    assert re.match(r"aqm\.max_bytes = .*: must be at most .* for the kernel to accept it", reason)
 
 
 def test_each_direction_has_its_own_values_and_rate() -> None:

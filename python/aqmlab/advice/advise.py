@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,7 @@ class _Field:
             except _core.ScenarioError as error:
                 if one.label == DEFAULT:
                     raise
-                self.left_out[one.label] = str(error).splitlines()[0]
+                self.left_out[one.label] = error.problems[0]["text"]
                 continue
             self.candidates.append(one)
             self.courses |= own
@@ -184,8 +185,12 @@ _ANY = next(iter(LOADS))
 
 def configurations(link: Link) -> dict[str, Configuration]:
     """Return the lines for each configuration that a router can have on a link, by its label."""
-    tried = (one for one in candidates(link) if one.kernel)
-    return {one.label: _configuration(one, link.scenario(_ANY, one.queues)) for one in tried}
+    found = {}
+    for one in candidates(link):
+        if one.kernel:
+            with suppress(_core.ScenarioError):  # the race leaves it out too
+                found[one.label] = _configuration(one, link.scenario(_ANY, one.queues))
+    return found
 
 
 def _configuration(one: Candidate, scenario: Scenario) -> Configuration:

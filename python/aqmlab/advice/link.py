@@ -197,9 +197,9 @@ class Link:
             raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
         if resolved.get("link"):
             raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
-        if table["changes"] != "auto":
+        if varying := [key for key in ("changes", "rates", "reverse_rates") if table[key] != "auto"]:
             problem = (
-                "dumbbell.changes: a shaper needs a constant rate: remove it, and set dumbbell.rate to the lowest; or "
+                f"dumbbell.{varying[0]}: a shaper needs a constant rate: remove it, and set the rate to the lowest; or "
                 "compare cake:autorate_ingress=true, which follows the rate"
             )
             raise BadLink(name, problem)
