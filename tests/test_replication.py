@@ -5,6 +5,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import aqmlab
 from aqmlab import Interrupted, RunFailed, Scenario, _core
 from aqmlab.execute import replication, threads
+from aqmlab.execute.room import free_memory
 from aqmlab.execute.task import Outcome, Task
 
 REAL = _core.Simulation
@@ -206,6 +208,31 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
         aqmlab.run(small, seeds=3, jobs=3)
     free.available = small.memory - 1
     with pytest.raises(MemoryError, match=r"GB of memory are needed, and .* are free: use fewer flows$"):
+        aqmlab.run(small)
+
+
+def test_the_limits_of_a_process_count_as_its_memory(
+    small: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import psutil
+
+    left = small.memory - 1
+    limit = psutil.Process().memory_info().vms + left
+    monkeypatch.setattr("resource.getrlimit", lambda which: (limit, limit))
+    with pytest.raises(MemoryError, match="use fewer flows"):
+        aqmlab.run(small)
+    monkeypatch.undo()
+    aqmlab.run(small)
+    (tmp_path / "own").write_text("0::/a/b\n")
+    folder = tmp_path / "a"
+    (folder / "b").mkdir(parents=True)
+    for name, text in (("max", 9_000_000 + left), ("current", 10_000_000), ("stat", "anon 5\ninactive_file 1000000")):
+        (folder / f"memory.{name}").write_text(f"{text}\n")
+        (folder / "b" / f"memory.{name}").write_text("max\n")
+    monkeypatch.setattr("aqmlab.execute.room._GROUPS", tmp_path)
+    monkeypatch.setattr("aqmlab.execute.room._OWN", tmp_path / "own")
+    assert free_memory() == left
+    with pytest.raises(MemoryError, match="use fewer flows"):
         aqmlab.run(small)
 
 

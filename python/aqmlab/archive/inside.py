@@ -6,9 +6,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-import psutil
-
 from aqmlab.archive.layout import PAPER, SCENARIOS
+from aqmlab.execute.room import free_memory
 from aqmlab.scenario import is_own
 from aqmlab.sweeps.result import VARIANTS
 from aqmlab.text import texts
@@ -47,7 +46,7 @@ def require_room(folder: Path, names: Sequence[str]) -> None:
     """Refuse an archive with a table that would fill the memory: a few bytes of Parquet may stand for many rows."""
     import polars
 
-    free = psutil.virtual_memory().available
+    free = free_memory()
     for name in names:
         if name.endswith(".parquet"):
             table = polars.scan_parquet(folder / name)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from aqmlab.archive.contents import Kind, Measured, Watch
 from aqmlab.archive.layout import Record
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine, EngineUnavailable
-from aqmlab.execute.room import memory
+from aqmlab.execute.room import free_memory, memory
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.scenario import Scenario
 
@@ -93,7 +91,7 @@ def repeat(
     """Do runs of an unpacked archive again, and compare what they measure with what the archive has."""
     found: dict[int, Repeated] = {}
     scenarios: dict[int, Scenario] = {}
-    free = psutil.virtual_memory().available
+    free = free_memory()
 
     def tasks() -> Iterator[Task]:
         for place, record in enumerate(chosen):

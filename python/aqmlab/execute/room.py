@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import operator
+import resource
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from aqmlab.execute import threads
 from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.scenario import Scenario
+
+_GROUPS = Path("/sys/fs/cgroup")
+"""The folder of the machine's control groups."""
+
+_OWN = Path("/proc/self/cgroup")
+"""The file that names those of this process."""
 
 _GUEST, _CONNECTION = 90_000_000, 100_000
 """Bytes of a guest's kernel with its programs, and of a connection's two ends: 90 MB with 5 flows, 130 MB with 400."""
@@ -62,15 +71,40 @@ def at_a_time(engine: Engine, workers: int, largest: int) -> int:
     return most
 
 
-def _free_for_guests() -> int:
-    """Return the bytes that the memory of guests may take: it is in files."""
+def free_memory() -> int:
+    """Return the bytes that this process may still take: free in the machine, and within the limits set for it."""
     import psutil
 
+    available: int = psutil.virtual_memory().available
+    return min([available, *_within_limits()])
+
+
+def _within_limits() -> Iterator[int]:
+    """Yield the bytes left of ``ulimit -v``, and of the limits of this process's control groups."""
+    import psutil
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        yield max(soft - psutil.Process().memory_info().vms, 0)
+    with suppress(OSError):
+        for line in _OWN.read_text().splitlines():
+            if not line.startswith("0::/"):  # those of the second version
+                continue
+            group = _GROUPS / line.removeprefix("0::/")
+            for folder in (group, *group.parents):
+                with suppress(OSError, ValueError):  # "max" is no limit, and the root has no file
+                    limit = int((folder / "memory.max").read_text())
+                    kept = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+                    used = int((folder / "memory.current").read_text()) - int(kept["inactive_file"])
+                    yield max(limit - used, 0)
+
+
+def _free_for_guests() -> int:
+    """Return the bytes that the memory of guests may take: it is in files."""
     from aqmlab.execute.preflight import Machine
     from aqmlab.execute.preflight.guest import memory_space
 
-    available: int = psutil.virtual_memory().available
-    return min(available, memory_space(Machine()))
+    return min(free_memory(), memory_space(Machine()))
 
 
 class Runs(NamedTuple):
@@ -84,8 +118,6 @@ class Runs(NamedTuple):
 
 def refuse_too_much_memory(scenarios: Iterable[Runs]) -> None:
     """Raise MemoryError if the largest simultaneous runs, and the series kept of all runs, exceed the free memory."""
-    import psutil
-
     kept = 0
     together: dict[int, list[int]] = {}  # only engines with equal numbers have runs beside each other
     for runs in scenarios:
@@ -93,7 +125,7 @@ def refuse_too_much_memory(scenarios: Iterable[Runs]) -> None:
         together.setdefault(runs.at_a_time, []).extend([runs.during] * min(runs.number, runs.at_a_time))
     largest = (sorted(sizes)[-number:] for number, sizes in together.items())
     most = max(largest, key=sum, default=[])
-    need, free = kept + sum(most), psutil.virtual_memory().available
+    need, free = kept + sum(most), free_memory()
     if need > free:
         at_once = f" for {len(most)} simultaneous runs" if len(most) > 1 else ""
         remedy = f"use fewer {'jobs' if len(most) > 1 else 'flows'}"

@@ -17,7 +17,7 @@ import numpy as np
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.room import at_a_time, chosen_workers
+from aqmlab.execute.room import at_a_time, chosen_workers, free_memory
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, Settings
@@ -204,8 +204,6 @@ def run_all(
     scenario is not valid at any point, and ClusterError if the cluster cannot do the runs; the finished runs are in the
     store.
     """
-    import psutil
-
     if not studies:
         return []
     if cluster is not None:
@@ -222,7 +220,7 @@ def run_all(
         executor = cluster_executor(cluster)
     shared = Store(store)
     # Another executor may use the memory of other machines.
-    free = None if executor else psutil.virtual_memory().available
+    free = None if executor else free_memory()
     plans = [plan.within(free) for plan in _planned(studies, store, progress)]
     try:
         return _done(plans, shared, jobs, executor, free, progress)
