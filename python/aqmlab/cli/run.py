@@ -148,8 +148,8 @@ def run(
         typer.Option(
             "--beside",
             metavar="[NAME=]FILE",
-            help="Print a measurement, the file of `iperf3 -J` or `irtt client -o`, beside the simulation: of traffic "
-            "entry NAME, or of all traffic. With --out also draw it. Repeatable.",
+            help="Print a measurement, the file of `iperf3 -J`, `irtt client -o` or flent, beside the simulation: of "
+            "traffic entry NAME, or of all traffic. With --out also draw it. Repeatable.",
         ),
     ] = None,
     csv: options.Csv = None,

@@ -1,0 +1,108 @@
+"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent.
+
+The metrics of a measurement have the names, units and definitions of ours. What a tool does not measure is absent.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from aqmlab.exchange.measured import flent, iperf3, irtt
+from aqmlab.exchange.measured.measurement import Failed, Measured, Reader
+from aqmlab.files import read_whole
+
+__all__ = ["Measured", "read"]
+
+_COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
+"""The first bytes of compressed files, and what unpacks them."""
+
+_WANTED = "must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes, as it is or in gzip or bzip2"
+
+
+def read(file: str | os.PathLike[str]) -> list[Measured]:
+    """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o`` or flent wrote, as it is or compressed.
+
+    Parameters
+    ----------
+    file : str or PathLike
+        The file.
+
+    Returns
+    -------
+    list of Measured
+        The measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is empty, torn, of another format, or the record of a measurement that failed; the message is a line.
+    """
+    path = Path(file)
+    text = _unpacked(path, read_whole(path)).decode("utf-8-sig", errors="replace").strip()
+    if not text:
+        raise ValueError(f"{path}: empty: {_WANTED}")
+    try:
+        documents = list(_values(text))
+    except json.JSONDecodeError as error:
+        torn = text.startswith("{") and (error.pos >= len(text) - 1 or not text.endswith("}"))
+        remedy = "torn: record it again" if torn else f"no JSON: {_WANTED}"
+        raise ValueError(f"{path}:{error.lineno}: {error.msg}: {remedy}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply: {_WANTED}") from None
+    try:
+        document = _one(documents)
+        reader = _reader(document)
+        if reader is None or not isinstance(document, dict):
+            raise Failed(f"another format: {_WANTED}")
+        return list(reader(path.name, document))
+    except Failed as error:
+        raise ValueError(f"{path}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path}: {type(error).__name__} {error}: not complete: record it again") from None
+
+
+def _values(text: str) -> Iterator[object]:
+    """Yield the JSON values of a text one after the other."""
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        value, end = decoder.raw_decode(text, at)
+        yield value
+        at = end + len(text) - end - len(text[end:].lstrip())
+
+
+def _one(documents: list[object]) -> object:
+    """Return the document of a file, which may be written as a stream of events."""
+    events = [one for one in documents if isinstance(one, dict) and "event" in one]
+    if events:
+        return iperf3.joined(events)
+    if len(documents) > 1:
+        raise Failed(f"{len(documents)} documents: keep one of them, as in a file of each measurement")
+    return documents[0]
+
+
+def _reader(document: object) -> Reader | None:
+    if isinstance(document, dict):
+        if "round_trips" in document:
+            return irtt.read
+        if "intervals" in document and "start" in document:
+            return iperf3.read
+        if "results" in document and "x_values" in document:
+            return flent.read
+    return None
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
+    """Return the content of a file that may be compressed, as those of irtt and flent are by default."""
+    unpack = next((unpack for magic, unpack in _COMPRESSED.items() if data.startswith(magic)), None)
+    try:
+        return unpack(data) if unpack else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: {error}: torn: record it again") from None

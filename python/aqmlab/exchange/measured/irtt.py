@@ -1,0 +1,26 @@
+"""What ``irtt client -o`` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aqmlab.exchange.measured.measurement import Failed, Measured, pings
+
+
+def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
+    """Read times in ns, and the delays of packets that came back."""
+    trips = document["round_trips"]
+    # Losses are "false", "true" (in an unknown direction), "true_up" and "true_down".
+    back = [trip for trip in trips if trip["lost"] == "false"]
+    if not back:
+        raise Failed("irtt got no packet back: check its server, and record it again")
+    ways = [(trip["delay"]["send"] / 1e9, trip["delay"]["rtt"] / 1e9) for trip in back if "send" in trip["delay"]]
+    yield pings(name, [_sent(trip, trips[0]) for trip in back], ways, 1 - len(back) / len(trips))
+
+
+def _sent(trip: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[float, float]:
+    """Return when a packet was sent, in s since the first one, and its round-trip time."""
+    clocks = [one["timestamps"]["client"]["send"] for one in (trip, first)]
+    which = "monotonic" if "monotonic" in clocks[0] else "wall"
+    return (clocks[0][which] - clocks[1][which]) / 1e9, trip["delay"]["rtt"] / 1e9

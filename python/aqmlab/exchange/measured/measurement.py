@@ -1,0 +1,78 @@
+"""What a tool measured, in our names, units and definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Metrics
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a tool measured.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file, and which direction or probe of several it is.
+    metrics : mapping
+        The metrics, by their names in `aqmlab.METRICS`.
+    rates : sequence of pair
+        The middle of each interval in s, and the goodput in it in bit/s.
+    delays : sequence of pair
+        The time of each packet in s, and its round-trip time in s.
+    """
+
+    name: str
+    metrics: Metrics
+    rates: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    delays: Sequence[tuple[float, float]] = field(default=(), repr=False)
+
+
+Reader = Callable[[str, Mapping[str, Any]], Iterator[Measured]]
+
+
+class Failed(Exception):  # noqa: N818  the tool failed, and says so
+    """Raised if a file records that the measurement failed, or what no reader knows, with the reason."""
+
+
+def statistics(name: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the mean, the largest and the percentiles that results have."""
+    ranked = sorted(values)
+    percentiles = {f"{name}_p{share}": ranked[-(-len(ranked) * share // 100) - 1] for share in (50, 95, 99)}
+    return {f"{name}_mean": sum(values) / len(values), **percentiles, f"{name}_max": ranked[-1]}
+
+
+def pings(
+    name: str, delays: Sequence[tuple[float, float]], ways: Sequence[tuple[float, float]], lost: float | None
+) -> Measured:
+    """Describe probes of the round-trip time.
+
+    Parameters
+    ----------
+    name : str
+        As in `Measured`.
+    delays : sequence of pair
+        As in `Measured`.
+    ways : sequence of pair
+        The way to the server and the round trip of each packet in s, by the clocks of both ends: without meaning if
+        these are apart by more than the packet was under way.
+    lost : float or None
+        The share of packets that did not come back, if it is known.
+
+    Returns
+    -------
+    Measured
+        The measurement.
+    """
+    metrics: Metrics = {**statistics("rtt", [delay for _, delay in delays])}
+    if any(not 0 <= way <= trip for way, trip in ways):
+        name = f"{name} (the clocks are apart: no one-way delays)"
+    elif ways:
+        metrics |= statistics("delay", [way for way, _ in ways])
+    if lost is not None:
+        metrics["path_loss_ratio"] = lost
+    return Measured(name, metrics, delays=delays)
