@@ -1,12 +1,14 @@
-"""Files of other tools: what tc's readers and flent open, and what iperf3 and irtt measured.
+"""Files of other tools: what tc's readers and flent open, and what iperf3, irtt and flent measured.
 
 The measurements in ``measured`` were made with iperf3 3.12 and irtt 0.9.0, on the loopback device of one machine.
 """
 
+import bz2
 import gzip
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SMALL, TINY, Cli
@@ -47,7 +49,9 @@ def test_a_file_for_flent_has_its_form_and_its_names() -> None:
     assert metadata["NAME"] == "tcp_ndown"
     assert metadata["TEST_PARAMETERS"] == {"download_streams": "1"}
     assert (metadata["TITLE"], metadata["LENGTH"], metadata["STEP_SIZE"]) == ("Mixed", 5.0, 0.2)
-    assert metadata["SERIES_META"]["TCP download::1"] == {"UNITS": "Mbits/s", "CLASS": "long"}
+    about = metadata["SERIES_META"]["TCP download::1"]
+    assert (about["UNITS"], about["CLASS"]) == ("Mbits/s", "long")
+    assert about["MEAN_VALUE"] == pytest.approx(rates(result, "long") / 1e6, rel=1e-3)
     # The means of all bins are those of the run.
     mean = sum(results["TCP download sum"]) / len(x)
     assert mean == pytest.approx(rates(result, "long") / 1e6, rel=1e-3)
@@ -56,14 +60,28 @@ def test_a_file_for_flent_has_its_form_and_its_names() -> None:
     assert flent.content(result) == flent.content(result)
 
 
-def test_the_ping_of_flent_is_the_wait_in_the_queue() -> None:
-    result = aqmlab.run(Scenario.parse(SMALL).with_(warmup="0 s"))
-    results = flent.document(result)["results"]
-    pairs = zip(results["TCP download sum"], results["Ping (ms) ICMP"], strict=True)
-    sent = [(rate, wait) for rate, wait in pairs if wait is not None]
-    # All packets have one size, so each bin counts by its rate.
-    mean = sum(rate * wait for rate, wait in sent) / sum(rate for rate, _ in sent)
-    assert mean == pytest.approx(1e3 * (result.metrics["queue_delay_mean"] or 0), rel=5e-3)
+def test_the_ping_of_flent_is_that_of_the_ping_entry() -> None:
+    text = MIXED + '[[traffic]]\nname = "probe"\nkind = "ping"\ninterval = "50 ms"\n'
+    result = aqmlab.run(Scenario.parse(text))
+    document = flent.document(result)
+    assert document["metadata"]["LENGTH"] == result.scenario.duration - result.scenario.warmup
+    assert document["x_values"][0] == 0
+    raw = [point["val"] for point in document["raw_values"]["Ping (ms) ICMP"]]
+    mean = 1e3 * float(result.runs[0].classes["probe"]["rtt_mean"] or 0)
+    assert sum(raw) / len(raw) == pytest.approx(mean, rel=1e-9)
+    assert mean > 1e3 * float(result.runs[0].classes["probe"]["rtt_idle"] or 0) > 0
+    about = document["metadata"]["SERIES_META"]["Ping (ms) ICMP"]
+    assert (about["CLASS"], about["MEAN_VALUE"]) == ("probe", pytest.approx(mean, rel=1e-9))
+    assert len(document["results"]["Ping (ms) ICMP"]) == len(document["x_values"])
+
+
+def test_without_a_ping_that_of_flent_is_the_mean_wait_over_the_packets() -> None:
+    # Small packets of calls wait for less time than large ones: by bytes the mean would be twice as long.
+    text = MIXED.replace('kind = "voip"', 'kind = "voip"\ncount = 20')
+    scenario = Scenario.parse(text).with_aqm("fq_codel")
+    result = aqmlab.run(scenario.with_({"warmup": "0 s", "record.step": "5 s"}))
+    (ping,) = flent.document(result)["results"]["Ping (ms) ICMP"]
+    assert ping == pytest.approx(1e3 * (result.metrics["queue_delay_mean"] or 0), rel=1e-6)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("flent") is None, reason="flent is not installed (pip install flent)")
@@ -138,9 +156,12 @@ def test_what_irtt_measured_has_our_names_and_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "empty: must be what `iperf3 -J` or `irtt client -o` writes"),
+        ("", "empty: must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes"),
         ('{"start": {}, "interv', "Unterminated string starting at: torn: record it again"),
-        ("Connecting to host", "Expecting value: no JSON: must be what `iperf3 -J` or `irtt client -o` writes"),
+        (
+            "Connecting to host",
+            "Expecting value: no JSON: must be what `iperf3 -J` or `--json-stream`",
+        ),
         ("[1, 2]", "another format: must be what"),
         ('{"round_trips": []}', "irtt got no packet back: check its server"),
         ('{"start": {}, "intervals": [], "end": {}}', "KeyError 'test_start': not complete: record it again"),
@@ -154,6 +175,112 @@ def test_a_bad_measurement_is_refused_in_a_line(tmp_path: Path, content: str, me
         measured.read(file)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_iperf3_may_write_a_stream_of_events(tmp_path: Path) -> None:
+    for name in ("iperf3-tcp.json", "iperf3-udp.json", "iperf3-bidir.json"):
+        whole = json.loads((MEASURED / name).read_text())
+        events = [("start", whole["start"]), *(("interval", one) for one in whole["intervals"]), ("end", whole["end"])]
+        lines = [json.dumps({"event": event, "data": data}) for event, data in events]
+        file = tmp_path / name
+        file.write_text("\n".join(lines) + "\n")
+        assert measured.read(file) == read(name)
+        # --json-stream-full-output
+        file.write_text("\n".join([*lines, json.dumps(whole, indent=1)]))
+        assert measured.read(file) == read(name)
+        file.write_text("\n".join(lines[:-1]))
+        with pytest.raises(ValueError, match="the stream has no end: torn"):
+            measured.read(file)
+    file.write_text('{"event": "error", "data": "unable to connect to server"}\n')
+    with pytest.raises(ValueError, match="iperf3 failed: unable to connect to server"):
+        measured.read(file)
+    file.write_text((MEASURED / "iperf3-tcp.json").read_text() * 2)
+    with pytest.raises(ValueError, match="2 documents: keep one of them"):
+        measured.read(file)
+
+
+def test_early_versions_of_iperf3_report_the_rate_of_a_udp_sender(tmp_path: Path) -> None:
+    whole = json.loads((MEASURED / "iperf3-udp.json").read_text())
+    for key in ("sum_sent", "sum_received"):
+        del whole["end"][key]
+    whole["end"]["sum"] |= {"bits_per_second": 4e6, "lost_packets": 25, "packets": 100}
+    (tmp_path / "early.json").write_text(json.dumps(whole))
+    (one,) = measured.read(tmp_path / "early.json")
+    assert (one.metrics["goodput"], one.metrics["path_loss_ratio"]) == (3e6, 0.25)
+
+
+def flent_file(version: int) -> dict[str, Any]:
+    """Describe three seconds with two downloads of 3 and 4 Mbit/s, an upload, and pings by ping, netperf and irtt."""
+    x = [0.0, 1.0, 2.0]
+    results: dict[str, list[float | None]] = {
+        "TCP download::1": [None, 3.0, 3.0],
+        "TCP download::2": [None, 4.0, None],
+        "TCP download::1::tcp_rtt": [50.0, 50.0, 50.0],
+        "TCP download sum": [None, 7.0, 3.0],
+        "TCP download avg": [None, 3.5, 3.0],
+        "TCP upload BE": [None, 1.0, 2.0],
+        "Ping (ms) ICMP": [10.0, 20.0, 30.0],
+        "Ping (ms) UDP BE1": [10.0, 20.0, 40.0],
+        "Ping (ms) avg": [10.0, 20.0, 35.0],
+    }
+    rr = {10.0: 100.0, 20.0: 50.0, 40.0: 25.0}
+    raw: dict[str, list[dict[str, Any]]] = {
+        name: [{"t": 1000.0 + t, "val": v} for t, v in zip(x, results[name], strict=True)]
+        for name in ("Ping (ms) ICMP", "Ping (ms) UDP BE1")
+    }
+    if version < 4:
+        raw["Ping (ms) UDP BE1"] = [point | {"val": rr[point["val"]]} for point in raw["Ping (ms) UDP BE1"]]
+    meta: dict[str, dict[str, Any]] = {"TCP upload BE": {"MEAN_VALUE": 1.25e6 if version < 3 else 1.25}}
+    meta["TCP upload BE"]["UNITS"] = "bits/s" if version < 3 else "Mbits/s"
+    document = {"version": version, "metadata": {"SERIES_META": meta}, "x_values": x, "results": results}
+    if version == 1:
+        del document["version"]
+        meta |= {name: {"RAW_VALUES": values} for name, values in raw.items()}
+    else:
+        document["raw_values"] = raw
+    return document
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_what_flent_measured_has_our_names_and_units(tmp_path: Path, version: int) -> None:
+    text = json.dumps(flent_file(version)).encode()
+    for name, packed in {"x.flent": text, "x.flent.gz": gzip.compress(text), "x.flent.bz2": bz2.compress(text)}.items():
+        (tmp_path / name).write_bytes(packed)
+        down, up, icmp, udp = measured.read(tmp_path / name)
+        assert [one.name for one in (down, up, icmp, udp)] == [
+            *(f"{name} (download)", f"{name} (upload)", f"{name} (ICMP)", f"{name} (UDP BE1)")
+        ]
+        assert down.metrics == {"goodput": 5e6}
+        assert down.rates == [(1.0, 7e6), (2.0, 3e6)]
+        assert up.metrics == {"goodput": 1.25e6}
+        assert icmp.metrics["rtt_mean"] == pytest.approx(0.02)
+        assert [t for t, _ in icmp.delays] == [0, 1, 2]
+        assert udp.metrics["rtt_max"] == pytest.approx(0.04)
+
+
+def test_a_flent_file_says_if_clocks_are_apart_and_what_it_lacks(tmp_path: Path) -> None:
+    document = flent_file(4)
+    file = tmp_path / "x.flent"
+    points = document["raw_values"]["Ping (ms) UDP BE1"]
+    for point in points:
+        point["owd_up"] = point["val"] / 2
+    points.append({"t": 1003.0, "val": None, "lost": True})
+    file.write_text(json.dumps(document))
+    udp = measured.read(file)[3]
+    assert udp.metrics["delay_mean"] == pytest.approx(0.035 / 3)
+    assert udp.metrics["path_loss_ratio"] == 0.25
+    points[0]["owd_up"] = -3.0
+    file.write_text(json.dumps(document))
+    udp = measured.read(file)[3]
+    assert udp.name.endswith("(UDP BE1) (the clocks are apart: no one-way delays)")
+    assert "delay_mean" not in udp.metrics
+    document["results"] = {"HTTP latency": [1.0, 2.0, 3.0]}
+    file.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match="no transfers and no pings: the series of flent are HTTP latency"):
+        measured.read(file)
+    file.write_text(json.dumps(document | {"version": 5}))
+    with pytest.raises(ValueError, match="version 5 of flent's format: known are those up to 4"):
+        measured.read(file)
 
 
 def test_a_torn_measurement_is_named_as_such(tmp_path: Path) -> None:

@@ -176,7 +176,10 @@ def test_a_sweep_and_its_store_have_the_keys_and_columns_of_the_page(tmp_path: P
 
 
 def test_series_windows_and_flows_have_the_columns_of_the_page(tmp_path: Path) -> None:
-    aqmlab.run(lanes()).save(tmp_path)
+    with_ping = Scenario.parse(f'{TINY}[[traffic]]\nname = "probe"\nkind = "ping"\n').with_(
+        {"aqm": "dualpi2", **RECORDED}
+    )
+    aqmlab.run(with_ping).save(tmp_path)
     for heading, name in {"Series": "series", "Congestion windows": "cwnd", "Flows": "flows"}.items():
         hold_columns(heading, [polars.read_parquet(tmp_path / f"{name}-7.parquet")])
 

@@ -102,7 +102,7 @@ impl Measure {
             .collect();
         let entries = scenario.traffic.len();
         let records = scenario.record.series;
-        let number = if records { 1 + 3 * (1 + signals) + 2 + 4 * entries } else { 0 };
+        let number = if records { 1 + 3 * (1 + signals) + 2 + 5 * entries } else { 0 };
         let mut measure = Self {
             queue: Spread::new(1.0 / 64.0),
             delay: Spread::new(1e-6),
@@ -213,14 +213,17 @@ impl Measure {
             }
             push(sums.arrivals - then.arrivals);
             push(sums.dropped() - then.dropped());
-            let sent = (sums.sent - then.sent) * 8.0 * self.usual / length;
+            let packets = sums.sent - then.sent;
+            let sent = packets * 8.0 * self.usual / length;
             let accepted = sums.accepted() - then.accepted();
             let delay = if sums.sent > then.sent { self.delay_area / length } else { f64::NAN };
             for (sums, then) in sums.entries.iter().zip(&then.entries) {
                 let (arrived, let_in) = (sums.arrived - then.arrived, sums.accepted - then.accepted);
                 push(arrived);
                 push(arrived - let_in);
-                push(if accepted > 0.0 { sent * let_in / accepted } else { 0.0 });
+                let share = |all: f64| if accepted > 0.0 { all * let_in / accepted } else { 0.0 };
+                push(share(packets));
+                push(share(sent));
                 push(if let_in > 0.0 { delay } else { f64::NAN });
             }
         }
@@ -266,7 +269,7 @@ impl Measure {
         names.extend(["arrivals", "drops"].map(|what| format!("{link}.{what}")));
         for entry in &scenario.traffic {
             names.extend(
-                ["arrivals", "drops", "throughput", "delay"]
+                ["arrivals", "drops", "departures", "throughput", "delay"]
                     .map(|what| format!("{link}.{}.{what}", entry.name)),
             );
         }

@@ -221,9 +221,10 @@ fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
     let column = 8 * samples(scenario.series_step());
     let columns = |link: &Link| {
-        link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 4 + 7 * aqm.lanes().len())
+        link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 5 + 8 * aqm.lanes().len())
     };
-    let by_class = 4 * column * scenario.traffic.len() as u64;
+    // A `ping` has one more, its round-trip times.
+    let by_class = 6 * column * scenario.traffic.len() as u64;
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>() + by_class;
     let windows = scenario
         .record

@@ -313,6 +313,7 @@ impl<P: Probe> Simulation<P> {
         let now = self.now();
         let took = now - packet.stamp();
         self.deliveries.on_round_trip(now, packet.class(), took);
+        self.network.probe.on_round_trip(now, packet.class(), took);
         if self.flow_log.is_some() {
             self.log_round_trip(packet, took);
         }

@@ -6,13 +6,15 @@ units.
 
 from __future__ import annotations
 
+import bisect
 import gzip
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.exchange.course import course
+from aqmlab.exchange.course import course, recorded
 from aqmlab.text import printable
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def document(result: Result) -> dict[str, Any]:
     Parameters
     ----------
     result : Result
-        A result with series.
+        A result with series. The file covers the measurement window, as the metrics do: 0 is the end of the warm-up.
 
     Returns
     -------
@@ -57,27 +59,37 @@ def document(result: Result) -> dict[str, Any]:
         ``version``, ``metadata``, ``x_values`` in s, ``results`` by the names of flent's series and ``raw_values``. For
         the traffic entries whose data cross the observed link, ``TCP download::1`` and so on, or ``UDP download::1``,
         are their throughputs at that link, in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The
-        ``SERIES_META`` of each names the entry. ``Ping (ms) ICMP`` is the mean wait in the observed queue in ms,
-        over all packets sent in a bin. The delays of the links are not in it.
+        ``SERIES_META`` of each names the entry. ``Ping (ms) ICMP`` has the round-trip times in ms of the first ``ping``
+        entry that got answers. Without one, it is the mean wait in the observed queue of the packets sent in a bin; the
+        delays of the links are not in it.
 
     Raises
     ------
     LookupError
         If the run recorded no series.
     """
-    whole = course(result, [entry["name"] for entry in result.scenario.resolved["traffic"]], least=STEP)
+    since = result.scenario.warmup
+    entries = [entry["name"] for entry in result.scenario.resolved["traffic"]]
+    whole = course(result, entries, least=STEP, since=since)
     columns, about = _throughputs(result)
-    columns[PING] = [None if np.isnan(wait) else float(wait) * 1e3 for wait in whole.wait]
-    about[PING] = {"UNITS": "ms", "LINK": result.link}
-    times = [round(float(t), 9) for t in whole.start]
+    times = [round(float(t) - since, 9) for t in whole.start]
+    probe = _probe(result)
+    if probe is None:
+        columns[PING] = [None if np.isnan(wait) else float(wait) * 1e3 for wait in whole.wait]
+        about[PING] = {"UNITS": "ms", "LINK": result.link}
+        pings = None
+    else:
+        entry, pings = probe
+        columns[PING] = _means(pings, times)
+        about[PING] = {"UNITS": "ms", "CLASS": entry}
     title = printable(result.scenario.title) or result.discipline
     metadata = {
         "NAME": TEST,
         "TITLE": title,
         "TIME": _START,
         "T0": _START,
-        "LENGTH": result.scenario.duration,
-        "TOTAL_LENGTH": result.scenario.duration,
+        "LENGTH": result.scenario.duration - since,
+        "TOTAL_LENGTH": result.scenario.duration - since,
         "STEP_SIZE": round(whole.step, 9),
         "NOTE": f"aqmlab {result.version}, {result.discipline}, seed {result.seeds[0]}",
         "FLENT_VERSION": "2.0.0",
@@ -94,16 +106,43 @@ def document(result: Result) -> dict[str, Any]:
         name: [{"t": t, "val": value} for t, value in zip(times, values, strict=True) if value is not None]
         for name, values in columns.items()
     }
+    if pings is not None:
+        raw[PING] = [{"t": t, "val": value} for t, value in pings]
+    for name, points in raw.items():
+        if points:
+            about[name]["MEAN_VALUE"] = math.fsum(point["val"] for point in points) / len(points)
     return {"version": 4, "metadata": metadata, "x_values": times, "results": columns, "raw_values": raw}
 
 
 Values = list[float | None]
 
 
-def _throughputs(result: Result) -> tuple[dict[str, Values], dict[str, dict[str, str]]]:
+def _probe(result: Result) -> tuple[str, list[tuple[float, float]]] | None:
+    """Return the first ``ping`` entry that got answers, and when it had which round-trip time, in s and ms."""
+    since = result.scenario.warmup
+    series = recorded(result, since)
+    for entry in result.scenario.resolved["traffic"]:
+        if entry["kind"] == "ping" and f"{entry['name']}.rtt" in series.columns:
+            trips = zip(series["t"], series[f"{entry['name']}.rtt"].fill_nan(None), strict=True)
+            found = [(round(float(t) - since, 9), float(trip) * 1e3) for t, trip in trips if trip is not None]
+            if found:
+                return entry["name"], found
+    return None
+
+
+def _means(points: list[tuple[float, float]], times: list[float]) -> Values:
+    """Return the mean of the points from each time to the next."""
+    bins: list[list[float]] = [[] for _ in times]
+    for t, value in points:
+        bins[bisect.bisect_right(times, t) - 1].append(value)
+    return [math.fsum(values) / len(values) if values else None for values in bins]
+
+
+def _throughputs(result: Result) -> tuple[dict[str, Values], dict[str, dict[str, Any]]]:
     """Return the throughputs by the names of their series, and what each is."""
     columns: dict[str, Values] = {}
-    about: dict[str, dict[str, str]] = {}
+    about: dict[str, dict[str, Any]] = {}
+    since = result.scenario.warmup
     for entry in result.scenario.resolved["traffic"]:
         name, protocol = entry["name"], "TCP" if entry["kind"] in _TCP else "UDP"
         metrics = result.runs[0].classes[name]
@@ -111,7 +150,7 @@ def _throughputs(result: Result) -> tuple[dict[str, Values], dict[str, dict[str,
             continue
         number = 1 + sum(key.startswith(f"{protocol} download::") for key in columns)
         key = f"{protocol} download::{number}"
-        columns[key] = [float(rate) / 1e6 for rate in course(result, [name], least=STEP).rate]
+        columns[key] = [float(rate) / 1e6 for rate in course(result, [name], least=STEP, since=since).rate]
         about[key] = {"UNITS": "Mbits/s", "CLASS": name}
     streams = [values for name, values in columns.items() if name.startswith("TCP")]
     if streams:

@@ -79,6 +79,7 @@ def _sent(owner: str, of: str) -> tuple[Column, ...]:
     wait = f"Mean wait of the packets{of} that were sent in the bin; null if there were none."
     return (
         *_counted(owner, of),
+        Column(f"{owner}.departures", "packets", f"Packets{of} whose transmission began in the bin."),
         Column(f"{owner}.throughput", "bit/s", rate),
         Column(f"{owner}.delay", "s", wait),
     )
@@ -92,6 +93,7 @@ SERIES = (
     *_quantity("LINK.SIGNAL", "", "value of a signal of the discipline"),
     *_counted("LINK", " at the link"),
     *_sent("LINK.CLASS", " of a traffic entry at the observed link"),
+    Column("CLASS.rtt", "s", "Mean round-trip time of the answers to a `ping` that came in the bin, or null."),
 )
 
 CWND = (

@@ -50,6 +50,9 @@ pub trait Probe {
     /// The algorithm's periodic work is done.
     #[inline]
     fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyDiscipline) {}
+    /// A packet of traffic entry number `class` came back, `took` after it was sent.
+    #[inline]
+    fn on_round_trip(&mut self, _now: Time, _class: usize, _took: Span) {}
     /// Whether periods that leave the algorithm as it is need not be reported.
     #[inline]
     fn may_skip(&self, _aqm: &AnyDiscipline) -> bool {

@@ -6,6 +6,7 @@ use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 use run::Column;
 use scenario::Scenario;
+use scenario::model::{Kind, Udp};
 
 /// A quantity that holds its value until it changes, summed up a bin at a time.
 #[derive(Clone, Debug)]
@@ -65,6 +66,7 @@ impl Track {
 struct Tally {
     arrivals: Vec<f64>,
     drops: Vec<f64>,
+    departures: Vec<f64>,
     throughputs: Vec<f64>,
     delays: Vec<f64>,
     /// This bin so far.
@@ -87,6 +89,7 @@ impl Tally {
         Self {
             arrivals: column(),
             drops: column(),
+            departures: column(),
             throughputs: column(),
             delays: column(),
             bin: Counted::default(),
@@ -97,19 +100,46 @@ impl Tally {
         let bin = std::mem::take(&mut self.bin);
         self.arrivals.push(bin.arrivals as f64);
         self.drops.push(bin.drops as f64);
+        self.departures.push(bin.departures as f64);
         self.throughputs.push(bin.bytes as f64 * 8.0 / length.secs());
         let mean = bin.wait_ns as f64 / bin.departures as f64 * 1e-9;
         self.delays.push(if bin.departures > 0 { mean } else { f64::NAN });
     }
 
     /// The columns with their quantities.
-    fn columns(&self) -> [(&str, &[f64]); 4] {
+    fn columns(&self) -> [(&str, &[f64]); 5] {
         [
             ("arrivals", &self.arrivals),
             ("drops", &self.drops),
+            ("departures", &self.departures),
             ("throughput", &self.throughputs),
             ("delay", &self.delays),
         ]
+    }
+}
+
+/// The mean round-trip times of a `ping`, a bin at a time.
+#[derive(Clone, Debug)]
+struct Trips {
+    means: Vec<f64>,
+    /// This bin so far.
+    sum_ns: u64,
+    count: u64,
+    bin_end: Time,
+}
+
+impl Trips {
+    fn roll(&mut self, now: Time, step: Span) {
+        while now >= self.bin_end {
+            self.close();
+            self.bin_end += step;
+        }
+    }
+
+    fn close(&mut self) {
+        let mean = self.sum_ns as f64 / self.count as f64 * 1e-9;
+        self.means.push(if self.count > 0 { mean } else { f64::NAN });
+        (self.sum_ns, self.count) = (0, 0);
     }
 }
 
@@ -129,7 +159,7 @@ struct QueueSeries {
 
 /// Series of every measured queue: its length and its algorithm's signals, each bin with minimum, time-weighted
 /// mean and maximum, and the arrivals and drops in each bin; at the observed link also those of each
-/// class, and the same for each named lane.
+/// class, and the same for each named lane; and the round-trip times of each `ping`.
 #[derive(Clone, Debug)]
 pub struct Series {
     step: Span,
@@ -137,6 +167,8 @@ pub struct Series {
     names: Vec<Vec<String>>,
     lanes: Vec<&'static [&'static str]>,
     classes: Vec<String>,
+    /// One a class; those of a `ping`.
+    trips: Vec<Option<Trips>>,
 }
 
 impl Series {
@@ -166,7 +198,12 @@ impl Series {
             names.push(tracked);
             lanes.push(of_lanes);
         }
-        Self { step, queues, names, lanes, classes }
+        let trips = scenario.traffic.iter().map(|traffic| {
+            let means = Vec::with_capacity(bins);
+            let trips = Trips { means, sum_ns: 0, count: 0, bin_end: Time::ZERO + step };
+            matches!(traffic.kind, Kind::Udp(Udp::Ping(_), _)).then_some(trips)
+        });
+        Self { step, queues, names, lanes, trips: trips.collect(), classes }
     }
 
     /// Closes the last bins at the end of the run.
@@ -176,6 +213,12 @@ impl Series {
             queue.roll(now, step);
             if queue.bin_start < now {
                 queue.close(now);
+            }
+        }
+        for trips in self.trips.iter_mut().flatten() {
+            trips.roll(now, step);
+            if trips.bin_end < now + step {
+                trips.close();
             }
         }
     }
@@ -210,6 +253,10 @@ impl Series {
                     add(format!("{link}.lane.{lane}.{quantity}"), values);
                 }
             }
+        }
+        for (trips, class) in self.trips.iter().zip(&self.classes) {
+            let values = trips.iter().map(|trips| trips.means.clone());
+            columns.extend(values.map(|values| Column { name: format!("{class}.rtt"), values }));
         }
         columns
     }
@@ -309,6 +356,15 @@ impl Probe for Series {
         series.note_signals(now, aqm);
     }
 
+    #[inline]
+    fn on_round_trip(&mut self, now: Time, class: usize, took: Span) {
+        if let Some(trips) = &mut self.trips[class] {
+            trips.roll(now, self.step);
+            trips.sum_ns += took.nanos();
+            trips.count += 1;
+        }
+    }
+
     fn may_skip(&self, aqm: &AnyDiscipline) -> bool {
         // The integral of another value is rounded at every step of it.
         let mut zero = true;
@@ -332,7 +388,7 @@ mod tests {
     #[test]
     fn a_tally_counts_the_packets_of_its_class_a_bin_at_a_time() {
         let text = "duration = \"3 s\"\nrecord.step = \"1 s\"\n[dumbbell]\n\
-                    [[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\n";
+                    [[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\n[[traffic]]\nname = \"p\"\nkind = \"ping\"\n";
         let scenario = scenario::Document::parse(text, "test").unwrap().check().unwrap();
         let at = |ms| Time::ZERO + Span::ms(ms);
         let of = |class| Owner { class, lane: 0 };
@@ -349,10 +405,13 @@ mod tests {
         series.on_departure(0, at(300), of(1), 1000, Span::ms(200));
         series.on_departure(0, at(999), of(1), 500, Span::ms(300));
         series.on_late_drop(0, at(2500), of(0));
+        series.on_round_trip(at(900), 2, Span::ms(10));
+        series.on_round_trip(at(999), 2, Span::ms(20));
+        series.on_round_trip(at(2000), 2, Span::ms(40));
         series.finish(at(3000));
         let columns = series.take_columns();
         let bins = |name: &str| {
-            let column = columns.iter().find(|column| column.name == format!("bottleneck.{name}"));
+            let column = columns.iter().find(|column| column.name == name);
             column
                 .unwrap()
                 .values
@@ -360,13 +419,15 @@ mod tests {
                 .map(|x| if x.is_nan() { None } else { Some(*x) })
                 .collect::<Vec<_>>()
         };
-        assert_eq!(bins("b.arrivals"), [4.0, 0.0, 0.0].map(Some));
-        assert_eq!(bins("b.drops"), [2.0, 0.0, 0.0].map(Some));
-        assert_eq!(bins("b.throughput"), [12_000.0, 0.0, 0.0].map(Some));
-        assert_eq!(bins("b.delay"), [Some(0.25), None, None]);
-        assert_eq!(bins("a.drops"), [0.0, 0.0, 1.0].map(Some));
-        assert_eq!(bins("arrivals"), [5.0, 0.0, 0.0].map(Some));
-        assert_eq!(bins("drops"), [2.0, 0.0, 1.0].map(Some));
+        assert_eq!(bins("bottleneck.b.arrivals"), [4.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("bottleneck.b.drops"), [2.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("bottleneck.b.throughput"), [12_000.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("bottleneck.b.delay"), [Some(0.25), None, None]);
+        assert_eq!(bins("bottleneck.b.departures"), [2.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("p.rtt"), [Some(0.015), None, Some(0.04)]);
+        assert_eq!(bins("bottleneck.a.drops"), [0.0, 0.0, 1.0].map(Some));
+        assert_eq!(bins("bottleneck.arrivals"), [5.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("bottleneck.drops"), [2.0, 0.0, 1.0].map(Some));
     }
 
     #[test]

@@ -36,6 +36,10 @@ impl<P: Probe> Probe for Checked<P> {
         self.0.iter_mut().for_each(|probe| probe.on_period(queue, now, aqm));
     }
 
+    fn on_round_trip(&mut self, now: Time, class: usize, took: Span) {
+        self.0.iter_mut().for_each(|probe| probe.on_round_trip(now, class, took));
+    }
+
     fn may_skip(&self, aqm: &AnyDiscipline) -> bool {
         self.0.as_ref().is_none_or(|probe| probe.may_skip(aqm))
     }
