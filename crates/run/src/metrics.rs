@@ -228,9 +228,9 @@ metrics! {
         /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`; for a
         /// class only.
         rtt_idle: Option<f64> = "s";
-        /// Mean opinion score of `voip`, 1 to 4.5, by the E-model (ITU-T G.107) for G.711 with loss concealment (G.113: Ie
-        /// 0, Bpl 25.1), random loss and no echo. Voice is played one `frame_rate` period after `delay_p99`; later and lost
-        /// packets are missing. For a class only.
+        /// Mean opinion score of `voip`, 1 to 4.5, by the E-model (ITU-T G.107) with Ie and Bpl of the `codec` (G.113, appendix
+        /// I), random loss and no echo. Voice is played one `frame_rate` period, and the codec's look-ahead, after
+        /// `delay_p99`; later and lost packets are missing. For a class only.
         mos: Option<f64> = "";
         /// Mean bitrate of the chunks that reached `dash` clients, over the whole run; for a class only.
         video_bitrate: Option<f64> = "bit/s";

@@ -1,17 +1,20 @@
 //! How users see a network: the quality of a call, responsiveness, and the outcome for an application.
 
-/// The mean opinion score of a call, from 1 to 4.5, by the E-model (ITU-T G.107, with the defaults of its table 2): voice
-/// in G.711 with packet loss concealment (`Ie` 0, `Bpl` 25.1; G.113, appendix I), random loss, no echo.
+use scenario::model::Voice;
+
+/// The mean opinion score of a call, from 1 to 4.5, by the E-model (ITU-T G.107, with the defaults of its table 2): random
+/// loss (`BurstR` 1), no echo.
 ///
 /// `delay` is the time in s from mouth to ear, `loss` the share of packets that are not played.
 #[must_use]
-pub fn mean_opinion_score(delay: f64, loss: f64) -> f64 {
-    /// R without delay and loss.
+pub fn mean_opinion_score(voice: &Voice, delay: f64, loss: f64) -> f64 {
+    /// R without delay and loss, of G.711.
     const BEST: f64 = 93.2;
-    /// The robustness to loss in percent.
-    const BPL: f64 = 25.1;
     let lost = 100.0 * loss;
-    let r = BEST - delay_impairment(1e3 * delay) - 95.0 * lost / (lost + BPL);
+    let Voice { impairment, robustness, .. } = voice;
+    // `Ie-eff` of section 7.5.
+    let impaired = impairment + (95.0 - impairment) * lost / (lost + robustness);
+    let r = BEST - delay_impairment(1e3 * delay) - impaired;
     // Annex B.
     match r {
         r if r <= 0.0 => WORST_CALL,
@@ -78,6 +81,7 @@ pub fn quality_of_outcome(needs: &Needs, latency: [f64; 2], loss: f64, rate: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scenario::model::Codec;
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 2e-5 * expected, "{found}, not {expected}");
@@ -85,6 +89,8 @@ mod tests {
 
     #[test]
     fn a_call_is_rated_as_by_hand() {
+        let mean_opinion_score =
+            |delay: f64, loss: f64| super::mean_opinion_score(&Codec::G711.voice(), delay, loss);
         // R 93.2: 1 + 3.262 + 93.2 * 33.2 * 6.8 * 7e-6.
         near(mean_opinion_score(0.02, 0.0), 4.4093);
         near(mean_opinion_score(0.1, 0.0), 4.4093);
@@ -97,6 +103,24 @@ mod tests {
         // 5 % lost: 95 * 5 / 30.1 = 15.7807; R 77.4193.
         near(mean_opinion_score(0.0, 0.05), 3.9228);
         assert_eq!(mean_opinion_score(10.0, 1.0), 1.0);
+    }
+
+    #[test]
+    fn a_call_is_rated_by_its_codec() {
+        for (codec, whole, lossy) in [
+            // R 93.2 - 95 * 5 / 9.3 = 42.1247.
+            (Codec::G711Bare, 4.40929, 2.16931),
+            // R 82.2; 82.2 - 84 * 5 / 24 = 64.7.
+            (Codec::G729a, 4.10438, 3.33964),
+            // R 78.2; 78.2 - 80 * 5 / 21.1 = 59.2427.
+            (Codec::G7231, 3.95419, 3.06069),
+            // R 88.2; 88.2 - 90 * 5 / 15 = 58.2.
+            (Codec::GsmEfr, 4.29245, 3.00635),
+            (Codec::Amr, 4.29245, 3.00635),
+        ] {
+            near(mean_opinion_score(&codec.voice(), 0.0, 0.0), whole);
+            near(mean_opinion_score(&codec.voice(), 0.0, 0.05), lossy);
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use tcp::{
     Congestion, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
     Tcp,
 };
-pub use traffic::{Arrival, Ecn, Extent, Kind, Short, Traffic, Udp, Video, Web};
+pub use traffic::{Arrival, Codec, Ecn, Extent, Kind, Short, Traffic, Udp, Video, Voice, Web};
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.
 #[derive(Clone, PartialEq, Debug)]

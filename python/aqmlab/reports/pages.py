@@ -144,7 +144,7 @@ kind = "voip"
 
 ```console
 $ aqmlab validate slow.toml
-slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.4 MB of memory
+slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.5 MB of memory
   extends first.toml
     dumbbell.rate = "5 Mbit/s" (it was "10 Mbit/s")
     traffic.flows.count = 9 (it was 10)
@@ -307,7 +307,7 @@ EXAMPLES = {
     "poisson": 'rate = "2 Mbit/s", packet_size = "500 B"',
     "fgn": 'rate = "5 Mbit/s", hurst = 0.8',
     "trace": 'file = "conference.pcap", count = 8',
-    "voip": "count = 10",
+    "voip": 'count = 10, codec = "g729a"',
     "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
     "game": 'frame_rate = "60 /s", size = "uniform(40 B, 120 B)"',
     "ping": 'interval = "100 ms"',

@@ -69,9 +69,12 @@ answers.
 * **QoO** (`qoo`): draft-ietf-ippm-qoo-09. Its example, with which the needs here come: 350 ms at 99 % and 375 ms at
   99.9 %, 2 % lost, 28 Mbit/s. Latency: min(1 - 150 / 300, 1 - 75 / 300) = 0.5. Loss: 1 - 1 / 4 = 0.75. Rate: 1. The
   least is 50 %. The rate is what the observed link could carry, not what the load left.
-* **MOS** (`mos`): R = 93.2 - Idd - 95 · Ppl / (Ppl + 25.1), from which G.107, annex B, has 1 + 0.035 R + R (R - 60)
-  (100 - R) · 7 · 10⁻⁶. At 200 ms, Idd is 25 (2^(1/6) - 3 (1 + 1/729)^(1/6) + 2) = 3.04, R 90.16, MOS 4.34; at 400 ms
-  3.56; without delay, but 5 % lost, 3.92. The standard's R for no delay and no loss is 93.2, MOS 4.41.
+* **MOS** (`mos`): R = 93.2 - Idd - Ie - (95 - Ie) · Ppl / (Ppl + Bpl), from which G.107, annex B, has 1 + 0.035 R + R
+  (R - 60) (100 - R) · 7 · 10⁻⁶. Ie and Bpl are those of the `codec`, from G.113 (11/2007), appendix I: of `g711` 0 and
+  25.1, of `g711-bare` 0 and 4.3, of `g729a` 11 and 19, of `g723.1` 15 and 16.1, of `gsm-efr` and `amr` 5 and 10. The
+  table has no values for Opus. With `g711`, at 200 ms, Idd is 25 (2^(1/6) - 3 (1 + 1/729)^(1/6) + 2) = 3.04, R 90.16,
+  MOS 4.34; at 400 ms 3.56; without delay, but 5 % lost, 3.92, with `g711-bare` 2.17. The standard's R for no delay and
+  no loss is 93.2, MOS 4.41.
 * **Pages** (`session_time_mean`, `_p50`, `_p95`, `_max`): from the first request of a page to its last byte. The name
   is not resolved, and connections are opened by TCP without TLS.
 

@@ -107,7 +107,8 @@ impl<P: Probe> Simulation<P> {
 
     /// The mean opinion score of the calls of a class, if these are its flows.
     pub(super) fn mean_opinion_score(&self, class: usize, flows: &FlowMetrics) -> Option<f64> {
-        let Kind::Udp(Udp::Frames { voice: true, interval, .. }, _) = &self.scenario.traffic[class].kind
+        let Kind::Udp(Udp::Frames { voice: Some(codec), interval, .. }, _) =
+            &self.scenario.traffic[class].kind
         else {
             return None;
         };
@@ -117,7 +118,9 @@ impl<P: Probe> Simulation<P> {
         let played = flows.delay_p99?;
         let late = self.deliveries.classes[class].delays.beyond(played);
         let heard = (1.0 - flows.path_loss_ratio?) * (1.0 - late);
-        Some(quality::mean_opinion_score(played + interval.secs(), 1.0 - heard))
+        let voice = codec.voice();
+        let delay = played + interval.secs() + voice.look_ahead.secs();
+        Some(quality::mean_opinion_score(&voice, delay, 1.0 - heard))
     }
 }
 

@@ -144,8 +144,8 @@ pub enum Udp {
     Ping(Span),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
-        /// Whether they are voice, whose quality the E-model rates.
-        voice: bool,
+        /// The codec of voice, whose quality the E-model rates.
+        voice: Option<Codec>,
         /// The time from frame to frame.
         interval: Span,
         /// Size of an ordinary frame on the wire.
@@ -155,6 +155,56 @@ pub enum Udp {
         /// Size of a key frame on the wire.
         key_size: Bytes,
     },
+}
+
+choice! {
+    /// The codecs of a `voip` entry.
+    pub enum Codec {
+        /// G.711 at 64 kbit/s with its packet loss concealment (appendix I).
+        G711 = "g711",
+        /// G.711 without packet loss concealment.
+        G711Bare = "g711-bare",
+        /// G.729, annex A, at 8 kbit/s.
+        G729a = "g729a",
+        /// G.723.1 at 6.3 kbit/s.
+        G7231 = "g723.1",
+        /// GSM Enhanced Full Rate at 12.2 kbit/s.
+        GsmEfr = "gsm-efr",
+        /// Adaptive Multi-Rate at 12.2 kbit/s, which codes as `gsm-efr` does (TS 26.071).
+        Amr = "amr",
+    }
+}
+
+/// What a codec makes of voice, and what the E-model needs to know of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Voice {
+    /// In RTP's payload, in bit/s: `amr` has 10 bits of a header in 20 ms (RFC 4867).
+    pub rate: f64,
+    /// The usual time from packet to packet.
+    pub interval: Span,
+    /// By how much the coder looks ahead of the packet's end.
+    pub look_ahead: Span,
+    /// Its impairment without loss: `Ie` of ITU-T G.113 (11/2007), appendix I.
+    pub impairment: f64,
+    /// Its robustness to random loss in percent: `Bpl` of the same table.
+    pub robustness: f64,
+}
+
+impl Codec {
+    /// The properties of the codec.
+    #[must_use]
+    pub const fn voice(self) -> Voice {
+        let (rate, interval, look_ahead, impairment, robustness) = match self {
+            Self::G711 => (64_000.0, 20, 0, 0.0, 25.1),
+            Self::G711Bare => (64_000.0, 20, 0, 0.0, 4.3),
+            Self::G729a => (8000.0, 20, 5000, 11.0, 19.0),
+            Self::G7231 => (6300.0, 30, 7500, 15.0, 16.1),
+            Self::GsmEfr => (12_200.0, 20, 0, 5.0, 10.0),
+            Self::Amr => (12_700.0, 20, 0, 5.0, 10.0),
+        };
+        let (interval, look_ahead) = (Span::ms(interval), Span::us(look_ahead));
+        Voice { rate, interval, look_ahead, impairment, robustness }
+    }
 }
 
 /// One packet of a trace.

@@ -117,7 +117,7 @@ fn video<T>(web: &Web, of: impl Fn(&Video) -> &T) -> Option<&T> {
 }
 
 fn are_of_one_kind(a: &Udp, b: &Udp) -> bool {
-    let voice = |udp: &Udp| matches!(udp, Udp::Frames { voice: true, .. });
+    let voice = |udp: &Udp| matches!(udp, Udp::Frames { voice: Some(_), .. });
     std::mem::discriminant(a) == std::mem::discriminant(b) && voice(a) == voice(b)
 }
 
