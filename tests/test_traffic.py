@@ -1,6 +1,7 @@
 """Traffic from the user's side: shipped scenarios, self-similarity, valid trace files."""
 
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from make_pcap import FILE, capture, packets
 from numpy.typing import NDArray
 
 import aqmlab
-from aqmlab import Scenario
+from aqmlab import Scenario, ScenarioError
 from aqmlab.reports.pages import EXAMPLES, pages
 
 Floats = NDArray[np.float64]
@@ -123,3 +124,74 @@ def test_the_pages_have_every_key() -> None:
     names |= {entry["name"] for kind in ("tcps", "traffic") for entry in listed[kind]}
     assert names <= rows
     assert {"loss", "reverse_loss", "tcp", "aqm", "reverse_aqm", "observe", "clock", "hosts", "changes"} <= rows
+
+
+@pytest.mark.parametrize(
+    ("codec", "settings", "size", "rate"),
+    [
+        ("g711", {}, 200, 80e3),
+        ("g711", {"traffic.call.frame_rate": "100 /s"}, 120, 96e3),
+        ("g711-bare", {}, 200, 80e3),
+        ("g729a", {}, 60, 24e3),
+        ("g723.1", {}, 64, 64 * 8 / 0.03),
+        ("gsm-efr", {}, 71, 71 * 8 / 0.02),
+        ("amr", {}, 72, 72 * 8 / 0.02),
+        ("amr", {"traffic.call.packet_size": "80 B"}, 80, 80 * 8 / 0.02),
+    ],
+)
+def test_a_call_has_the_packets_and_the_quality_of_its_codec(
+    codec: str, settings: dict[str, str], size: int, rate: float
+) -> None:
+    # By G.107 with Ie and Bpl of G.113, appendix I, of 5 % random loss and little delay.
+    impairment, robustness = {
+        "g711": (0, 25.1),
+        "g711-bare": (0, 4.3),
+        "g729a": (11, 19),
+        "g723.1": (15, 16.1),
+        "gsm-efr": (5, 10),
+        "amr": (5, 10),
+    }[codec]
+    text = 'duration = "3000 s"\n[dumbbell]\nloss = 0.05\n[[traffic]]\nname = "call"\nkind = "voip"\n'
+    result = aqmlab.run(Scenario.parse(f'{text}codec = "{codec}"\n').with_(settings))
+    call = result.runs[0].classes["call"]
+    assert call["throughput"] == pytest.approx(0.95 * rate, rel=0.01)
+    assert result.scenario.resolved["traffic"][0]["packet_size"] == f"{size} B"
+    lost = 100 * (call["path_loss_ratio"] or 0)
+    r = 93.2 - impairment - (95 - impairment) * lost / (lost + robustness)
+    # One packet in a hundred is not later than the 99th percentile of the delay, which is the same for all.
+    assert call["mos"] == pytest.approx(1 + 0.035 * r + r * (r - 60) * (100 - r) * 7e-6, rel=1e-4)
+
+
+def test_codecs_that_the_table_lacks_are_refused() -> None:
+    with pytest.raises(ScenarioError, match=r"must be one of g711, g711-bare, g729a, g723.1, gsm-efr, amr"):
+        Scenario.parse('[dumbbell]\n[[traffic]]\nkind = "voip"\ncodec = "opus"\n').check()
+
+
+def test_a_capture_is_replayed_from_one_side_and_other_frames_are_left_out(tmp_path: Path, cli: Cli) -> None:
+    def packet(source: int, destination: int, size: int) -> bytes:
+        ip = struct.pack(">BBHHHBBH4B4B", 0x45, 0, size, 0, 0, 64, 17, 0, 10, 0, 0, source, 10, 0, 0, destination)
+        return bytes(12) + b"\x08\x00" + ip
+
+    frames = [packet(1, 2, 1000), packet(2, 1, 100), bytes(12) + b"\x08\x06" + bytes(28), packet(1, 3, 500)]
+    file = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for second, frame in enumerate(frames):
+        file += struct.pack("<IIII", second, 0, len(frame), 1514) + frame
+    (tmp_path / "both.pcap").write_bytes(file)
+    text = 'duration = "5 s"\n[dumbbell]\n[[traffic]]\nname = "t"\nkind = "trace"\nfile = "both.pcap"\n'
+    (tmp_path / "both.toml").write_text(text)
+
+    def sent(**keys: str) -> tuple[float | None, float]:
+        settings = {f"traffic.t.{key}": value for key, value in keys.items()}
+        link = aqmlab.run(Scenario.load(tmp_path / "both.toml").with_(settings)).classes["t"]
+        return link["arrivals"], (link["throughput"] or 0) * 5 / 8
+
+    assert sent() == (3, pytest.approx(1600))
+    assert sent(src="10.0.0.1") == (2, pytest.approx(1500))
+    assert sent(src="10.0.0.2/32") == (1, pytest.approx(100))
+    assert sent(src="10.0.0.0/8", dst="10.0.0.3") == (1, pytest.approx(500))
+    done = cli("validate", "both.toml")
+    assert "1 frame has no IP packet, such as ARP" in " ".join(done.stdout.split()), done
+    with pytest.raises(ScenarioError, match=r"the file has, with numbers of packets, 10.0.0.1 to 10.0.0.2: 1"):
+        sent(src="10.0.0.9")
+    with pytest.raises(ScenarioError, match=r'traffic.t.src = "router": must be an address or a network'):
+        sent(src="router")

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(own("cbr"), "ecn rate");
         assert_eq!(own("on-off"), "ecn rate on off");
         assert_eq!(own("fgn"), "ecn rate hurst deviation step");
-        assert_eq!(own("trace"), "ecn file");
+        assert_eq!(own("trace"), "ecn file src dst");
         assert_eq!(own("video"), "ecn frame_rate frame_size key_every key_size");
     }
 

@@ -2,11 +2,14 @@
 
 mod capture;
 mod frame;
+mod network;
 mod packets;
 
 use super::recording::{self, Csv, Header, Reading, first_word, unit};
 use crate::model::Arrival;
 use crate::source::file::{self, Unread};
+use capture::Captured;
+pub(super) use network::{Ends, Network};
 use packets::{Packet, in_order};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,21 +30,24 @@ pub(super) fn bytes(path: &Path, shorten: &str) -> Result<Vec<u8>, String> {
     })
 }
 
-/// The packets of the file at `path`, and a remark on how it was read.
-pub(super) fn read(path: &Path) -> Result<(Arc<[Arrival]>, Option<String>), String> {
+/// The packets of the file at `path` between these ends, and a remark on how it was read.
+pub(super) fn read(path: &Path, ends: Ends) -> Result<(Arc<[Arrival]>, Option<String>), String> {
     let bytes = bytes(path, "cut off the payload (editcap -s 64), or make it CSV")?;
-    let arrivals = arrivals(&bytes)?;
-    if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok((arrivals.into(), None)) }
+    let (arrivals, remark) = arrivals(&bytes, ends)?;
+    if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok((arrivals.into(), remark)) }
 }
 
 /// The packets in a file, whose first bytes identify its format.
-fn arrivals(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
+fn arrivals(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
     if capture::is_pcap(bytes) {
-        capture::pcap(bytes)
+        capture::pcap(bytes, ends)
     } else if capture::is_pcapng(bytes) {
-        capture::pcapng(bytes)
+        capture::pcapng(bytes, ends)
+    } else if ends.iter().any(Option::is_some) {
+        Err("`src` and `dst` choose packets of a capture, and CSV has no addresses: leave them out"
+            .to_owned())
     } else {
-        csv(bytes)
+        Ok((csv(bytes)?, None))
     }
 }
 
@@ -94,7 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn packets(bytes: &[u8]) -> Vec<(u64, u16)> {
-        let arrivals = arrivals(bytes).unwrap_or_else(|problem| panic!("{problem}"));
+        let (arrivals, _) = arrivals(bytes, [None; 2]).unwrap_or_else(|problem| panic!("{problem}"));
         arrivals.iter().map(|arrival| (arrival.at.nanos(), arrival.size)).collect()
     }
 
@@ -140,9 +146,9 @@ mod tests {
     #[test]
     fn a_pcap_file_is_read_in_every_byte_order_and_resolution() {
         for big_endian in [false, true] {
-            let two = [(7, 999_999, &[][..], 100), (8, 1, &[], 60)];
-            assert_eq!(packets(&pcap(big_endian, 0xa1b2_c3d4, 0, &two)), [(0, 100), (2000, 60)]);
-            assert_eq!(packets(&pcap(big_endian, 0xa1b2_3c4d, 0, &two)), [(0, 100), (999_000_002, 60)]);
+            let two = [(7, 999_999, &[0x45][..], 100), (8, 1, &[0x60, 0, 0, 0], 60)];
+            assert_eq!(packets(&pcap(big_endian, 0xa1b2_c3d4, 101, &two)), [(0, 100), (2000, 60)]);
+            assert_eq!(packets(&pcap(big_endian, 0xa1b2_3c4d, 101, &two)), [(0, 100), (999_000_002, 60)]);
         }
     }
 
@@ -153,10 +159,53 @@ mod tests {
         assert_eq!(size(1, &frame(&[0x86, 0xdd], &IPV6_960)), 1000);
         assert_eq!(size(1, &frame(&[0x81, 0, 0, 5, 8, 0], &IPV4_1000)), 1000, "behind a VLAN tag");
         assert_eq!(size(101, &IPV4_1000), 1000, "without a header of the link");
-        assert_eq!(size(1, &frame(&[8, 6], &IPV4_1000)), 1014, "ARP");
-        assert_eq!(size(1, &frame(&[8, 0], &[0x45, 0, 0, 0])), 1014, "not yet cut up");
-        assert_eq!(size(1, &frame(&[8, 0], &IPV4_1000)[..16]), 1014, "too little captured");
-        assert_eq!(size(105, &frame(&[8, 0], &IPV4_1000)), 1014, "a link unknown here");
+        assert_eq!(size(1, &frame(&[8, 0], &[0x45, 0, 0, 0])), 1000, "not yet cut up");
+        assert_eq!(size(1, &frame(&[8, 0], &IPV4_1000)[..16]), 1000, "no length captured");
+    }
+
+    #[test]
+    fn frames_without_ip_are_left_out_and_counted() {
+        let ip = frame(&[8, 0], &IPV4_1000);
+        let others = [frame(&[8, 6], &[0; 28]), frame(&[0, 38], &[0x42, 0x42, 3]), vec![0; 13]];
+        let mut packets = vec![(0, 0, &ip[..], 1014)];
+        packets.extend(others.iter().map(|other| (1, 0, &other[..], 60)));
+        let (arrivals, remark) = super::arrivals(&pcap(false, 0xa1b2_c3d4, 1, &packets), [None; 2]).unwrap();
+        assert_eq!(arrivals.len(), 1);
+        let remark = remark.unwrap();
+        assert_eq!(remark, "3 frames have no IP packet, such as ARP: left out, 1 kept.");
+        for (link, packets) in [(1, &packets[1..]), (147, &packets[..])] {
+            let error = super::arrivals(&pcap(false, 0xa1b2_c3d4, link, packets), [None; 2]).unwrap_err();
+            assert!(error.starts_with("no IP packet is known in its"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_packets_may_be_chosen() {
+        let between = |source: u8, destination: u8| {
+            let mut ip = [0; 20];
+            ip[..4].copy_from_slice(&IPV4_1000);
+            (ip[2], ip[3]) = (0, source);
+            ip[12..].copy_from_slice(&[10, 0, 0, source, 10, 0, 0, destination]);
+            frame(&[8, 0], &ip)
+        };
+        let frames = [between(101, 102), between(102, 101), between(101, 103), frame(&[8, 0], &IPV4_1000)];
+        let listed: Vec<_> = (0..).zip(&frames).map(|(s, frame)| (s, 0, &frame[..], 200)).collect();
+        let file = pcap(false, 0xa1b2_c3d4, 1, &listed);
+        let sizes = |source: Option<&str>, destination: Option<&str>| {
+            let ends = [source, destination].map(|net| net.map(|net| net.parse().unwrap()));
+            super::arrivals(&file, ends).map(|(found, remark)| {
+                (found.iter().map(|arrival| (arrival.at.secs(), arrival.size)).collect(), remark.is_some())
+            })
+        };
+        assert_eq!(sizes(None, None).map(|(all, remark): (Vec<_>, _)| (all.len(), remark)), Ok((4, false)));
+        assert_eq!(sizes(Some("10.0.0.102"), None), Ok((vec![(0.0, 102)], true)));
+        assert_eq!(sizes(Some("10.0.0.101/32"), None), Ok((vec![(0.0, 101), (2.0, 101)], true)));
+        assert_eq!(sizes(None, Some("10.0.0.102/31")), Ok((vec![(0.0, 101), (2.0, 101)], true)));
+        let none = "no packet has the chosen `src` and `dst`: the file has, with numbers of packets, 10.0.0.101 to 10.0.0.102: 1, \
+                    10.0.0.101 to 10.0.0.103: 1, 10.0.0.102 to 10.0.0.101: 1";
+        assert_eq!(sizes(Some("10.0.0.1"), None), Err(none.to_owned()));
+        let table = super::arrivals(b"time,size\n0,1\n", ["10.0.0.1".parse().ok(), None]).unwrap_err();
+        assert!(table.ends_with("CSV has no addresses: leave them out"), "{table}");
     }
 
     /// A section with an interface whose clock ticks 10^-9 s, and two packets.
@@ -164,7 +213,7 @@ mod tests {
         let mut file = words(big_endian, &[0x0a0d_0d0a, 28, 0x1a2b_3c4d]);
         file.extend(if big_endian { [0, 1, 0, 0] } else { [1, 0, 0, 0] });
         file.extend(words(big_endian, &[u32::MAX, u32::MAX, 28]));
-        let link = if big_endian { [0, 1, 0, 0] } else { [1, 0, 0, 0] };
+        let link = if big_endian { [0, 101, 0, 0] } else { [101, 0, 0, 0] };
         let resolution = if big_endian { [0, 9, 0, 1] } else { [9, 0, 1, 0] };
         file.extend(words(big_endian, &[1, 32]));
         file.extend(link);
@@ -173,7 +222,9 @@ mod tests {
         file.extend([9, 0, 0, 0, 0, 0, 0, 0]);
         file.extend(words(big_endian, &[32]));
         for (low, length) in [(5, 100), (1_000_005, 200)] {
-            file.extend(words(big_endian, &[6, 32, 0, 0x10, low, 0, length, 32]));
+            file.extend(words(big_endian, &[6, 36, 0, 0x10, low, 4, length]));
+            file.extend([0x45, 0, 0, 0]);
+            file.extend(words(big_endian, &[36]));
         }
         file
     }
@@ -187,14 +238,14 @@ mod tests {
         let mut two = pcapng(false);
         two.extend(&pcapng(true)[..28]);
         two.extend(&pcapng(true)[60..]);
-        assert_eq!(arrivals(&two), Err("packet at byte 152: no interface 0".to_owned()));
-        assert_eq!(arrivals(&pcapng(false)[..100]), Err("truncated block at byte 92".to_owned()));
+        assert_eq!(arrivals(&two, [None; 2]), Err("packet at byte 160: no interface 0".to_owned()));
+        assert_eq!(arrivals(&pcapng(false)[..100], [None; 2]), Err("truncated block at byte 96".to_owned()));
         let mut corrupt = pcapng(false);
-        corrupt[88] = 7;
-        assert_eq!(arrivals(&corrupt), Err("corrupt block at byte 60".to_owned()));
+        corrupt[92] = 7;
+        assert_eq!(arrivals(&corrupt, [None; 2]), Err("corrupt block at byte 60".to_owned()));
         let mut simple = pcapng(false)[..60].to_vec();
         simple.extend(words(false, &[3, 16, 100, 16]));
-        let error = arrivals(&simple).unwrap_err();
+        let error = arrivals(&simple, [None; 2]).unwrap_err();
         assert_eq!(error, "packet at byte 60: it has no time, as simple packet blocks never do");
     }
 
@@ -221,7 +272,7 @@ mod tests {
                 }
             }
             for bytes in [&bytes[..], &bytes[..cut.index(bytes.len() + 1)]] {
-                if let Ok(arrivals) = arrivals(bytes) {
+                if let Ok((arrivals, _)) = arrivals(bytes, [None; 2]) {
                     prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.at));
                     prop_assert!(arrivals.iter().all(|arrival| arrival.size > 0));
                 }

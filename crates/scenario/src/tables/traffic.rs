@@ -1,8 +1,10 @@
 //! `[[traffic]]`: the keys of an entry, which kinds have each key, which keys a kind needs, and the model of its flows.
 
-use super::trace;
+use super::trace::{self, Network};
 use crate::keys::below;
-use crate::model::{Arrival, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Video, Web};
+use crate::model::{
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Video, Web,
+};
 use crate::reader::Reader;
 use crate::source::tree::Table;
 use aqm::CLASSES;
@@ -52,9 +54,9 @@ kinds! {
     /// UDP whose rate follows fractional Gaussian noise: self-similar traffic.
     Fgn = "fgn" has [ecn, rate, hurst, deviation, step, packet_size];
     /// UDP packets with the times and sizes of a CSV or pcap file.
-    Trace = "trace" has [ecn, file];
-    /// UDP voice: a packet every 20 ms.
-    Voip = "voip" has [ecn, frame_rate, packet_size];
+    Trace = "trace" has [ecn, file, src, dst];
+    /// UDP voice: a packet every 20 ms, or 30 ms of `g723.1`.
+    Voip = "voip" has [codec, ecn, frame_rate, packet_size];
     /// UDP video: frames of several packets, larger ones at regular intervals.
     Video = "video" has [ecn, frame_rate, frame_size, key_every, key_size, packet_size];
     /// UDP of an online game: a small packet of random size at each tick.
@@ -76,8 +78,8 @@ params! {
         from: Vec<String> = vec!["senders".to_owned()], "";
         /// Nodes that receive, assigned to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
-        /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` 200 B (G.711, 20 ms), for `ping`
-        /// 84 B.
+        /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` what the
+        /// codec makes in a `frame_rate` period and 40 B of headers, for `ping` 84 B.
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// Class of service of its packets in both directions, for queue disciplines that distinguish classes; 1 is
         /// the first.
@@ -137,8 +139,16 @@ params! {
         /// packet), pcap or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
         /// start.
         file: Option<String> = None, "";
-        /// Frames per second of `voip` and `video`, ticks of `game`; auto is 50 for voip, 30 for video and game.
+        /// The source of the packets of a capture that `trace` replays: an address, or a network such as `10.0.0.0/8`. A
+        /// capture has the packets of both directions, which a trace sends in one; auto keeps all.
+        src: Option<String> = None, "";
+        /// Their destination, likewise.
+        dst: Option<String> = None, "";
+        /// Frames per second of `voip` and `video`, ticks of `game`; auto is that of the codec for voip (50, of `g723.1` 33.3), 30 for
+        /// video and game.
         frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
+        /// The codec of `voip`, on which `packet_size`, `frame_rate` and `mos` depend. It sends all the time.
+        codec: Codec = Codec::G711, "";
         /// Size of a frame of `video` on the wire; a frame is sent at once in packets of `packet_size`, the last one
         /// smaller.
         frame_size: Bytes = Bytes(6000), "bytes", Range::new(1.0, 1e8);
@@ -153,11 +163,10 @@ params! {
 
 /// The default size of a packet.
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
-/// G.711: 20 ms of voice are 160 bytes, with RTP, UDP and IP 200.
-const VOICE_PACKET: Bytes = Bytes(200);
+/// RTP, UDP and IP.
+const VOICE_HEADERS: u64 = 40;
 /// 56 bytes of data and the headers of IP and ICMP, as ping sends them.
 const PING_PACKET: Bytes = Bytes(84);
-const VOICE_FRAMES: Frequency = Frequency(50.0);
 const VIDEO_FRAMES: Frequency = Frequency(30.0);
 /// In kbit/s: the ladder of Huang et al., "A buffer-based approach to rate adaptation", SIGCOMM 2014.
 const BITRATES: [u64; 10] = [235, 375, 560, 750, 1050, 1400, 1750, 2350, 3600, 5000];
@@ -262,14 +271,14 @@ impl TrafficEntry {
             KindName::Ping => udp(Udp::Ping(table.interval)),
             KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
-                voice: true,
+                voice: Some(table.codec),
                 interval,
                 size: packet_size(self),
                 key_every: 0,
                 key_size: packet_size(self),
             }),
             KindName::Video => udp(Udp::Frames {
-                voice: false,
+                voice: None,
                 interval,
                 size: table.frame_size,
                 key_every: table.key_every,
@@ -325,10 +334,18 @@ impl Reader<'_> {
     /// The packets that a trace replays; sets the file to its full path.
     fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
         let at = below(path, "file");
+        let ends = [("src", &read.src), ("dst", &read.dst)].map(|(key, said)| {
+            let found = said.as_ref()?.parse::<Network>();
+            found
+                .map_err(|must| {
+                    self.refuse(&below(path, key), said.as_ref().map(|text| format!("{text:?}")), must)
+                })
+                .ok()
+        });
         let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
             return Arc::default();
         };
-        self.recording(file, &at, trace::read).unwrap_or_default()
+        self.recording(file, &at, |file| trace::read(file, ends)).unwrap_or_default()
     }
 
     /// What `read` finds in the file of a recording, which the value at `at` names, with its remark on it; sets the file
@@ -354,16 +371,22 @@ impl Reader<'_> {
 
 /// Sets the defaults that depend on the kind.
 fn fill(table: &mut TrafficTable) {
-    let packet = match table.kind {
-        KindName::Trace => None,
-        KindName::Voip => Some(VOICE_PACKET),
-        KindName::Ping => Some(PING_PACKET),
-        _ => Some(DEFAULT_PACKET),
-    };
+    let voice = table.codec.voice();
     let frames = match table.kind {
-        KindName::Voip => Some(VOICE_FRAMES),
+        KindName::Voip => Some(Frequency(1.0 / voice.interval.secs())),
         KindName::Video | KindName::Game => Some(VIDEO_FRAMES),
         _ => None,
+    };
+    table.frame_rate = table.frame_rate.or(frames);
+    let packet = match table.kind {
+        KindName::Trace => None,
+        // The codec's bits in the time of a packet, as whole bytes.
+        KindName::Voip => table.frame_rate.map(|rate| {
+            let payload = (voice.rate / 8.0 / rate.0 - 1e-6).ceil() as u64;
+            Bytes(VOICE_HEADERS + payload)
+        }),
+        KindName::Ping => Some(PING_PACKET),
+        _ => Some(DEFAULT_PACKET),
     };
     let size = match table.kind {
         KindName::Web => Some(WEB_OBJECT),
@@ -371,7 +394,6 @@ fn fill(table: &mut TrafficTable) {
         _ => None,
     };
     table.packet_size = table.packet_size.or(packet);
-    table.frame_rate = table.frame_rate.or(frames);
     table.size = table.size.or(size);
 }
 

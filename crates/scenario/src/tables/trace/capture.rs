@@ -1,8 +1,8 @@
 //! pcap and pcapng files. A packet's size is that of its IP packet, without the link's header and padding, as are the
-//! engine's sizes on the wire. If it is not known (no IP, or too little of it captured), it is the length in the file,
-//! whatever part of it belongs to the link.
+//! engine's sizes on the wire. Frames without one are left out.
 
-use super::frame::ip_length;
+use super::frame::ip_packet;
+use super::network::{Choice, Ends};
 use super::packets::{Packet, in_order};
 use crate::model::Arrival;
 use pcap_parser::nom::{Err as Failure, IResult};
@@ -37,8 +37,11 @@ fn parsed<'a, T>(
     }
 }
 
-/// The packets of a pcap file.
-pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
+/// The packets of a capture, and a remark on frames that were left out.
+pub(super) type Captured = (Vec<Arrival>, Option<String>);
+
+/// The packets of a pcap file between these ends.
+pub(super) fn pcap(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
     let (header, mut offset) = parsed(parse_pcap_header(bytes), bytes, 0, "file header")?;
     let frame = match (header.is_bigendian(), header.is_modified_format()) {
         (true, _) => parse_pcap_frame_be,
@@ -48,20 +51,21 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     let tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
     // The upper bits say whether frames have a checksum.
     let link = Linktype(header.network.0 & 0xffff);
-    let mut packets = Vec::new();
+    let (mut packets, mut choice) = (Vec::new(), Choice::new(ends));
     while offset < bytes.len() {
         let (packet, next) = parsed(frame(&bytes[offset..]), bytes, offset, "packet")?;
         let nanos = i128::from(packet.ts_sec) * 1_000_000_000 + i128::from(packet.ts_usec) * tick;
-        let size = size(link, packet.data, packet.origlen);
-        packets.push(Packet { nanos, size, place: offset });
+        let size = choice.length(ip_packet(link, packet.data, packet.origlen));
+        packets.extend(size.map(|size| Packet { nanos, size, place: offset }));
         offset = next;
     }
-    in_order(packets, "packet at byte")
+    Ok((in_order(packets, "packet at byte")?, choice.remark()?))
 }
 
-/// The packets of a pcapng file, of all its interfaces.
-pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
-    let (mut packets, mut interfaces, mut big_endian, mut offset) = (Vec::new(), vec![], false, 0);
+/// The packets of a pcapng file between these ends, of all its interfaces.
+pub(super) fn pcapng(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
+    let (mut packets, mut choice) = (Vec::new(), Choice::new(ends));
+    let (mut interfaces, mut big_endian, mut offset) = (vec![], false, 0);
     while offset < bytes.len() {
         let rest = &bytes[offset..];
         // Each section has its own byte order, in the third word of its header.
@@ -84,8 +88,8 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
                 let ticks = (i128::from(packet.ts_high) << 32) + i128::from(packet.ts_low);
                 let nanos =
                     ticks * 1_000_000_000 / i128::from(resolution) + i128::from(start) * 1_000_000_000;
-                let size = size(link, packet.packet_data(), packet.origlen);
-                packets.push(Packet { nanos, size, place: offset });
+                let size = choice.length(ip_packet(link, packet.packet_data(), packet.origlen));
+                packets.extend(size.map(|size| Packet { nanos, size, place: offset }));
             }
             Block::SimplePacket(_) => {
                 return Err(format!(
@@ -96,10 +100,5 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         }
         offset = next;
     }
-    in_order(packets, "packet at byte")
-}
-
-/// The size of a packet that had `length` bytes on its link.
-fn size(link: Linktype, data: &[u8], length: u32) -> u64 {
-    ip_length(link, data).unwrap_or(u64::from(length))
+    Ok((in_order(packets, "packet at byte")?, choice.remark()?))
 }

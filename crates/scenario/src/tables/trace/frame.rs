@@ -1,20 +1,35 @@
 //! The IP packet in a frame, by the type of the link on which it was captured (the registry of LINKTYPE_).
 
 use pcap_parser::Linktype;
+use std::net::IpAddr;
 
 /// The most nested frames, such as Ethernet in DOCSIS: a corrupt file may have many.
 const MOST_NESTED: u32 = 4;
 
-/// The length of the IP packet in a frame, by its own header; `None` if there is none, or too little was captured.
-pub(super) fn ip_length(link: Linktype, frame: &[u8]) -> Option<u64> {
+/// The IP packet in a frame.
+pub(super) struct IpPacket {
+    /// In bytes, without the link's header and padding.
+    pub(super) length: u64,
+    /// Its source and its destination, if they were captured.
+    pub(super) ends: Option<[IpAddr; 2]>,
+}
+
+/// The IP packet in a frame that had `size` bytes on its link; `None` if there is none, or too little was captured to tell.
+pub(super) fn ip_packet(link: Linktype, frame: &[u8], size: u32) -> Option<IpPacket> {
     let ip = on_link(link.0, frame, MOST_NESTED)?;
-    let total = match ip.first()? >> 4 {
-        4 => u64::from(word(ip, 2)?),
-        6 => Some(u64::from(word(ip, 4)?)).filter(|&payload| payload > 0)? + 40,
+    let version = ip.first()? >> 4;
+    let length = match version {
+        4 => word(ip, 2).map(u64::from),
+        6 => word(ip, 4).filter(|&payload| payload > 0).map(|payload| u64::from(payload) + 40),
         _ => return None,
     };
-    // A length of 0 is in packets that a network card was to segment.
-    Some(total).filter(|&total| total > 0)
+    // A length of 0 is in packets that a network card was to segment: they are what follows the link's header.
+    let behind = u64::from(size).saturating_sub((frame.len() - ip.len()) as u64);
+    let length = length.filter(|&length| length > 0).unwrap_or(behind);
+    let four = |at: usize| Some(IpAddr::from(*ip.get(at..)?.first_chunk::<4>()?));
+    let sixteen = |at: usize| Some(IpAddr::from(*ip.get(at..)?.first_chunk::<16>()?));
+    let ends = if version == 4 { [four(12), four(16)] } else { [sixteen(8), sixteen(24)] };
+    Some(IpPacket { length, ends: ends[0].zip(ends[1]).map(|(a, b)| [a, b]) })
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u16> {
@@ -175,6 +190,11 @@ fn behind_wireless(frame: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The length of the packet in a frame that was captured whole.
+    fn ip_length(link: Linktype, frame: &[u8]) -> Option<u64> {
+        Some(ip_packet(link, frame, frame.len() as u32)?.length)
+    }
 
     const SIZES: [u64; 4] = [40, 200, 1000, 1500];
 
