@@ -3,10 +3,11 @@
 
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::document::Document;
-use crate::source::error::{MOST_PROBLEMS, Problem, instead};
+use crate::source::error::{MOST_PROBLEMS, NEAR, Origin, Problem, VERY_NEAR, instead, nearest};
 use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
+use aqm::unit::in_base_unit;
 use std::borrow::Cow;
 
 /// An algorithm with its name as the file writes it: `fq_codel` is `fq` with certain parameters.
@@ -20,7 +21,7 @@ pub(crate) struct Algorithm {
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a Document,
     pub(crate) problems: Vec<Problem>,
-    /// What is right and may still mislead.
+    /// Sentences on how recordings were read.
     pub(crate) remarks: Vec<String>,
     unlisted: usize,
 }
@@ -41,6 +42,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn note(&mut self, problem: Problem) {
+        // `--aqm` puts one text in the place of each algorithm: its mistakes are told once.
+        let is_same =
+            |known: &Problem| (&known.origin, &known.message) == (&problem.origin, &problem.message);
+        if matches!(problem.origin, Origin::Aqm(_)) && self.problems.iter().any(is_same) {
+            return;
+        }
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(problem);
         } else {
@@ -120,10 +127,8 @@ impl<'a> Reader<'a> {
         for (key, node) in table.iter().filter(|(key, _)| !others.contains(key)) {
             let at = below(path, key);
             let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) else {
-                let known = specs.iter().map(|spec| spec.name).chain(others.iter().copied());
-                let aliases = specs.iter().flat_map(|spec| spec.aliases.iter().copied());
                 let path = if is_name(key) { at } else { below(path, &format!("{key:?}")) };
-                let message = format!("unknown key; {}", nearest(key, known, aliases));
+                let message = format!("unknown key; {}", advice(key, node, specs, others));
                 self.note(Problem::of_path(node.origin.clone(), &path, message));
                 continue;
             };
@@ -260,12 +265,33 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The nearest of the known names and aliases, or all names without the aliases.
-fn nearest<'n>(
-    key: &str,
-    known: impl Iterator<Item = &'n str> + Clone,
-    aliases: impl Iterator<Item = &'n str>,
-) -> String {
-    let near = instead(key, known.clone().chain(aliases));
-    if near.starts_with("did") { near } else { instead(key, known) }
+/// What may have been meant by an unknown key: the nearest of the known names and aliases, or a list of names. A name
+/// that is not very near must take the value: `threshold = 30` of `step` is not its `ce_threshold`, a time.
+fn advice(key: &str, node: &Node, specs: &[Spec], others: &[&str]) -> String {
+    let names = |spec: &Spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied());
+    let fitting: Vec<&Spec> = specs.iter().filter(|spec| takes(spec, node)).collect();
+    let own = || others.iter().copied();
+    let all = || specs.iter().flat_map(names).chain(own());
+    let fit = nearest(key, NEAR, fitting.iter().copied().flat_map(names).chain(own()));
+    if let Some(near) = fit.or_else(|| nearest(key, VERY_NEAR, all())) {
+        return near;
+    }
+    match &fitting[..] {
+        [only] if nearest(key, NEAR, all()).is_some() => format!("did you mean {:?}?", only.name),
+        _ => instead(key, specs.iter().map(|spec| spec.name).chain(own())),
+    }
+}
+
+/// Whether the parameter may have been meant by this value, going by its kind and its unit.
+fn takes(spec: &Spec, node: &Node) -> bool {
+    match &node.data {
+        Data::Value(Value::Integer(_) | Value::Float(_)) => matches!(spec.kind, Kind::Number | Kind::Count),
+        Data::Value(Value::Bool(_)) => spec.kind == Kind::Switch,
+        Data::Value(Value::Text(text)) => match in_base_unit(text) {
+            Some((_, unit)) => spec.unit == unit,
+            None => !matches!(spec.kind, Kind::Number | Kind::Count | Kind::Switch | Kind::Table(_)),
+        },
+        Data::Value(_) => spec.list,
+        _ => matches!(spec.kind, Kind::Algorithm | Kind::Table(_)),
+    }
 }

@@ -425,6 +425,10 @@ fn every_broken_file_gets_its_message() {
             "x.toml:4: dumbbell.loss.bad: unknown key; known: good_to_bad, bad_to_good, loss_good, loss_bad",
         ),
         (
+            with("[dumbbell]", "[dumbbell]\nchanges = [\"1 s: 1 Mbit/s\", \"5 s: 0 bit/s\"]"),
+            "x.toml:4: dumbbell.changes = \"5 s: 0 bit/s\": must have a rate in [1 kbit/s, 100 Gbit/s]: for pauses, `rates` follows a file with rates of 0",
+        ),
+        (
             with("[dumbbell]", "[dumbbell]\nchanges = [\"5 s: 1 Mbit/s\", \"5 s: 2 Mbit/s\"]"),
             "x.toml:4: dumbbell.changes = \"5 s: 2 Mbit/s\": must be in order; 5 s is not after 5 s",
         ),
@@ -592,10 +596,10 @@ fn file(name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-/// A pcap file of two Ethernet frames, of which little was captured.
+/// A pcap file of two IP packets, of which little was captured.
 fn pcap() -> Vec<u8> {
     let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for word in [0u32, 0, 65535, 1, 5, 250_000, 4, 100, 0, 6, 500_000, 4, 200, 0] {
+    for word in [0u32, 0, 65535, 101, 5, 250_000, 4, 100, 0x45, 6, 500_000, 4, 200, 0x45] {
         file.extend(word.to_le_bytes());
     }
     file

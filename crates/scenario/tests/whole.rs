@@ -386,6 +386,27 @@ fn problems_of_the_command_line_name_it() {
 }
 
 #[test]
+fn an_unknown_key_suggests_one_that_takes_the_value_and_a_mistake_of_all_links_is_told_once() {
+    let refused = |spec: &str| {
+        let mut document = parse(PARKING_LOT);
+        document.set_aqm(spec).unwrap();
+        document.check().unwrap_err().to_string()
+    };
+    let of = |spec: &str, key: &str, hint: &str| {
+        format!("--aqm {spec}: link.first.aqm.{key}: unknown key; did you mean {hint:?}?")
+    };
+    for (spec, key, hint) in [
+        // The nearest name is CeThreshold, a time.
+        ("step:threshold=30", "threshold", "k"),
+        ("step:threshold=1 ms", "threshold", "CeThreshold"),
+        ("codel:targt=5", "targt", "target"),
+        ("pi:q_rf=50", "q_rf", "q_ref"),
+    ] {
+        assert_eq!(refused(spec), of(spec, key, hint));
+    }
+}
+
+#[test]
 fn paths_that_lead_nowhere_are_refused() {
     let refused = |text: &str, path: &str| parse(text).set_text(path, "1").unwrap_err().to_string();
     assert_eq!(

@@ -209,20 +209,30 @@ pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>)
     if known.is_empty() {
         return "there is none".to_owned();
     }
-    nearest(found, known.iter().copied()).unwrap_or_else(|| {
+    nearest(found, NEAR, known.iter().copied()).unwrap_or_else(|| {
         let more = if known.len() > LISTED { ", …" } else { "" };
         format!("known: {}{more}", known[..known.len().min(LISTED)].join(", "))
     })
 }
 
-/// Suggests the nearest of the known names in place of `found`, if one is near.
-pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+/// Of this many letters of a name, one may be wrong.
+pub(crate) const NEAR: usize = 3;
+
+/// Of this many letters of a name, one may be wrong in one that is very near; of a shorter one that is near, one.
+pub(crate) const VERY_NEAR: usize = 6;
+
+/// Suggests the nearest of the known names in place of `found`, if one is as near as `share` says.
+pub(crate) fn nearest<'a>(
+    found: &str,
+    share: usize,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     let (lower, length) = (found.to_lowercase(), found.chars().count());
-    let most = length / 3;
+    let most = (length / NEAR).min((length / share).max(1));
     // A name is no nearer than the lengths are; a value may have millions of characters.
     let near = known.into_iter().filter(|name| name.chars().count().abs_diff(length) <= most);
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let (distance, name) = near.map(|name| (distance(name), name)).min()?;
+    let (distance, name) = near.map(|name| (distance(name), name)).min_by_key(|(distance, _)| *distance)?;
     (distance <= most).then(|| format!("did you mean {name:?}?"))
 }
 

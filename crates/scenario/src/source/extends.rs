@@ -2,7 +2,7 @@
 
 use crate::keys::EXTENDS;
 use crate::source::document::{Document, LONGEST, too_long};
-use crate::source::error::{Origin, Problem, Problems, nearest};
+use crate::source::error::{NEAR, Origin, Problem, Problems, nearest};
 use crate::source::file::{self, Unread};
 use crate::source::overlay::{Change, changes, over};
 use crate::source::tree::{Node, Table};
@@ -139,7 +139,7 @@ impl Library {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let near = nearest(name, self.files.keys().map(String::as_str));
+        let near = nearest(name, NEAR, self.files.keys().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!(" ({near})"));
         format!("no shipped scenario has this name{near}")
     }

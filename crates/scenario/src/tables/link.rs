@@ -244,6 +244,13 @@ impl Reader<'_> {
             let message = format!("must be in order; {} is not after {}", pair[1].at, pair[0].at);
             self.refuse(&at, Some(format!("\"{}\"", pair[1])), message);
         }
+        if let Some(change) = changes.iter().find(|change| !RATES.contains(change.rate.bits())) {
+            let [least, most] = [RATES.low, RATES.high].map(|bits| Rate::bit_per_s(bits as u64));
+            let message = format!(
+                "must have a rate in [{least}, {most}]: for pauses, `rates` follows a file with rates of 0"
+            );
+            self.refuse(&at, Some(format!("\"{change}\"")), message);
+        }
         let Some(period) = period else { return };
         let key = below(path, "changes_period");
         match changes.last() {
