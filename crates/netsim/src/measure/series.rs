@@ -137,7 +137,7 @@ impl Trips {
     }
 
     fn close(&mut self) {
-        let mean = self.sum_ns as f64 / self.count as f64 * 1e-9;
+        let mean = self.sum_ns as f64 / self.count as f64 / 1e9;
         self.means.push(if self.count > 0 { mean } else { f64::NAN });
         (self.sum_ns, self.count) = (0, 0);
     }
