@@ -320,20 +320,25 @@ class Sweep:
         order = [polars.col(name).replace_strict(places) if name == "aqm" else polars.col(name) for name in columns]
         return first.sort(*order)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return `frame` as a pandas frame.
+    def to_pandas(self, frame: polars.DataFrame | None = None) -> pandas.DataFrame:
+        """Return a frame of the sweep as one of pandas; the conversion of polars would need pyarrow.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The frame, such as `summary` or one of `differences`; by default `frame`.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each run.
+            The same rows and columns.
 
         Raises
         ------
         ImportError
             If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
         """
-        return frames.to_pandas(self.frame)
+        return frames.to_pandas(self.frame if frame is None else frame)
 
     def plot(self, x: str | None = None, y: str | Sequence[str] | None = None, figure: Figure | None = None) -> Figure:
         """Draw metrics over a parameter: a line with its 95 % interval for each discipline.
