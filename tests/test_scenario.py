@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab import Scenario, ScenarioError, shipped, sweep
+from aqmlab.execute.variants import with_discipline
 
 
 def test_values_are_seconds_and_numbers(small: Scenario) -> None:
@@ -242,3 +243,12 @@ def test_a_reverse_direction_with_a_discipline_of_its_own_gets_that_of_the_comma
     alone = Scenario.load("links/home").with_aqm("fq_codel").with_text("reverse_aqm.name", "droptail").resolved
     assert (alone["aqm"]["name"], alone["reverse_aqm"]["name"]) == ("fq_codel", "droptail")
     assert "reverse_aqm" not in Scenario.load("quickstart").with_aqm("fq_codel").resolved
+
+
+def test_the_name_of_a_discipline_means_its_defaults_also_if_it_is_the_files(tiny: Scenario) -> None:
+    own = Scenario.parse("[dumbbell]\n[aqm]\nname = 'pie'\npreset = 'linux'\ntarget = '100 ms'\n[[traffic]]\n")
+    plain = Scenario.parse("[dumbbell]\n[[traffic]]\n")
+    for chosen in (own.with_aqm("pie"), own.with_(aqm="pie"), with_discipline(own, "pie")):
+        assert chosen.resolved == plain.with_aqm("pie").resolved
+    # A target queue is kept, by any discipline that has one.
+    assert tiny.with_({"aqm.beta": 0.5, "aqm.q0": 33}).with_aqm("lred").resolved == tiny.with_aqm("lred:q0=33").resolved

@@ -56,6 +56,41 @@ def test_two_names_of_one_parameter_do_not_vary_together(tiny: Scenario) -> None
         aqmlab.sweep(tiny, {"traffic.1.count": 5, "dumbbell.delay": "1,2 ms", "traffic.long.count": "3,4"})
 
 
+@pytest.mark.parametrize(
+    ("set_path", "varied"),
+    [
+        ("traffic.long.count", "traffic.long.count"),
+        ("traffic.1.count", "traffic.long.count"),
+        ("traffic.long.count", "traffic.1.count"),
+        ("aqm.q0", "aqm.q_ref"),
+    ],
+)
+def test_what_varies_is_not_set_as_well(tiny: Scenario, set_path: str, varied: str) -> None:
+    chosen = tiny.with_aqm("pi").with_({set_path: 3})
+    message = rf"^{varied} varies, but --set {set_path}=3 sets it: omit one of them; .* --vary {varied}=VALUE"
+    with pytest.raises(ValueError, match=message):
+        aqmlab.sweep(chosen, {varied: "1,2"})
+    study = Scenario.parse(tiny.with_aqm("pi").to_toml() + f"[sweep.vary]\n{varied} = [1, 2]\n", "study.toml")
+    with pytest.raises(ValueError, match=message):
+        aqmlab.sweep(study.with_({set_path: 3}))
+
+
+def test_a_part_of_what_varies_is_not_set_and_a_whole_is_set_without_it(tiny: Scenario) -> None:
+    with pytest.raises(ValueError, match=r"traffic\.long\.tcp varies, but --set traffic\.long\.tcp\.min_rto="):
+        aqmlab.sweep(tiny.with_({"traffic.long.tcp.min_rto": "1 s"}), {"traffic.long.tcp": "rfc,linux"})
+    with pytest.raises(ValueError, match=r"dumbbell\.delay varies, but --set dumbbell="):
+        aqmlab.sweep(tiny.with_text("dumbbell", "{delay='3 ms'}"), {"dumbbell.delay": "1,2 ms"})
+    with pytest.raises(ValueError, match=r"aqm\.q_ref varies, but --aqm pi:q0=3 sets it"):
+        aqmlab.sweep(tiny, {"aqm.q_ref": "1,2"}, ["lred", "pi:q0=3"])
+    # The last of the two would undo the first, at the points whose text sets the parameter.
+    with pytest.raises(ValueError, match=r"are one parameter: let only one of them vary$"):
+        aqmlab.sweep(tiny, {"traffic.long.tcp": ["rfc", "rfc:min_rto=1 s"], "traffic.long.tcp.min_rto": ["2 s"]})
+    with pytest.raises(ValueError, match=r"or put traffic\.long\.tcp before traffic\.long\.tcp\.min_rto$"):
+        aqmlab.sweep(tiny, {"traffic.long.tcp.min_rto": ["1 s", "2 s"], "traffic.long.tcp": "rfc,linux"})
+    ordered = aqmlab.sweep(tiny, {"traffic.long.tcp": "rfc,linux", "traffic.long.tcp.min_rto": ["1 s", "2 s"]})
+    assert ordered.done == 4
+
+
 def test_a_parameter_of_no_discipline_is_an_error(tiny: Scenario) -> None:
     with pytest.raises(ValueError, match="none of pi, droptail has beta"):
         aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])

@@ -340,6 +340,11 @@ def test_the_warm_up_is_found_in_the_series() -> None:
     assert result.metrics["queue_mean"] == pytest.approx(99, abs=1)
 
 
+def test_a_warm_up_that_is_replaced_may_be_longer_than_the_run() -> None:
+    found = aqmlab.run(FILLING.with_(warmup="1 h"), warmup="auto")
+    assert found.scenario == aqmlab.run(FILLING, warmup="auto").scenario
+
+
 def test_disciplines_have_the_warm_up_of_the_slowest(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     ends = {"lred": 2.0, "droptail": 2.5}
     monkeypatch.setattr(warmup, "warmups", lambda result: {"queue": ends[result.scenario.aqm]})
@@ -404,6 +409,9 @@ def test_a_scenario_without_randomness_is_pointed_out(quick_cli: Cli) -> None:
         (["--until", "goodput ±1 %", "--long-run", "--engine", "linux"], "Invalid value for --long-run"),
         (["--warmup", "2 s"], "2 s: must be auto; set a time with --set warmup='2 s'"),
         (["--warmup", "auto", "--set", "traffic.long.start=4 s"], "Invalid value for --warmup: warmup = 'auto'"),
+        (["--warmup", "auto", "--set", "warmup=1 s"], "warmup=1 s: --warmup sets it too: omit one of them"),
+        (["--seed", "0", "--set", "seed=2"], "seed=2: --seed sets it too: omit one of them"),
+        (["--flows", "--set", "record.flows=false"], "record.flows=false: --flows sets it too: omit one of them"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

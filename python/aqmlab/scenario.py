@@ -179,8 +179,9 @@ class Scenario:
         Parameters
         ----------
         spec : str or class
-            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults. A class of one's own,
-            a subclass of `AQM` in a file, is named ``FILE:CLASS``, or stands for itself.
+            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults, whatever the scenario
+            has, but its target queue (q0) is kept. A class of one's own, a subclass of `AQM` in a file, is named
+            ``FILE:CLASS``, or stands for itself.
 
         Returns
         -------

@@ -463,7 +463,7 @@ impl<P: Probe> Simulation<P> {
             if let Some(aqm_queue) =
                 link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none())
             {
-                aqm_queue.end_warmup(now);
+                aqm_queue.end_warmup(now, &link.wire);
             }
         }
         self.network.watch.goes_on(self.endpoints.flows.len());

@@ -113,6 +113,37 @@ fn a_link_carries_what_it_did_in_its_recording() {
 }
 
 #[test]
+fn of_a_packet_at_an_end_of_the_window_counts_what_a_recorded_link_sent_within() {
+    // 1 Mbit/s until 0.4 s, nothing until 1.2 s, then 0.5 Mbit/s. Always a packet is in transmission.
+    let content = "time,rate_kbps\n0,1000\n0.4,0\n1.2,500\n5,500\n";
+    for clock in ["integer", "double"] {
+        for (from, to, bits) in [
+            ("0.5 s", "1 s", 0.0),
+            ("0.3 s", "1 s", 100e3),
+            ("0.5 s", "1.4 s", 100e3),
+            ("0.3 s", "2.4 s", 700e3),
+        ] {
+            // Less than a packet comes before the pause, so that it is in transmission when the pause begins.
+            let keys = format!("duration = \"{to}\"\nwarmup = \"{from}\"\nclock = \"{clock}\"");
+            let traffic =
+                "[[traffic]]\nname = \"a\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"1472 B\"\n";
+            let text = recorded("straddles", content, &keys, traffic);
+            let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap();
+            let window = (scenario.general.duration.nanos() - scenario.general.warmup.nanos()) as f64 * 1e-9;
+            let mut simulation = Simulation::new(scenario, 1, ());
+            simulation.advance(simulation.end());
+            let results = simulation.results();
+            let (link, class) = (results.metrics.link, &results.classes["a"].traffic);
+            let sent = link.traffic.throughput * window;
+            assert!((sent - bits).abs() < 1e-2, "{clock}, {from} to {to}: {sent} bits, not {bits}");
+            assert_eq!(class.throughput, link.traffic.throughput);
+            assert_eq!(link.utilisation, if bits == 0.0 { 0.0 } else { 1.0 }, "{clock}, {from} to {to}");
+            assert_eq!(simulation.violations(), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
 fn a_packet_waits_until_a_pause_of_its_recording_is_over() {
     // A packet of 1500 bytes is sent to the half when the pause of 3 s begins, and takes 1 ms at either side.
     let content = "time,rate_mbps\n0,6\n1,0\n4,6\n5,6\n";

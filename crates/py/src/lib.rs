@@ -147,6 +147,11 @@ impl Scenario {
         self.changed(|document| document.set_aqm(spec))
     }
 
+    /// The earlier `--set` or `--aqm` of which setting `path` would replace a value.
+    fn replaced(&self, path: &str) -> Option<String> {
+        self.document.replaced(path)
+    }
+
     fn check(&self) -> PyResult<()> {
         self.checked().map(|_| ())
     }

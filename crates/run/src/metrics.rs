@@ -89,8 +89,9 @@ metrics! {
         #[serde(flatten)]
         traffic: TrafficMetrics;
         /// Bits sent / bits that the link could have sent: the bits sent, plus the idle time multiplied by the link's rate
-        /// at each moment. A packet in transmission when the rate changes keeps its rate to the end; at an end of the
-        /// window, the part of a packet within the window counts.
+        /// at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the rates are
+        /// recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the window, the
+        /// bits sent within the window count.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.

@@ -358,6 +358,73 @@ fn a_new_algorithm_replaces_the_old_one_whole_and_in_a_graph_every_one() {
 }
 
 #[test]
+fn an_algorithm_of_the_files_name_has_its_defaults_too() {
+    let of = |table: &str| {
+        let mut document = parse(&EXP1.replace("[aqm]\nname = \"lred\"\nq0 = 100", table));
+        document.set_aqm("pie").unwrap();
+        check(&document).links[0].aqm.clone()
+    };
+    let file = "[aqm]\nname = \"pie\"\npreset = \"linux\"\ntarget = \"100 ms\"";
+    assert_eq!(of(file), AnyParams::of("pie"));
+    assert_eq!(of(file), of("[aqm]\nname = \"codel\""));
+}
+
+#[test]
+fn a_setting_that_another_would_replace_is_found_by_whatever_name() {
+    let replaced = |text: &str, aqm: &str, first: (&str, &str), path: &str| {
+        let mut document = parse(text);
+        if !aqm.is_empty() {
+            document.set_aqm(aqm).unwrap();
+        }
+        if !first.0.is_empty() {
+            document.set_text(first.0, first.1).unwrap();
+        }
+        document.replaced(path)
+    };
+    let none = ("", "");
+    for (text, aqm, first, path, found) in [
+        (EXP1, "", none, "traffic.long.count", None),
+        (EXP1, "", ("traffic.long.count", "3"), "traffic.long.count", Some("--set traffic.long.count=3")),
+        (EXP1, "", ("traffic.1.count", "3"), "traffic.long.count", Some("--set traffic.1.count=3")),
+        (EXP1, "", ("traffic.1.count", "3"), "traffic.long.tcp.min_rto", None),
+        // The whole and a part of it.
+        (
+            EXP1,
+            "",
+            ("traffic.long.tcp.min_rto", "1 s"),
+            "traffic.long.tcp",
+            Some("--set traffic.long.tcp.min_rto=1 s"),
+        ),
+        (EXP1, "", ("traffic.long.tcp", "rfc"), "traffic.long.tcp.min_rto", None),
+        (
+            EXP1,
+            "",
+            ("traffic.long.tcp", "rfc:min_rto=1 s"),
+            "traffic.long.tcp.min_rto",
+            Some("--set traffic.long.tcp=rfc:min_rto=1 s"),
+        ),
+        (
+            EXP1,
+            "",
+            ("dumbbell", "{rate='5 Mbit/s'}"),
+            "dumbbell.rate",
+            Some("--set dumbbell={rate='5 Mbit/s'}"),
+        ),
+        (EXP1, "", ("dumbbell", "{rate='5 Mbit/s'}"), "dumbbell.buffer", None),
+        // Two names of a parameter, and one that many links share.
+        (EXP1, "pi", ("aqm.q0", "3"), "aqm.q_ref", Some("--set aqm.q0=3")),
+        (PARKING_LOT, "", ("aqm.q0", "3"), "link.second.aqm.q_ref", Some("--set aqm.q0=3")),
+        (EXP1, "pi:q0=3", none, "aqm.q_ref", Some("--aqm pi:q0=3")),
+        (EXP1, "pi:q0=3", none, "aqm.a", None),
+        // What is set everywhere may be otherwise at one place.
+        (PARKING_LOT, "pi:q0=3", none, "link.second.aqm.q_ref", None),
+        (EXP1, "", ("sweep.vary.aqm.q0", "1,2"), "sweep.vary.aqm.q0", Some("--set sweep.vary.aqm.q0=1,2")),
+    ] {
+        assert_eq!(replaced(text, aqm, first, path).as_deref(), found, "{aqm} {first:?} {path}");
+    }
+}
+
+#[test]
 fn problems_of_the_command_line_name_it() {
     assert_eq!(
         problems(EXP1, &[("aqm.beta", "-1")]),

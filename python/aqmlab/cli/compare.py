@@ -54,8 +54,9 @@ def compare(
     With several engines --aqm may be omitted: the discipline is then that of the file. An engine that cannot perform
     the scenario is left out, with a warning. A discipline of Linux, kernel:WORDS, runs on the linux engine only.
 
-    A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
-    aqm.KEY=VALUE applies to every discipline that has KEY.
+    The parameters of each discipline are its defaults and those of its SPEC, not those of the file, but a target queue
+    set in the file (q0) is kept for every discipline that has one, unless its SPEC sets another. --set aqm.KEY=VALUE
+    applies to every discipline that has KEY and whose SPEC does not set it.
 
     The differences between the disciplines are taken seed by seed, with 95 % intervals if there are several seeds.
 
@@ -73,7 +74,10 @@ def compare(
     formats = options.chosen_formats(figure_format, out)
     if not aqm and len(chosen_engines) == 1:
         raise typer.BadParameter("nothing to compare: give --aqm, or several --engines", param_hint="--aqm")
-    base = seeded(scenario, seed, seeds)
+    scenarios.refuse_both(
+        set_, {"seed": ("--seed", seed), "warmup": ("--warmup", warmup), "record.flows": ("--flows", flows)}
+    )
+    base = seeded(scenario, seed, seeds, warmup)
     try:
         specs = spelled_out(aqm or ())
     except ValueError as error:

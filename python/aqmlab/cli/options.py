@@ -24,7 +24,8 @@ def aqms(help: str) -> Any:
         "--aqm",
         metavar="SPEC",
         autocompletion=completion.aqm,
-        help=f"{help}: NAME, NAME:KEY=VALUE,… or all; on the linux engine also kernel:WORDS, one of Linux. Repeatable.",
+        help=f"{help}: NAME, NAME:KEY=VALUE,… or all; on the linux engine also kernel:WORDS, one of Linux. Parameters "
+        "have their defaults, not those of the file. Repeatable.",
     )
 
 
@@ -128,8 +129,9 @@ Aqm = Annotated[
         metavar="SPEC",
         autocompletion=completion.aqm,
         help="Replace the queue discipline of the file, also that of the reverse direction if it has one: NAME or "
-        "NAME:KEY=VALUE,…. --set reverse_aqm.name=NAME sets that alone. A target queue set in the file is "
-        "kept unless SPEC sets another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
+        "NAME:KEY=VALUE,…. --set reverse_aqm.name=NAME sets that alone. Parameters have their defaults, also if the "
+        "file's discipline has this NAME; only a target queue set in the file (q0) is kept, unless SPEC sets "
+        "another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
     ),
 ]
 Settings = Annotated[
@@ -138,7 +140,7 @@ Settings = Annotated[
         "--set",
         metavar="PATH=VALUE",
         autocompletion=completion.setting,
-        help="Change a value of the scenario: traffic.long.count=100. Repeatable.",
+        help="Change a value of the scenario: traffic.long.count=100. Repeatable, but each value is set once.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Run once, with this seed.")]

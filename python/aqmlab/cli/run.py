@@ -165,7 +165,10 @@ def run(
     from aqmlab.results.result import KERNEL
 
     formats = options.chosen_formats(figure_format, out)
-    base = scenarios.seeded(scenario, seed, seeds)
+    scenarios.refuse_both(
+        set_, {"seed": ("--seed", seed), "warmup": ("--warmup", warmup), "record.flows": ("--flows", flows)}
+    )
+    base = scenarios.seeded(scenario, seed, seeds, warmup)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     choice = scenarios.choice(chosen, links, classes, metrics)
     if flows:

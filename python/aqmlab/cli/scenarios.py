@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -29,12 +29,22 @@ def loaded(name: str) -> Scenario:
         raise ScenarioError("<stdin>: not UTF-8 text: save it as UTF-8") from None
 
 
-def seeded(name: str, seed: int | None, seeds: int | None) -> Scenario:
-    """Load a scenario and set its seed; refuse ``--seed`` with ``--seeds``."""
+def seeded(name: str, seed: int | None, seeds: int | None, warmup: str | None = None) -> Scenario:
+    """Load a scenario and set its seed; refuse ``--seed`` with ``--seeds``. A warm-up to be found replaces its own."""
+    from aqmlab.execute.warmup import replaced
+
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")
-    scenario = loaded(name)
+    scenario = replaced(loaded(name), warmup)
     return scenario if seed is None else scenario.with_(seed=seed)
+
+
+def refuse_both(settings: Sequence[str] | None, options: Mapping[str, tuple[str, object]]) -> None:
+    """Refuse a setting of a path that an option sets as well, given the option of each path and its value."""
+    for setting in settings or ():
+        option, value = options.get(setting.partition("=")[0].strip(), ("", None))
+        if value is not None and value is not False:
+            raise typer.BadParameter(f"{setting}: {option} sets it too: omit one of them", param_hint="--set")
 
 
 def changed(scenario: Scenario, aqm: str | None, settings: Sequence[str] | None) -> Scenario:
@@ -43,8 +53,16 @@ def changed(scenario: Scenario, aqm: str | None, settings: Sequence[str] | None)
 
 
 def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
-    """Apply the ``PATH=VALUE`` settings of ``--set`` to a scenario; the result is not yet checked."""
+    """Apply the ``PATH=VALUE`` settings of ``--set`` to a scenario; the result is not yet checked.
+
+    Refuse one that would replace, in part or whole, what an earlier one or ``--aqm`` sets.
+    """
     for path, text in pairs(settings, "--set", "VALUE").items():
+        if earlier := scenario.core.replaced(path):
+            problem = f"{path}={text}: would replace what {earlier} sets: omit one of them"
+            if earlier.startswith(f"--set {path}."):
+                problem += f", or give {path} first"
+            raise typer.BadParameter(problem, param_hint="--set")
         scenario = scenario.with_text(path, text.strip())
     return scenario
 

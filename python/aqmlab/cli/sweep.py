@@ -12,7 +12,7 @@ import typer
 
 from aqmlab.cli import completion, options, scenarios
 from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder
-from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
+from aqmlab.cli.scenarios import STDIN, loaded, pairs, refuse_both, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
@@ -87,6 +87,13 @@ def sweep(
     from aqmlab.sweeps.runner import sweep as simulated
 
     options.require_jobs_or_cluster(jobs, cluster)
+    varied = dict(pairs(vary, "--vary", "VALUES"))
+    choices = {"seeds": seeds, "method": method, "samples": samples, "sample_seed": sample_seed, "aqm": aqm}
+    refuse_both(
+        set_,
+        {f"sweep.{key}": (f"--{key.replace('_', '-')}", value) for key, value in choices.items()}
+        | {f"sweep.vary.{path}": ("--vary", True) for path in varied},
+    )
     base = _with_settings(loaded(scenario), aqm, set_)
     choice = scenarios.choice(base, links, classes, metrics)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
@@ -102,7 +109,7 @@ def sweep(
             with progress_bar(bar.text) as show:
                 result = simulated(
                     base,
-                    dict(pairs(vary, "--vary", "VALUES")),
+                    varied,
                     aqm or None,
                     seeds,
                     method=method and method.value,

@@ -12,7 +12,7 @@ from aqmlab.execute.glance import Glance
 from aqmlab.execute.stages import Until, reached
 from aqmlab.execute.until import Looks
 from aqmlab.execute.variants import labelled, with_discipline
-from aqmlab.execute.warmup import AUTO, PILOTS, settled
+from aqmlab.execute.warmup import AUTO, PILOTS, replaced, settled
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, PACKET, Result
 from aqmlab.scenario import Scenario, by_algorithm, disciplines
@@ -88,6 +88,7 @@ def run(
         If the user presses Ctrl-C; it carries the finished runs.
     """
     require_scenario(scenario)
+    scenario = replaced(scenario, warmup)
     label = scenario.aqm
     asked = Until.of(until, seeds, most_seeds, within, long_run)
     engines = [Engine.parse(engine)]
@@ -168,6 +169,7 @@ def compare(
         If the user presses Ctrl-C; it carries the finished runs.
     """
     require_scenario(scenario)
+    scenario = replaced(scenario, warmup)
     chosen = different(engines)
     if aqms is None and len(chosen) == 1:
         raise ValueError("nothing to compare: give aqms, or several engines")

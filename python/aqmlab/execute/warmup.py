@@ -41,6 +41,11 @@ _LENGTHS = (1, 2, 4)
 """The lengths of the pilot runs, over that of the scenario: where no end is found, a longer run may tell."""
 
 
+def replaced(scenario: Scenario, warmup: str | None) -> Scenario:
+    """Return the scenario without its own warm-up, of whatever length, if another is to be found."""
+    return scenario if warmup is None else scenario.with_(warmup="0 s")
+
+
 def pilot(scenario: Scenario, length: int) -> Scenario:
     """Return the scenario of a pilot run: all of it is recorded."""
     duration = f"{scenario.duration * length:.9f} s"

@@ -26,7 +26,7 @@ from aqmlab.sweeps.plans import keep, kept
 from aqmlab.sweeps.pool import Errors, Pool, Stock
 from aqmlab.sweeps.result import Failure, Sweep, parameters
 from aqmlab.sweeps.store import Store, together
-from aqmlab.sweeps.study import Plan, Study, study
+from aqmlab.sweeps.study import Plan, Study, require_unset, study
 from aqmlab.sweeps.table import SLICE, RunTable, joined
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def sweep(
         If the user presses Ctrl-C; it carries the finished runs, which are also in the store.
     """
     wanted = study(scenario, vary, aqms, seeds, method, samples, sample_seed, engine=Engine.parse(engine))
+    require_unset(wanted)
     with ExitStack() as stack:
         if store is None:
             store = Path(out) / "store" if out else stack.enter_context(tempfile.TemporaryDirectory())

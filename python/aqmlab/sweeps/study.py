@@ -217,30 +217,37 @@ def _pinned(variant: Scenario) -> Scenario:
     return variant  # its problems are reported with the points
 
 
+def require_unset(wanted: Study) -> None:
+    """Raise ValueError for a parameter that varies although a setting or the text of a discipline sets it.
+
+    That would have no effect, and a label would be wrong.
+    """
+    for variant in wanted.variants.values():
+        for path in wanted.design.paths:
+            if _is_for(path, variant) and (earlier := variant.core.replaced(path)):
+                one = f"for one value at all points, vary it over that one: --vary {path}=VALUE"
+                raise ValueError(f"{path} varies, but {earlier} sets it: omit one of them; {one}")
+
+
 def _require_different(points: Design, variant: Scenario) -> None:
     """Raise ValueError for two names of one parameter: the last would take effect, and labels would be wrong."""
     paths = [path for path in points.paths if _is_for(path, variant)]
-    changed: dict[frozenset[str], str] = {}
-    for path in paths if len(paths) > 1 else ():
-        index = points.paths.index(path)
-        values = dict.fromkeys(point[index] for point in points.points)
-        documents = [variant.resolved]
-        for value in list(values)[:2]:
+    bare = Scenario.parse(variant.to_toml()).core if len(paths) > 1 else variant.core
+    for place, path in enumerate(paths):
+        for other in paths[:place]:
+            if any(core.replaced(path) for core in _with_values(bare, points, other)):
+                order = f", or put {path} before {other}" if other.startswith(f"{path}.") else ""
+                raise ValueError(f"{other} and {path} are one parameter: let only one of them vary{order}")
+
+
+def _with_values(core: _core.Scenario, points: Design, path: str) -> Iterator[_core.Scenario]:
+    """Yield a scenario with the first value of a varying parameter, and with those that set several parameters."""
+    index = points.paths.index(path)
+    values = dict.fromkeys(point[index] for point in points.points)
+    for place, value in enumerate(values):
+        if place == 0 or (isinstance(value, str) and "=" in value):
             with suppress(_core.ScenarioError):
-                documents.append(variant.with_({path: value}).resolved)
-        leaves = [frozenset(_leaves(document)) for document in documents]
-        places = frozenset(place for some in leaves for place, _ in some ^ leaves[0])
-        if places and changed.setdefault(places, path) != path:
-            raise ValueError(f"{changed[places]} and {path} are one parameter: let only one of them vary")
-
-
-def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the place of every value in a document, and the value's repr."""
-    if isinstance(document, dict | list):
-        for key, inside in document.items() if isinstance(document, dict) else enumerate(document):
-            yield from _leaves(inside, f"{place}.{key}")
-    else:
-        yield place, repr(document)
+                yield core.with_value(path, value)
 
 
 def _is_for(path: str, variant: Scenario) -> bool:

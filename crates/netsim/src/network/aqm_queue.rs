@@ -8,6 +8,7 @@ use crate::measure::occupancy::Occupancy;
 use crate::measure::probe::Owner;
 use crate::measure::settling::QueueSettling;
 use crate::network::ahead::Due;
+use crate::network::link::Wire;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::unit::{Rate, Span, Time};
@@ -179,21 +180,20 @@ impl AqmQueue {
         bits + Span::ns(ns + waiting).secs() * rate.bits()
     }
 
-    /// Bits of the packet in transmission that are still to be sent at `now`; 0 without a packet.
-    pub(crate) fn unsent(&self, now: Time) -> f64 {
-        let left = self.sent.since(now).nanos();
-        if left == 0 {
+    /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet.
+    pub(crate) fn unsent(&self, now: Time, wire: &Wire) -> f64 {
+        if self.sent <= now {
             return 0.0;
         }
-        let part = left as f64 / (self.sent - self.began).nanos() as f64;
+        let part = wire.work(now, self.sent) / wire.work(self.began, self.sent);
         part * 8.0 * f64::from(self.sending_bytes)
     }
 
-    /// Starts the statistics at `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time) {
+    /// Starts the statistics of the queue in front of `wire` at `now`.
+    pub(crate) fn end_warmup(&mut self, now: Time, wire: &Wire) {
         self.note_length(now);
         self.occupancy.reset(now);
-        self.unsent_at_warmup = (self.unsent(now), self.sending);
+        self.unsent_at_warmup = (self.unsent(now, wire), self.sending);
         self.idle = Idle { since: now.max(self.sent), ..Idle::default() };
         self.queue.begin_window();
         self.at_warmup.copy_from_slice(self.queue.counts());

@@ -122,6 +122,15 @@ impl Wire {
         self.last.0 = 0;
     }
 
+    /// The work on a packet between two times of its transmission, for its share of the work between two others: the
+    /// time at a constant rate, the bits if a recording has the rates.
+    pub(crate) fn work(&self, from: Time, to: Time) -> f64 {
+        match &self.recorded {
+            None => (to - from).nanos() as f64,
+            Some(link) => link.capacity(from - Time::ZERO, to - Time::ZERO),
+        }
+    }
+
     /// The bytes that a packet of `size` bytes takes on the wire.
     pub(crate) fn length(&self, size: u32) -> u32 {
         let bytes = size + self.overhead;

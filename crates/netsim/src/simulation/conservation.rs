@@ -2,6 +2,8 @@
 
 use super::Simulation;
 use crate::measure::probe::Probe;
+use aqm::unit::{Rate, Span};
+use scenario::model::Link;
 
 impl<P: Probe> Simulation<P> {
     /// The violations of conservation in the run, which must be over, one sentence each; none in a correct run.
@@ -32,17 +34,34 @@ impl<P: Probe> Simulation<P> {
         let mut found = ledger.clone().violations(&network.links, clock, network.end, &links, &classes);
         let results = self.results();
         found.extend(results.violations());
-        let general = &self.scenario.general;
-        for link in self.scenario.links.iter().filter(|link| link.changes.is_empty()) {
+        let (from, to) = (self.scenario.general.warmup, self.scenario.general.duration);
+        for link in &self.scenario.links {
             let Some(metrics) = results.links.get(&link.name) else { continue };
-            let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
+            let seconds = (to.nanos() - from.nanos()) as f64 * 1e-9;
             // The window's ends are whole nanoseconds.
-            let most = link.capacity(general.warmup, general.duration) + 2e-9 * link.rate.bits();
+            let highest = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::max);
+            let most = link.capacity(from, to) + 2e-9 * highest.bits() + self.beyond(link);
             if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
                 found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
             }
         }
         found
+    }
+
+    /// Bits that a link may send in the window beyond what its rates allow: where they are not a recording, a packet
+    /// keeps the rate at which its transmission began.
+    fn beyond(&self, link: &Link) -> f64 {
+        if link.recorded {
+            return 0.0;
+        }
+        let general = &self.scenario.general;
+        let next = |at: &Span| link.next_change(*at).filter(|at| *at < general.duration);
+        // That before the window may be in its first packet.
+        let changes = std::iter::successors(Some(Span::ZERO), next).skip(1);
+        let within = changes.filter(|at| *at > general.warmup).count() + 1;
+        let packet = self.scenario.traffic.iter().map(|traffic| traffic.packet_size.0).max().unwrap_or(0);
+        let packets = if link.changes.is_empty() { 0 } else { within as u64 };
+        8.0 * (packets * (packet + link.overhead.0)) as f64
     }
 
     /// Where receivers count more than was delivered to them, a sentence each.
@@ -66,7 +85,7 @@ impl<P: Probe> Simulation<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm::unit::{Rate, Span, Time};
+    use aqm::unit::Time;
 
     /// A run that is over and sound, with losses of every kind.
     fn finished() -> Simulation<()> {

@@ -11,7 +11,6 @@ use aqm::unit::{Span, Time};
 use aqm::{AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use run::Results;
 use scenario::Scenario;
-use scenario::model::Link;
 use std::sync::LazyLock;
 
 /// What an agent does to the packets that it selects.
@@ -223,7 +222,8 @@ impl Control {
         let queue = &measured.aqm_queue.as_deref().expect("as before").queue;
         let counts = now.counts.since(&before.counts);
         let seconds = now.time.since(before.time).secs();
-        let capacity = capacity(&self.run.scenario.links[observed], before.time, now.time);
+        let [from, to] = [before, now].map(|counters| counters.time - Time::ZERO);
+        let capacity = self.run.scenario.links[observed].capacity(from, to);
         let sent = counts.departed_bytes as f64 * 8.0 + before.unsent - now.unsent;
         let rate = measured.wire.rate.bits();
         let bytes = queue.backlog(0).bytes as f64;
@@ -257,28 +257,16 @@ impl Control {
 
     /// The counters at `time`, which the run has reached.
     fn counters(&self, time: Time) -> Counters {
-        let aqm_queue = self.run.network.links[self.run.scenario.observed].aqm_queue.as_deref();
-        let aqm_queue = aqm_queue.expect("a checked scenario observes a measured link");
+        let link = &self.run.network.links[self.run.scenario.observed];
+        let aqm_queue = link.aqm_queue.as_deref().expect("a checked scenario observes a measured link");
         Counters {
             time,
             counts: sum(aqm_queue.queue.counts()),
             area: aqm_queue.occupancy.area_until(time),
             waited_ns: aqm_queue.delays.iter().map(Delays::total_ns).sum(),
-            unsent: aqm_queue.unsent(time),
+            unsent: aqm_queue.unsent(time, &link.wire),
         }
     }
-}
-
-/// The bits that a link can send between two times.
-fn capacity(link: &Link, from: Time, to: Time) -> f64 {
-    let (mut at, to) = (Span::ns(from.nanos()), Span::ns(to.nanos()));
-    let mut bits = 0.0;
-    while at < to {
-        let next = link.next_change(at).map_or(to, |change| change.min(to));
-        bits += link.rate_at(at).bits() * Span::ns(next.nanos() - at.nanos()).secs();
-        at = next;
-    }
-    bits
 }
 
 /// The parameter of the algorithm that an agent steers: whether it marks.

@@ -8,6 +8,7 @@ use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::link::Wire;
 use aqm::queue::Counts;
 use aqm::unit::Span;
 use run::results::{
@@ -96,7 +97,10 @@ impl<P: Probe> Simulation<P> {
             let name = &said.name;
             let named = if aqm_queue.lanes_are_new { &[] } else { said.lanes() };
             for (lane, of_lane) in named.iter().enumerate() {
-                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
+                lanes.insert(
+                    format!("{name}.{of_lane}"),
+                    self.lane_metrics(&link.wire, aqm_queue, lane, seconds),
+                );
             }
             let own = aqm_queue.own();
             if !own.is_empty() {
@@ -199,7 +203,7 @@ impl<P: Probe> Simulation<P> {
         aqm_queue.delays.iter().for_each(|class| delays.add(class));
         let occupancy = aqm_queue.occupancy.summary();
         let link = &self.network.links[i];
-        let sent = self.bits_sent(aqm_queue, &counts, |_| true);
+        let sent = self.bits_sent(&link.wire, aqm_queue, &counts, |_| true);
         let idle = aqm_queue.idle_bits(self.end, link.wire.rate);
         // Bytes of frames are not sent from the queue, but the time that they take is not idle.
         let said = &self.scenario.links[i];
@@ -228,11 +232,11 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn lane_metrics(&self, aqm_queue: &AqmQueue, lane: usize, seconds: f64) -> LaneMetrics {
+    fn lane_metrics(&self, wire: &Wire, aqm_queue: &AqmQueue, lane: usize, seconds: f64) -> LaneMetrics {
         let meter = &aqm_queue.meters[lane];
         let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
-        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.lane == lane);
+        let sent = self.bits_sent(wire, aqm_queue, &counts, |owner| owner.lane == lane);
         let traffic = traffic_metrics(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -246,16 +250,24 @@ impl<P: Probe> Simulation<P> {
     /// Bits sent within the window for the packets that `counts` covers and the owners that `belongs` selects. Packets are
     /// counted when their transmission begins: for the packet that straddles the start of the window, the part within is
     /// added; for the packet at the end, the part beyond is subtracted.
-    fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
+    fn bits_sent(
+        &self,
+        wire: &Wire,
+        aqm_queue: &AqmQueue,
+        counts: &Counts,
+        belongs: impl Fn(Owner) -> bool,
+    ) -> f64 {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
-        let straddling = counted(unsent, owner) - counted(aqm_queue.unsent(self.end), aqm_queue.sending);
+        let straddling =
+            counted(unsent, owner) - counted(aqm_queue.unsent(self.end, wire), aqm_queue.sending);
         counts.departed_bytes as f64 * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
-        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
+        let wire = &self.network.links[self.scenario.observed].wire;
+        let sent = self.bits_sent(wire, aqm_queue, &counts, |owner| owner.class == class);
         let traffic = traffic_metrics(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;

@@ -1,14 +1,14 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, RECORDED, SWEEP, name_key};
+use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, RECORDED, SWEEP, VARY, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::extends::Library;
-use crate::source::target::kept;
+use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
 use aqm::foreign;
 use aqm::params::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{self, PathBuf};
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ impl Document {
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, and of its reverse direction
-    /// if the file gives it one; without a `[dumbbell]`, that of every link that has one. If the file has the same algorithm, its other parameters are
-    /// kept; if another, its target queue length is kept, unless the new algorithm sets one.
+    /// if the file gives it one; without a `[dumbbell]`, that of every link that has one. Parameters that `text` does not
+    /// set have their defaults; but a target queue length of the file is kept.
     ///
     /// # Errors
     /// If `text` is not of this form, too long or too deeply nested, or no link has an algorithm to replace.
@@ -105,6 +105,19 @@ impl Document {
         }
         let message = "no link has an aqm to replace; give one an `aqm` in the file".to_owned();
         if replaced { Ok(()) } else { Err(Problem::of_value(origin, "link", None, message)) }
+    }
+
+    /// The earlier setting, as `--set PATH=VALUE` or `--aqm SPEC`, of which setting `path` would replace a value, by whatever
+    /// name; `None` if there is none. What `--aqm` sets everywhere may be replaced at one place.
+    #[must_use]
+    pub fn replaced(&self, path: &str) -> Option<String> {
+        let mut changed = self.clone();
+        changed.put(path, Node::new(Origin::File(self.name.clone()), Data::Value(Value::Bool(true)))).ok()?;
+        let (before, after) = (settings(&self.root), settings(&changed.root));
+        let everywhere = path.split('.').next() == Some("aqm");
+        let counts = |origin: &Origin| everywhere || !matches!(origin, Origin::Aqm(_));
+        let lost = |(origin, values): &(&Origin, &u32)| counts(origin) && after.get(origin) < Some(values);
+        before.iter().filter(lost).map(|(origin, _)| origin.to_string()).min()
     }
 
     /// Whether the network consists of `[[link]]`s only, to whose algorithms a change of `aqm` applies.
@@ -147,6 +160,13 @@ impl Document {
             && self.is_graph()
         {
             return self.put_in_every_algorithm(rest, &node);
+        }
+        if let [SWEEP, VARY, rest @ ..] = &keys[..]
+            && !rest.is_empty()
+        {
+            // The path of what varies is one key or several.
+            forget(&mut self.root, path);
+            return descend(&mut self.root, "", &[SWEEP, VARY, &rest.join(".")], node);
         }
         if !LISTS.contains(&keys[0]) {
             return descend(&mut self.root, "", &keys, node);
@@ -298,6 +318,32 @@ impl Document {
     }
 }
 
+/// How many values each setting of the command line has set.
+fn settings(root: &Table) -> HashMap<Origin, u32> {
+    fn count(key: &str, node: &Node, found: &mut HashMap<Origin, u32>) {
+        if let Some(table) = node.expanded(key) {
+            table.iter().for_each(|(key, inside)| count(key, inside, found));
+        } else if !node.entries().is_empty() {
+            node.entries().iter().for_each(|entry| count("", entry, found));
+        } else if matches!(node.origin, Origin::Set(_) | Origin::Aqm(_)) {
+            *found.entry(node.origin.clone()).or_default() += 1;
+        }
+    }
+    let mut found = HashMap::new();
+    root.iter().for_each(|(key, node)| count(key, node, &mut found));
+    found
+}
+
+/// Removes the value at the dotted `path`, however the path is divided into keys.
+fn forget(table: &mut Table, path: &str) {
+    table.remove(path);
+    for (dot, _) in path.match_indices('.') {
+        if let Some(Node { data: Data::Table(inside), .. }) = table.get_mut(&path[..dot]) {
+            forget(inside, &path[dot + 1..]);
+        }
+    }
+}
+
 /// Refuses a text that is too long for a scenario.
 fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
     let (Origin::Set(written) | Origin::Aqm(written)) = origin else { return Ok(()) };
@@ -324,7 +370,9 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
     let [key, rest @ ..] = keys else { return Ok(()) };
     let at = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
     if rest.is_empty() {
-        forget_synonyms(table, path, key);
+        if name_key(path.rsplit('.').next().unwrap_or_default(), "") == Some("name") {
+            forget_synonyms(table, key);
+        }
         table.insert(key, node);
         return Ok(());
     }
@@ -343,18 +391,6 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
         _ => {
             let message = format!("not a table, it has no key {:?}", rest[0]);
             Err(Problem { found: child.shown(), ..Problem::of_path(node.origin, &at, message) })
-        }
-    }
-}
-
-/// Removes other names of the parameter `key` from an algorithm's table: the last setting counts.
-fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
-    let last = path.rsplit('.').next().unwrap_or_default();
-    let Some(algorithm) = table.text("name").filter(|_| name_key(last, "") == Some("name")) else { return };
-    let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());
-    if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
-        for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {
-            table.remove(name);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Where a value comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
     /// A file as a whole.
     File(Arc<str>),

@@ -1,7 +1,7 @@
 //! Laying the keys of a file over those of the file that it extends, and the difference that this makes.
 
 use crate::keys::{LISTS, SWEEP, VARY, below, name_key};
-use crate::source::target::kept;
+use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels};
 use std::collections::HashMap;
 
@@ -34,13 +34,17 @@ fn algorithm(old: &Node, base: &Table, mut own: Table) -> Table {
     if let (None, Some(name)) = (own.get("name"), base.get("name")) {
         own.insert("name", name.clone());
     }
-    if own.text("name") == base.text("name") && own.get("preset").is_none() {
-        own = own.map(|key, node| match base.get(key) {
-            Some(old) => merged(key, old, node),
-            None => node,
-        });
+    if own.text("name") != base.text("name") || own.get("preset").is_some() {
+        return kept(Some(old), own);
     }
-    kept(Some(old), own)
+    // The same algorithm keeps what `own` does not set, by whatever name.
+    let mut whole = base.clone();
+    for (key, node) in own.iter() {
+        let node = base.get(key).map_or_else(|| node.clone(), |old| merged(key, old, node.clone()));
+        forget_synonyms(&mut whole, key);
+        whole.insert(key, node);
+    }
+    whole
 }
 
 /// The entries of a list: those with the name of an earlier one are merged into it, the others follow.

@@ -1,4 +1,4 @@
-//! Keeping the target queue length when one algorithm replaces another.
+//! One algorithm in place of another, which keeps the target queue length, and one parameter in place of another.
 
 use crate::source::tree::{Node, Table};
 use aqm::aqm::AnyParams;
@@ -16,29 +16,12 @@ fn names(table: &Table) -> Vec<&'static str> {
         .unwrap_or_default()
 }
 
-/// `new` in place of `old`. If both name the same algorithm, parameters that `new` does not set are kept. Otherwise
-/// `new` gets the target of `old` unless it sets one, since a comparison is of algorithms that steer to the same
-/// length, not of their defaults. Inner algorithms neither provide nor receive a target: that of one flow's queue
-/// among many is not that of the whole buffer.
+/// `new` in place of `old`, with the target of `old` unless `new` sets one, since a comparison is of algorithms that steer
+/// to the same length, not of their defaults. No other parameter is kept, also if both name the same algorithm. Inner
+/// algorithms neither provide nor receive a target: that of one flow's queue among many is not that of the whole buffer.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
-    let Some(mut old) = old.and_then(|node| node.expanded("aqm")) else { return new };
+    let Some(old) = old.and_then(|node| node.expanded("aqm")) else { return new };
     let preset = new.get("preset").is_some();
-    if !preset && old.text("name") == new.text("name") {
-        let synonyms = |name: &str| {
-            AnyParams::of(new.text("name")?)?
-                .specs()
-                .iter()
-                .find(|s| s.name == name || s.aliases.contains(&name))
-        };
-        for (name, node) in new.iter() {
-            if let Some(spec) = synonyms(name) {
-                spec.aliases.iter().for_each(|alias| old.remove(alias));
-                old.remove(spec.name);
-            }
-            old.insert(name, node.clone());
-        }
-        return old;
-    }
     let target = names(&old).into_iter().find_map(|name| old.get(name).cloned());
     let (Some(target), names) = (target, names(&new)) else { return new };
     let says_its_own = preset || names.iter().any(|name| new.get(name).is_some());
@@ -46,6 +29,16 @@ pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
         new.insert(name, target);
     }
     new
+}
+
+/// Removes other names of the parameter `key` from an algorithm's table: the last setting counts.
+pub(crate) fn forget_synonyms(table: &mut Table, key: &str) {
+    let specs = table.text("name").and_then(AnyParams::of).map_or(&[][..], |params| params.specs());
+    if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
+        for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {
+            table.remove(name);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,15 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn the_same_algorithm_keeps_parameters_that_are_not_named() {
+    fn of_the_same_algorithm_too_only_the_target_is_kept() {
         assert_eq!(kept_target("lred:beta=0.01,q0=60", "lred:beta=0.1").as_deref(), Some("60"));
         assert_eq!(kept_target("pi:q0=60", "pi:q_ref=50").as_deref(), Some("50"));
-        let merged = kept(
-            Some(&Node::new(Origin::Aqm(Arc::from("x")), Data::Table(table("lred:beta=0.01,q0=60")))),
-            table("lred:q0=50"),
-        );
-        assert_eq!(merged.get("beta").and_then(Node::shown).as_deref(), Some("0.01"));
-        assert_eq!(merged.get("q0").and_then(Node::shown).as_deref(), Some("50"));
+        let old = Node::new(Origin::Aqm(Arc::from("x")), Data::Table(table("lred:beta=0.01,q0=60")));
+        for new in ["lred", "lred:q0=50"] {
+            assert!(kept(Some(&old), table(new)).get("beta").is_none(), "{new}");
+        }
     }
 
     #[test]
@@ -103,7 +94,7 @@ mod tests {
         };
         assert_eq!(inside("lred:q0=100", "fq:aqm=lred").as_deref(), Some("\"lred\""));
         assert_eq!(kept_target("fq:aqm='lred:q0=20'", "pi"), None);
-        assert_eq!(inside("fq:aqm='lred:q0=20'", "fq:flows=16").as_deref(), Some("\"lred:q0=20\""));
+        assert_eq!(inside("fq:aqm='lred:q0=20'", "fq:flows=16"), None);
         assert_eq!(inside("fq:aqm='lred:q0=20'", "fq:aqm=lred").as_deref(), Some("\"lred\""));
         let text = Node::new(Origin::Aqm(Arc::from("x")), Data::Value(Value::Text("lred:q0=40".into())));
         assert!(kept(Some(&text), table("pi")).get("q_ref").is_some());

@@ -80,15 +80,6 @@ impl Table {
         self
     }
 
-    /// The table with other nodes at its keys.
-    pub(crate) fn map(self, change: impl Fn(&str, Node) -> Node) -> Self {
-        let node = |(key, node): (String, Node)| {
-            let node = change(&key, node);
-            (key, node)
-        };
-        Self(self.0.into_iter().map(node).collect())
-    }
-
     /// The text at `key`.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.get(key).and_then(Node::text)

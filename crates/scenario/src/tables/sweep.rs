@@ -66,9 +66,12 @@ pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(
         Some(other) => reader.refuse("sweep.vary", other.shown(), "must be a table"),
         None => {}
     }
-    for (path, node) in &varied {
+    for (i, (path, node)) in varied.iter().enumerate() {
         let at = below("sweep.vary", path);
-        if path.split('.').count() > DEEPEST {
+        if varied[..i].iter().any(|(earlier, _)| earlier == path) {
+            let message = "given twice, as one key with dots in quotes and as several: give it once";
+            reader.note(Problem::of_value(node.origin.clone(), &at, node.shown(), message.to_owned()));
+        } else if path.split('.').count() > DEEPEST {
             reader.note(Problem::too_deep(node.origin.clone(), &at));
         } else if !may_vary(node) {
             let message = "must be text like \"20,40..160\", a number, or a list of values";
@@ -125,6 +128,20 @@ mod tests {
             ])
         );
         assert_eq!(document("").sweep().unwrap(), None);
+    }
+
+    #[test]
+    fn a_varied_parameter_is_one_whatever_the_keys_of_its_path() {
+        for keys in ["'aqm.q0' = '20,40'", "aqm.q0 = '20,40'", "aqm = { q0 = '20,40' }"] {
+            let mut study = document(&format!("[sweep.vary]\n{keys}\n"));
+            study.set_text("sweep.vary.aqm.q0", "7").unwrap();
+            let varied = &study.sweep().unwrap().unwrap()["vary"];
+            let origin = "--set sweep.vary.aqm.q0=7";
+            assert_eq!(varied, &json!([{ "path": "aqm.q0", "value": 7, "origin": origin }]), "{keys}");
+        }
+        let twice = document("[sweep.vary]\n'aqm.q0' = '20,40'\naqm.q0 = '50'\n");
+        let found = twice.check().unwrap_err().to_string();
+        assert!(found.contains("sweep.vary.aqm.q0 = \"50\": given twice"), "{found}");
     }
 
     #[test]

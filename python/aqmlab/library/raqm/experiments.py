@@ -149,8 +149,8 @@ EXPERIMENTS = (
         scenario="raqm/sub-aggregates",
         aqms={
             PLAIN: "raqm:shares=[1],r0=literal",
-            measures.SHARED: "raqm:r0=literal",
-            measures.CORRECTED: "raqm:r0=corrected",
+            measures.SHARED: "raqm:shares=[0.5,0.3,0.2],r0=literal",
+            measures.CORRECTED: "raqm:shares=[0.5,0.3,0.2],r0=corrected",
         },
         vary={FLOOD: ["200 kbit/s", "8 Mbit/s"]},
         rivals=NONE,

@@ -238,6 +238,6 @@ EXPERIMENTS = [
         name="classes",
         title="Four classes of service",
         scenario="survey/classes",
-        aqms={"JoBS": "jobs", **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")}},
+        aqms={"JoBS": {}, **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")}},
     ),
 ]

@@ -71,7 +71,7 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
             let now = self.clock.time(instant(due.next));
             due.warmup = NEVER;
             due.update();
-            aqm_queue.end_warmup(now);
+            aqm_queue.end_warmup(now, &self.link.wire);
         }
     }
 
