@@ -434,7 +434,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges = \"1 Mbit/s at 5 s\""),
-            "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\"); units: bit/s, kbit/s, Mbit/s, Gbit/s; rates from 1 kbit/s to 100 Gbit/s: a link that pauses, at 0, has a recording as its `rates`",
+            "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\"); units: bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),

@@ -84,7 +84,7 @@ pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 
 impl Field for Change {
     const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
-    const UNITS: &'static str = "bit/s, kbit/s, Mbit/s, Gbit/s; rates from 1 kbit/s to 100 Gbit/s: a link that pauses, at 0, has a recording as its `rates`";
+    const UNITS: &'static str = <Rate as Quantity>::UNITS;
 
     fn read(value: &Value) -> Option<Self> {
         let Value::Text(text) = value else { return None };
