@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import stat
 import zipfile
 from collections.abc import Callable
@@ -299,6 +300,12 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
         made.writestr(entry, "")
     with pytest.raises(ArchiveError, match="no file but a link or a device"):
         verify(tmp_path / "device.zip")
+
+
+def test_a_pipe_is_no_archive(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.zip")
+    with pytest.raises(ArchiveError, match="must be a regular file"):
+        verify(tmp_path / "pipe.zip")
 
 
 def test_a_kernel_outside_the_archive_is_not_run(compared: Path, tmp_path: Path) -> None:

@@ -41,6 +41,27 @@ def test_an_output_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert found.exit_code == 0, found.output
 
 
+def test_files_of_a_folder_that_no_command_wrote_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["run", "quickstart", "--set", "duration=0.4s", "--set", "warmup=0.1s"]
+    for name in ("scenario.toml", "figure.png", "report.html"):
+        Path(name).write_text("mine")
+        found = CliRunner().invoke(app, [*run, "--out", "."])
+        assert (found.exit_code, "no result of aqmlab" in found.stderr) == (2, True), found.output
+        assert Path(name).read_text() == "mine"
+        Path(name).unlink()
+    Path("tradeoff.pdf").write_text("mine")
+    assert CliRunner().invoke(app, [*run, "--out", "."]).exit_code == 0
+    assert Path("tradeoff.pdf").read_text() == "mine"
+
+
+def test_two_outputs_are_two_files(tmp_path: Path) -> None:
+    same = tmp_path / "same.csv"
+    found = CliRunner().invoke(app, ["run", "quickstart", "--csv", str(same), "--tc", str(tmp_path / "." / "same.csv")])
+    assert (found.exit_code, "--csv writes it as well" in found.stderr) == (2, True)
+    assert not same.exists()
+
+
 def test_a_sweep_keeps_files_that_it_never_wrote(tmp_path: Path) -> None:
     scenario = aqmlab.Scenario.load("quickstart").with_(duration="0.4 s", warmup="0.1 s")
     mine = [

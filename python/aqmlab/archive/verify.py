@@ -174,6 +174,8 @@ def verify(
         trusted.
     """
     path = Path(file)
+    if path.exists() and not path.is_file():
+        raise ArchiveError(f"{path}: must be a regular file")
     digest = sha256(path)
     if expect is not None and expect.lower() != digest:
         raise ArchiveError(f"{path}: SHA-256 {digest}, expected {expect}: another archive, or one that was changed")

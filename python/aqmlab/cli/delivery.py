@@ -109,7 +109,7 @@ def require_writable_folder(out: Path, names: Iterable[str]) -> None:
     ``names`` are their paths relative to the folder. A folder that has the results of another command is refused.
     """
     from aqmlab.files import prove
-    from aqmlab.kinds import HEADS
+    from aqmlab.kinds import EVALUATION, FINDINGS, HEADS
 
     names = list(names)
     for head in (Path(name) for name in names if Path(name).name in HEADS):
@@ -117,6 +117,13 @@ def require_writable_folder(out: Path, names: Iterable[str]) -> None:
         if others := [name for name in HEADS if name != head.name and (folder / name).is_file()]:
             problem = f"{folder}: has {others[0]}, the results of another command; choose another folder, or remove it"
             raise typer.BadParameter(problem, param_hint="--out")
+        # A reproduction or an evaluation that was interrupted may have left files without their head.
+        alone = head.name in (FINDINGS.head, EVALUATION.head) or (folder / head.name).is_file()
+        for name in () if alone else names:
+            if Path(name).parent == head.parent and (out / name).is_file():
+                _require_no_input(out / name, "--out")
+                problem = f"{out / name}: no result of aqmlab, and would be written over; choose another folder"
+                raise typer.BadParameter(problem, param_hint="--out")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -173,7 +180,8 @@ def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> l
 
     figures = dict(shown.figures(results))
     files = figure_files(figures, formats)
-    for name in set(figure_files()).difference(files):
+    earlier = set(figure_files()) if (folder / REPORT).is_file() else set()  # without a report, they are not ours
+    for name in earlier.difference(files):
         (folder / name).unlink(missing_ok=True)
     if figures:
         from aqmlab.figures import matplotlib

@@ -159,8 +159,10 @@ def report(
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
         figures = figure_files(FIGURES[:1] if len(scenarios) == 1 else FIGURES, formats)
         require_writable_folder(out, [*files(scenarios, chosen, single), *figures, REPORT])
-    for export in exports:
+    for place, export in enumerate(exports):
         require_writable_file(export.file, export.option)
+        if same := [one.option for one in exports[:place] if one.file.resolve() == export.file.resolve()]:
+            raise typer.BadParameter(f"{export.file}: {same[0]} writes it as well", param_hint=export.option)
     with one_interrupt() as ignore_interrupts:
         results, stopped = simulate()
         ignore_interrupts()  # keep the finished runs

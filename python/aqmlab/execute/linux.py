@@ -99,6 +99,8 @@ def _digest(file: Path, remedy: str) -> str:
         state = file.stat()
     except FileNotFoundError:
         raise EngineUnavailable(f"the linux engine needs {file}, which is not there: {remedy}") from None
+    if not file.is_file():
+        raise EngineUnavailable(f"the linux engine needs {file}, which is no regular file: {remedy}")
     return _digest_of(file, state.st_mtime_ns, state.st_size)
 
 
