@@ -3,6 +3,7 @@
 pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
 mod fate;
+pub(crate) mod hosts;
 pub(crate) mod ledger;
 pub(crate) mod link;
 mod random_loss;

@@ -237,6 +237,12 @@ impl<P: Probe> Simulation<P> {
             Event::Short(entry) => self.on_arrival(clock, entry),
             Event::Session(client) => self.begin_session(clock, client),
             Event::Datagram(source) => self.send_datagram(clock, source),
+            Event::Release(place) => {
+                let packet = self.network.hosts.release(place);
+                if let Some(early) = self.network.forward(clock, &packet) {
+                    self.deliver_early(clock, early, &packet);
+                }
+            }
             Event::Change(link) => self.change_rate(link),
             Event::Warmup => self.end_warmup(),
             Event::Sample => self.sample_windows(),

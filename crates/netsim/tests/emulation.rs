@@ -143,6 +143,22 @@ fn every_discipline_decides_on_packets_from_outside_as_in_the_simulation() {
 }
 
 #[test]
+fn packets_from_outside_have_the_jitter_of_the_simulation() {
+    let mut scenario = scenario("jitter", "pi");
+    let emulation = |scenario: &Scenario| emulated(scenario, 1).0.links;
+    let still = emulation(&scenario);
+    scenario.traffic.iter_mut().for_each(|entry| entry.send_jitter = Span::ms(3));
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let mut expected = run.results().links;
+    expected.values_mut().for_each(|link| link.link_goodput = None);
+    let mut found = emulation(&scenario);
+    found.values_mut().for_each(|link| link.link_goodput = None);
+    assert_eq!(found, expected);
+    assert_ne!(found, still);
+}
+
+#[test]
 fn a_packet_enters_only_where_the_scenario_has_traffic() {
     let scenario = scenario("enters", "pi");
     let mut emulation = Emulation::<Series>::new(scenario.clone(), 1, None);

@@ -505,7 +505,15 @@ fn every_broken_file_gets_its_message() {
             with("duration", "duration = \"1e7 s\"").replace("\"ftp\"", "\"on-off\"\nrate = \"10 Mbit/s\""),
             "x.toml: too much work: about 1.2e10 packets would pass the links, at most 4e9 may; lower duration (10000000 s) or traffic.long.rate (10 Mbit/s) or traffic.long.count (1)",
         ),
+        (
+            and("to = \"r1\"\nreceiver_delay = \"1 ms\"\n"),
+            "x.toml:12: traffic.long.receiver_delay = [\"1 ms\"]: only for an entry from or to a dumbbell's group \"receivers\", in whose place it has hosts of its own",
+        ),
         // Graphs.
+        (
+            graph("sender_delay = \"1 ms\"\n"),
+            "x.toml:9: traffic.1.sender_delay = [\"1 ms\"]: only for an entry from or to a dumbbell's group \"senders\", in whose place it has hosts of its own",
+        ),
         (
             graph("[aqm]\nname = \"pi\"\n"),
             "x.toml:9: aqm: only for a [dumbbell]; without one, give a [[link]] its own `aqm`",

@@ -106,6 +106,34 @@ fn a_dumbbell_becomes_hosts_on_both_sides_of_a_bottleneck() {
 }
 
 #[test]
+fn an_entry_may_have_hosts_of_its_own() {
+    let text = "[dumbbell]\ndelay = \"2 ms\"\nhosts = 2\n[[traffic]]\nname = \"near\"\nsender_delay = \"5 ms\"\n\
+                [[traffic]]\nsender_delay = [\"10 ms\", \"20 ms\", \"80 ms\"]\nreceiver_delay = \"1 ms\"\n\
+                from = \"receivers\"\nto = \"senders\"\n[[traffic]]\nname = \"shared\"\n\
+                [[traffic]]\nname = \"guest\"\nfrom = \"near.sender1\"\n";
+    let scenario = check(&parse(text));
+    let hosts = |nodes: &[usize]| {
+        let host = |&node: &usize| {
+            let link = scenario.links.iter().find(|link| link.from == node).unwrap();
+            assert_eq!(link.rate, Rate::mbit_per_s(100));
+            format!("{} {}", scenario.nodes[node], link.delay.value())
+        };
+        nodes.iter().map(host).collect::<Vec<_>>()
+    };
+    let each = scenario.traffic.iter().map(|entry| [hosts(&entry.from), hosts(&entry.to)]);
+    let expected = [
+        [vec!["near.sender1 5 ms", "near.sender2 5 ms"], vec!["receiver1 10 ms", "receiver2 10 ms"]],
+        [
+            vec!["2.receiver1 1 ms", "2.receiver2 1 ms"],
+            vec!["2.sender1 10 ms", "2.sender2 20 ms", "2.sender3 80 ms"],
+        ],
+        [vec!["sender1 2.5 ms", "sender2 2.5 ms"], vec!["receiver1 10 ms", "receiver2 10 ms"]],
+        [vec!["near.sender1 5 ms"], vec!["receiver1 10 ms", "receiver2 10 ms"]],
+    ];
+    assert_eq!(each.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn flows_are_dealt_out_so_that_every_delay_meets_every_other() {
     let settings = [
         ("dumbbell.sender_delay", "['1 ms', '2 ms']"),

@@ -73,7 +73,9 @@ function roundTrip(scenario: Table): Pick<Slider, "also"> {
   const { sender_delay, delay, receiver_delay } = (dumbbell ?? {}) as Table;
   const [before, own, after] = [alone(sender_delay), alone(delay), alone(receiver_delay)];
   const all = (traffic as Table[]).every(
-    ({ from, to }) => isThrough(scenario, from, to) || isThrough(scenario, to, from),
+    ({ from, to, ...own }) =>
+      (isThrough(scenario, from, to) || isThrough(scenario, to, from)) &&
+      [own.sender_delay, own.receiver_delay].every((delay) => delay === undefined || delay === "auto"),
   );
   if (before === null || own === null || after === null || !all) return {};
   return { also: `round trip ${text(2 * (before + own + after), "s")}` };

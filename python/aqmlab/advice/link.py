@@ -414,12 +414,17 @@ def _drained(scenario: Scenario) -> float:
     return float(f"{int(octets) * 8 / _base(scenario.resolved['dumbbell']['rate']):.2g}")
 
 
+_ENDS = ("sender_delay", "receiver_delay")
+
+
 def _measured_round_trips(scenario: Scenario, name: str) -> tuple[float, float]:
     """Return the shortest and the longest base round trip of a dumbbell's hosts, in s."""
     table = scenario.resolved["dumbbell"]
+    tables = [table, *scenario.resolved["traffic"]]
     trips = []
     for pick in (min, max):
-        sender, receiver = (pick(map(_mean, table[key])) for key in ("sender_delay", "receiver_delay"))
+        delays = ([law for owner in tables if owner[key] != "auto" for law in owner[key]] for key in _ENDS)
+        sender, receiver = (pick(map(_mean, laws)) for laws in delays)
         trips.append(2 * (_mean(table["delay"]) + sender + receiver))
     if trips[0] <= 0:
         raise BadLink(name, "a round trip takes no time: set dumbbell.delay, or the delays of the hosts")

@@ -23,7 +23,7 @@ def require_playable(scenario: Scenario, name: str) -> None:
 def _problems(path: str, value: Any) -> Iterator[str]:
     """Yield the problems at a path and below it."""
     if isinstance(value, list):
-        for place, entry in enumerate(value):
+        for place, entry in enumerate(value, 1):
             below = entry.get("name", place) if isinstance(entry, dict) else place
             yield from _problems(f"{path}.{below}", entry)
     if not isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ Resolved = Mapping[str, Any]
 """A scenario with every default filled in."""
 
 _SIDES = ("from", "to")
+
+_MANY = 50
+"""Flows of one round trip, from which on phase effects are expected."""
 
 _ENDS = {"aqm": "senders", "reverse_aqm": "receivers"}
 """The nodes of a dumbbell from which data comes to each of its queue disciplines."""
@@ -32,6 +36,7 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
         steps += _short_steps(resolved)
         steps += _unused_delays(resolved)
         steps += map(printable, scenario.core.remarks)
+        steps += _phases(resolved, round_trips(scenario))
     drops = [
         f"{', '.join(dict.fromkeys(names))}: packets of {', '.join(map(printable, senders))} are dropped that could be "
         f"marked; {key} = true marks them."
@@ -78,9 +83,12 @@ def _hosts(entry: Mapping[str, Any], end: str, dumbbell: Mapping[str, Any]) -> l
     """Return the delays of the hosts at one end of an entry; empty if they are not known."""
     nodes = entry[end]
     group = nodes[0].rstrip("0123456789").rstrip("s")
-    texts = dumbbell.get(f"{group}_delay")
+    own = entry.get(f"{group}_delay", "auto") if nodes == [f"{group}s"] else "auto"
+    texts = dumbbell.get(f"{group}_delay") if own == "auto" else own
     if len(nodes) > 1 or not texts:
         return []
+    if own == "auto" and dumbbell["hosts"] != "auto":
+        texts = texts[: int(dumbbell["hosts"])]
     delays = [_number(text) if _core.in_base_unit(text) else math.nan for text in texts]
     number = nodes[0].removeprefix(group)
     chosen = delays if number == "s" else [delays[(int(number) - 1) % len(delays)]]
@@ -98,12 +106,33 @@ def _unused_delays(resolved: Resolved) -> Iterator[str]:
             if entry["kind"] in ("ftp", "transfer")
             and 0 < int(entry["count"]) < len(delays)
             and [f"{side}s"] in (entry["from"], entry["to"])
+            and entry[f"{side}_delay"] == "auto"
         ]
         if len(few) > 1:
             yield (
                 f"{', '.join(few)}: the flows of each entry begin with the first of the {len(delays)} values of "
-                f'{side}_delay; in place of "{side}s", "{side}2" chooses a host.'
+                f'dumbbell.{side}_delay; a line {side}_delay = "{delays[1]}" in an entry gives it another.'
             )
+
+
+def _phases(resolved: Resolved, trips: Mapping[str, list[float]]) -> Iterator[str]:
+    """Yield a remark if many flows arrive at a full queue in step with the packets that leave it."""
+    dumbbell = resolved.get("dumbbell")
+    if dumbbell is None or _name(resolved.get("aqm") or {"name": "droptail"}) not in ("droptail", "headdrop"):
+        return
+    rate, steady = _number(dumbbell["rate"]), Counter[float]()
+    for entry in resolved["traffic"]:
+        if entry["kind"] in ("ftp", "transfer") and entry["name"] in trips and not _number(entry["send_jitter"]):
+            ways = trips[entry["name"]]
+            steady.update({round(way, 9): int(entry["count"]) // len(ways) for way in ways})
+    flows = max(steady.values(), default=0)
+    if flows >= _MANY and math.isclose(_number(dumbbell["access_rate"]), rate):
+        packet = max(_number(entry["packet_size"]) for entry in resolved["traffic"])
+        yield (
+            f"{flows} flows have one round trip, and access links the bottleneck's rate: packets may keep their phase, "
+            f'so that a few flows get most of the link. Set send_jitter = "{8e6 * 10 * packet / rate:.3g} us" (ten '
+            "packets) in the traffic entries, or draw the delays of more hosts: see docs/guide/phase-effects.md."
+        )
 
 
 def _queues(resolved: Resolved) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:

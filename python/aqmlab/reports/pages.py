@@ -101,6 +101,34 @@ long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 p
   round trips without a queue: 1 30 ms
 ```
 
+## Hosts
+
+The hosts of a dumbbell are `sender1`, `sender2` and so on behind the router `r1`; `receiver1` and so on behind `r2`.
+The flows of each traffic entry are assigned to them in turn, and each entry begins with the first host: two entries of
+one flow have the same delays, whatever `dumbbell.sender_delay` lists. An entry with other delays says so itself:
+
+<!-- file: apart.toml -->
+```toml
+[dumbbell]
+rate = "50 Mbit/s"
+
+[[traffic]]
+name = "far"
+sender_delay = "80 ms"
+
+[[traffic]]
+name = "near"
+sender_delay = "10 ms"
+```
+
+```console
+$ aqmlab validate apart.toml
+```
+
+It then has hosts of its own in place of the group `senders`, whether it is `from` or `to` them: `far.sender1`. In place
+of a group, a name in `from` or `to` chooses one host: `from = "sender2"`, or `from = "far.sender1"` to share that of an
+entry.
+
 ## Access links
 
 By default, `access_rate` is ten times the bottleneck's highest rate, and at least 100 Mbit/s, so that a faster

@@ -135,6 +135,9 @@ impl<'a> Builder<'a> {
 
     /// Takes in a traffic entry.
     pub(super) fn add(&mut self, entry: usize, traffic: &Traffic) -> Result<(), Unsupported> {
+        if traffic.send_jitter > Span::ZERO {
+            self.leave_out("the jitter of hosts");
+        }
         let count = f64::from(traffic.count);
         match &traffic.kind {
             Kind::Ftp(tcp) => {

@@ -38,6 +38,8 @@ pub(crate) enum Event {
     Session(u32),
     /// A UDP source sends its next datagram.
     Datagram(u32),
+    /// A packet that waited in its host leaves it.
+    Release(u32),
     /// A link gets another rate.
     Change(u32),
     /// The warm-up is over.

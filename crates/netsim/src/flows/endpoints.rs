@@ -105,10 +105,7 @@ impl Endpoints {
         RunParameters { seed, end }: RunParameters,
         watch: &mut Watch,
     ) -> Option<()> {
-        let mut paths = |i: usize| {
-            let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
-            Paths { forward: routes.path(from, to), reverse: routes.path(to, from) }
-        };
+        let mut paths = |i: usize| Paths::of(entry, i, |from, to| routes.path(from, to));
         // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         match &entry.kind {

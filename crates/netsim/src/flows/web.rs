@@ -198,6 +198,7 @@ mod tests {
             to: vec![1],
             count: 1,
             packet_size: Bytes(500),
+            send_jitter: Span::ZERO,
             class: 1,
             dscp: Dscp::Be,
             begin: Span::ZERO,

@@ -5,6 +5,7 @@ use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::order::instant;
 use crate::measure::delays::Delays;
 use crate::network::fate::{Cause, Lost, Passed, Wait};
+use crate::network::hosts::Hosts;
 use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;
@@ -165,6 +166,7 @@ impl Ledger {
     pub(crate) fn violations(
         mut self,
         links: &[Link],
+        hosts: &Hosts,
         clock: Clock,
         end: Instant,
         names: &[&str],
@@ -172,6 +174,7 @@ impl Ledger {
     ) -> Vec<String> {
         let time = clock.time(end);
         let mut found = Vec::new();
+        hosts.packets().for_each(|packet| self.write(packet, |book| book.waiting += 1));
         self.overfull
             .iter()
             .for_each(|&link| found.push(format!("link {}: the queue outgrew its buffer", names[link])));

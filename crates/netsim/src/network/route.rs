@@ -1,7 +1,9 @@
 //! The paths in use, in the form for the packet path; [`scenario::model::route`] finds them.
 
 use crate::network::ahead::Plan;
-use scenario::model::Link;
+use aqm::unit::Span;
+use scenario::Scenario;
+use scenario::model::{Link, Traffic};
 use std::collections::HashMap;
 
 /// Marks the end of a path among the hops.
@@ -92,6 +94,14 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// The paths of an entry's flows. In a host with jitter they start at the [`END`] before their first link: that has no fast
+    /// path, so that a packet without jitter is asked nothing.
+    pub(crate) fn of(entry: &Traffic, flow: usize, mut path: impl FnMut(usize, usize) -> u32) -> Self {
+        let (from, to) = (entry.from[flow % entry.from.len()], entry.to[flow % entry.to.len()]);
+        let waits = u32::from(entry.send_jitter > Span::ZERO);
+        Self { forward: path(from, to) - waits, reverse: path(to, from) - waits }
+    }
+
     /// The paths of a connection in the other direction.
     pub(crate) const fn reversed(self) -> Self {
         Self { forward: self.reverse, reverse: self.forward }
@@ -111,6 +121,13 @@ impl<'a> Routes<'a> {
     pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
         let shortest = scenario::model::route::Routes::new(nodes, links);
         Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
+    }
+
+    /// The same, with an [`END`] before the first path if hosts have jitter: see [`Paths::of`]. Elsewhere it would only change
+    /// the numbers of hops, by which queues hash flows.
+    pub(crate) fn of(scenario: &'a Scenario) -> Self {
+        let waits = scenario.traffic.iter().any(|entry| entry.send_jitter > Span::ZERO);
+        Self { hops: vec![END; usize::from(waits)], ..Self::new(scenario.nodes.len(), &scenario.links) }
     }
 
     /// The number of the first hop of the path between two nodes.

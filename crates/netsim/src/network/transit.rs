@@ -11,6 +11,7 @@ use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Lead, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
+use crate::network::hosts::Hosts;
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
 use crate::network::route::{Hop, Routes, Then};
@@ -56,6 +57,7 @@ pub(crate) struct Network<P> {
     /// Kept if the probe requires checks.
     pub(crate) ledger: Ledger,
     pub(crate) path_losses: PathLosses,
+    pub(crate) hosts: Hosts,
     pub(crate) watch: Watch,
 }
 
@@ -107,9 +109,22 @@ impl<P: Probe> Network<P> {
         let slots = assign_slots(&mut links, &hops, lead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
+        let hosts = Hosts::new(&scenario.traffic, seed);
         let path_losses = PathLosses::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup);
-        let mut network =
-            Self { events, links, hops, starts, probe, early, warmup, end, ledger, path_losses, watch };
+        let mut network = Self {
+            events,
+            links,
+            hops,
+            starts,
+            probe,
+            early,
+            warmup,
+            end,
+            ledger,
+            path_losses,
+            hosts,
+            watch,
+        };
         for link in 0..network.links.len() {
             match scenario.clock {
                 Clock::Integer => network.schedule_period(Integer, link),
@@ -282,15 +297,22 @@ impl<P: Probe> Network<P> {
                 self.note_end(from, packet);
                 return None;
             }
-            if P::CHECKS {
+            if P::CHECKS && !hop.is_end() {
                 from.iter().for_each(|&from| self.ledger.on_exit(from));
                 self.ledger.on_entry(i);
                 from = Some(i);
             }
             let passage;
             if !hop.is_simple() {
-                if hop.is_lossy() && self.loses(i, clock.at(coming), packet) {
-                    return None;
+                if hop.is_lossy() {
+                    // Asked here, where most links do not come: the end that precedes a path has every flag.
+                    if hop.is_end() {
+                        self.hold(packet);
+                        return None;
+                    }
+                    if self.loses(i, clock.at(coming), packet) {
+                        return None;
+                    }
                 }
                 if hop.works_ahead() {
                     let journey = self.enqueue_ahead(clock, i, coming, &packet.at_hop(next, false))?;
@@ -322,6 +344,13 @@ impl<P: Probe> Network<P> {
                 }
             }
         }
+    }
+
+    /// A packet waits in the host that sends it.
+    #[cold]
+    fn hold(&mut self, packet: &Packet) {
+        let at = self.hosts.release_time(self.events.now(), packet);
+        self.events.push(at, Event::Release(self.hosts.hold(packet)));
     }
 
     /// A plain link accepts a packet, or drops it.

@@ -31,7 +31,8 @@ impl<P: Probe> Simulation<P> {
         let ledger = &self.network.ledger;
         let network = &self.network;
         let clock = network.events.clock;
-        let mut found = ledger.clone().violations(&network.links, clock, network.end, &links, &classes);
+        let mut found =
+            ledger.clone().violations(&network.links, &network.hosts, clock, network.end, &links, &classes);
         let results = self.results();
         found.extend(results.violations());
         let (from, to) = (self.scenario.general.warmup, self.scenario.general.duration);

@@ -128,11 +128,12 @@ impl<P: Probe> Emulation<P> {
         let Foreign { number, from, to, class, flow, kind, size, ecn } = *packet;
         let Some(hop) = self.run.network.path(from, to) else { return false };
         let header = Header { flow, generation: 0, hop, class, size };
+        let packet = Packet::foreign(at, header, kind, ecn, number);
+        let at = self.run.network.hosts.release_time(at, &packet);
         let network = &self.run.network;
         let clock = network.events.clock;
         let delivery = clock.after(clock.instant(at), network.travel(hop, &self.onward));
         self.ahead.push((at, delivery));
-        let packet = Packet::foreign(at, header, kind, ecn, number);
         let place = self.free.pop().unwrap_or(self.offered.len() as u32);
         match self.offered.get_mut(place as usize) {
             Some(free) => *free = packet,

@@ -51,7 +51,7 @@ impl<P: Probe> Simulation<P> {
 
     fn set_up(scenario: Scenario, seed: u64, probe: P, own: Own, mut watch: Watch) -> Option<Self> {
         let started = Stopwatch::start();
-        let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
+        let mut routes = Routes::of(&scenario);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;

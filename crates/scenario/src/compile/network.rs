@@ -132,23 +132,33 @@ impl Network {
             aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
             losses: tables.losses.clone(),
         });
-        for i in 0..hosts {
-            let [sender, receiver] = GROUPS.map(|(_, host)| format!("{host}{}", i + 1));
-            let access = |name: &String, ends, delays: &[Distribution<Span>]| Cable {
+        let rate = dumbbell.access_rate(&tables.recorded);
+        let mut host = |prefix: &str, side: usize, i: usize, delays: &[Distribution<Span>]| {
+            let name = format!("{prefix}{}{}", GROUPS[side].1, i + 1);
+            self.connect(Cable {
+                ends: [[&name, "r1"], ["r2", &name]][side],
                 name: name.clone(),
-                ends,
                 delay: delays[i % delays.len()],
                 overhead: Bytes(0),
                 framing: None,
-                rates: [dumbbell.access_rate(&tables.recorded); 2],
+                rates: [rate; 2],
                 changes: Default::default(),
                 buffers: [dumbbell.access_buffer; 2],
                 admission: None,
                 aqms: [None, None],
                 losses: [None, None],
-            };
-            self.connect(access(&sender, [&sender, "r1"], &dumbbell.sender_delay));
-            self.connect(access(&receiver, ["r2", &receiver], &dumbbell.receiver_delay));
+            });
+        };
+        for i in 0..hosts {
+            host("", 0, i, &dumbbell.sender_delay);
+            host("", 1, i, &dumbbell.receiver_delay);
+        }
+        for entry in &tables.traffic {
+            let counts = own_hosts(entry, dumbbell);
+            for (side, delays) in entry.own_delays().into_iter().enumerate() {
+                let delays = delays.as_deref().unwrap_or_default();
+                (0..counts[side]).for_each(|i| host(&own_prefix(entry), side, i, delays));
+            }
         }
     }
 
@@ -186,6 +196,17 @@ impl Network {
         }
         (0..island.len()).map(|node| root(&mut island, node)).collect()
     }
+}
+
+/// The numbers of senders and receivers that an entry has for itself.
+fn own_hosts(entry: &TrafficEntry, dumbbell: &Dumbbell) -> [usize; 2] {
+    let least = dumbbell.hosts.map_or(0, |hosts| hosts as usize);
+    entry.own_delays().map(|delays| delays.as_ref().map_or(0, |delays| delays.len().max(least)))
+}
+
+/// What precedes the names of the hosts that an entry has for itself.
+fn own_prefix(entry: &TrafficEntry) -> String {
+    format!("{}.", entry.table.name)
 }
 
 fn params(said: &[Option<Algorithm>; 2]) -> [Option<AnyParams>; 2] {
@@ -247,8 +268,8 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         link.aqm = AnyParams::of("droptail");
     }
     let islands = network.islands();
-    let traffic =
-        tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
+    let flows = |entry| traffic(entry, &network, &islands, (hosts, tables.dumbbell.as_ref()), reader);
+    let traffic = tables.traffic.iter().map(flows).collect();
     let discipline = discipline(tables, network.links.get(observed));
     // A user who selects ns-2's TCP expects ns-2's results.
     let clock = tables.general.clock.unwrap_or(if of_ns2 { Clock::Double } else { Clock::Integer });
@@ -344,12 +365,30 @@ fn traffic(
     entry: &TrafficEntry,
     network: &Network,
     islands: &[usize],
-    hosts: usize,
+    (hosts, dumbbell): (usize, Option<&Dumbbell>),
     reader: &mut Reader<'_>,
 ) -> Traffic {
     let table = &entry.table;
     let paths = ["from", "to"].map(|key| below(&entry.path, key));
     let sides = [(&table.from, 0), (&table.to, 1)];
+    let own = dumbbell.map_or([0; 2], |dumbbell| own_hosts(entry, dumbbell));
+    let groups = own.map(|own| if own > 0 { (own_prefix(entry), own) } else { (String::new(), hosts) });
+    for (delays, (group, host)) in entry.own_delays().into_iter().zip(GROUPS) {
+        let used = [&table.from, &table.to].into_iter().flatten().any(|name| name == group);
+        if let Some(delays) = delays
+            && (dumbbell.is_none() || !used)
+            && reader.fine(&["dumbbell", &paths[0], &paths[1]])
+        {
+            let message = format!(
+                "only for an entry from or to a dumbbell's group {group:?}, in whose place it has hosts of its own"
+            );
+            reader.refuse(
+                &below(&entry.path, &format!("{host}_delay")),
+                Some(delays.value().to_string()),
+                message,
+            );
+        }
+    }
     let [from, to] = sides.map(|(names, side)| {
         if network.nodes.is_empty() {
             return Vec::new();
@@ -358,8 +397,9 @@ fn traffic(
             reader.refuse(&paths[side], None, "missing: without a [dumbbell], name the nodes");
             return Vec::new();
         }
-        ends(names, network, hosts, &paths[side], reader)
+        ends(names, network, &groups, &paths[side], reader)
     });
+
     let known = !from.is_empty() && !to.is_empty();
     if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
         pairs(entry, &from, &to, network, islands, reader);
@@ -374,6 +414,7 @@ fn traffic(
         to,
         count: table.count,
         packet_size: packet_size(entry),
+        send_jitter: table.send_jitter,
         class: table.class as u8,
         dscp: table.dscp,
         begin,
@@ -383,22 +424,24 @@ fn traffic(
     }
 }
 
-/// The indices of the nodes called `names`; in a dumbbell with this many hosts, a name may be a group.
+/// The indices of the nodes called `names`; in a dumbbell a name may be a group, whose hosts have this prefix and number.
 fn ends(
     names: &[String],
     network: &Network,
-    hosts: usize,
+    groups: &[(String, usize); 2],
     path: &str,
     reader: &mut Reader<'_>,
 ) -> Vec<usize> {
     let mut numbers = Vec::new();
     for name in names {
-        if let Some((_, host)) = GROUPS.iter().find(|(group, _)| group == name && hosts > 0) {
-            numbers.extend((1..=hosts).map(|i| network.numbers[&format!("{host}{i}")]));
+        let group = GROUPS.iter().zip(groups).find(|((group, _), (_, hosts))| group == name && *hosts > 0);
+        if let Some(((_, host), (prefix, hosts))) = group {
+            numbers.extend((1..=*hosts).map(|i| network.numbers[&format!("{prefix}{host}{i}")]));
         } else if let Some(&number) = network.numbers.get(name) {
             numbers.push(number);
         } else if reader.fine(&[path, "dumbbell", "link"]) {
-            let groups = GROUPS.iter().map(|(group, _)| *group).filter(|_| hosts > 0);
+            let groups =
+                GROUPS.iter().zip(groups).filter(|(_, (_, hosts))| *hosts > 0).map(|((group, _), _)| *group);
             let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));
             reader.refuse(
                 path,

@@ -21,6 +21,8 @@ pub struct Traffic {
     pub count: u32,
     /// Size of a full data packet on the wire, headers included.
     pub packet_size: Bytes,
+    /// The longest time for which a packet waits in the host that sends it.
+    pub send_jitter: Span,
     /// The class of service of all its packets.
     pub class: u8,
     /// The differentiated services code point of all its packets.

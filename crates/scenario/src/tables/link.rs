@@ -10,7 +10,7 @@ use aqm::params::{Field, Params as _, Range};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use aqm::{choice, params};
 
-const DELAYS: Range = Range::new(0.0, 3600.0);
+pub(super) const DELAYS: Range = Range::new(0.0, 3600.0);
 pub(crate) const BUFFERS: Range = Range::new(1.0, 4e9);
 const OVERHEADS: Range = Range::new(0.0, 256.0);
 
@@ -74,7 +74,8 @@ params! {
         /// Buffer of every other link.
         access_buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// One-way delays of the senders' links, assigned to the hosts in turn; from a distribution, each host draws
-        /// its own. The flows of every traffic entry begin with the first host: `from = "sender2"` chooses another.
+        /// its own. The flows of every traffic entry begin with the first host: `from = "sender2"` chooses another, and
+        /// an entry's own `sender_delay` gives it hosts of its own.
         sender_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::us(2500))], "s", DELAYS;
         /// One-way delays of the receivers' links, as `sender_delay`.
         receiver_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::ms(10))], "s", DELAYS;

@@ -1,5 +1,6 @@
 //! `[[traffic]]`: the keys of an entry, which kinds have each key, which keys a kind needs, and the model of its flows.
 
+use super::link::DELAYS;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
@@ -78,6 +79,14 @@ params! {
         from: Vec<String> = vec!["senders".to_owned()], "";
         /// Nodes that receive, assigned to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
+        /// One-way delays of the links of senders that it has for itself, in place of the dumbbell's group `senders`, as
+        /// `dumbbell.sender_delay`: one host for each value, and at least `dumbbell.hosts`.
+        sender_delay: Option<Vec<Distribution<Span>>> = None, "s", DELAYS;
+        /// The same of receivers, in place of the group `receivers`.
+        receiver_delay: Option<Vec<Distribution<Span>>> = None, "s", DELAYS;
+        /// The longest time that a packet waits in the host that sends it, data and acknowledgements alike: each wait is drawn
+        /// uniformly from 0 on, and no packet overtakes another of its flow. Hosts have such jitter; it ends phase effects.
+        send_jitter: Span = Span::ZERO, "s", Range::new(0.0, 10.0);
         /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` what the
         /// codec makes in a `frame_rate` period and 40 B of headers, for `ping` 84 B.
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
@@ -224,6 +233,11 @@ pub(crate) fn packet_size(entry: &TrafficEntry) -> Bytes {
 }
 
 impl TrafficEntry {
+    /// The delays of the senders and the receivers that it has for itself.
+    pub(crate) const fn own_delays(&self) -> [&Option<Vec<Distribution<Span>>>; 2] {
+        [&self.table.sender_delay, &self.table.receiver_delay]
+    }
+
     /// The model of its flows.
     pub(crate) fn kind(&self) -> Kind {
         let (table, tcp) = (&self.table, || self.tcp.clone());

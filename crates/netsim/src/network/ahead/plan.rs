@@ -1,6 +1,7 @@
 //! The parts of a scenario in which the engine may work ahead.
 
 use crate::engine::order::Key;
+use aqm::unit::Span;
 use scenario::Scenario;
 use scenario::model::{self, Kind};
 
@@ -86,7 +87,7 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
         traffic.to.iter().for_each(|&node| early[node] = true);
     }
     for traffic in &scenario.traffic {
-        if !is_answered_at_once(&traffic.kind) {
+        if !is_answered_at_once(&traffic.kind) || traffic.send_jitter > Span::ZERO {
             traffic.to.iter().for_each(|&node| early[node] = false);
         }
         // What sets out or passes through at the present would come between acknowledgements that set out later.

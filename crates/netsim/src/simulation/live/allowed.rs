@@ -69,6 +69,7 @@ fn fixed_key(a: &Traffic, b: &Traffic) -> Option<&'static str> {
         ("from", a.from != b.from),
         ("to", a.to != b.to),
         ("packet_size", a.packet_size != b.packet_size),
+        ("send_jitter", a.send_jitter != b.send_jitter),
         ("class", a.class != b.class),
         ("dscp", a.dscp != b.dscp),
         ("active", a.begin != b.begin),

@@ -53,9 +53,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn paths_of(&self, entry: &Traffic, number: usize) -> Paths {
-        let (from, to) = (entry.from[number % entry.from.len()], entry.to[number % entry.to.len()]);
-        let path = |from: usize, to: usize| self.network.path(from, to).expect("it has been opened");
-        Paths { forward: path(from, to), reverse: path(to, from) }
+        Paths::of(entry, number, |from, to| self.network.path(from, to).expect("it has been opened"))
     }
 
     /// Takes the pending events of these subjects off the list.
