@@ -11,6 +11,7 @@ from aqmlab.cli.terminal import progress_bar
 from aqmlab.execute.engine import PACKETS, Engine, EngineUnavailable
 from aqmlab.execute.replication import compare_scenarios
 from aqmlab.results.result import Result, Run
+from oracle.linux import marks
 from oracle.linux.check import CLOSED, FEW, FEWEST_DISCIPLINES, FEWEST_FIFO, OF_FEW_FLOWS
 from oracle.linux.reference import Metrics, over_seeds
 from oracle.verdict import Check, aligned, enough, table, totals
@@ -74,12 +75,13 @@ FLOWS = {"two": 2, "mixed": 10, "forty": 40}
 
 
 def scenarios() -> dict[str, aqmlab.Scenario]:
-    """Each discipline under each load."""
-    return {
+    """Each discipline under each load, and those with ECN."""
+    loads = {
         f"{aqm}_{load}": aqmlab.Scenario.parse(text, load).with_aqm(spec)
         for aqm, spec in DISCIPLINES.items()
         for load, text in LOADS.items()
     }
+    return loads | marks.scenarios()
 
 
 def measured(run: Run) -> Metrics:
@@ -97,19 +99,28 @@ def measured(run: Run) -> Metrics:
 
 def checks(name: str, linux: Result, packet: Result) -> Iterator[Check]:
     """Compare the two engines' means over the same seeds."""
-    theirs, ours = (over_seeds([measured(run) for run in result.runs]) for result in (linux, packet))
-    few = FLOWS[name.partition("_")[2]] <= FEW
-    for metric, tolerance in (CLOSED | (OF_FEW_FLOWS if few else {})).items():
-        if metric in theirs:
-            yield Check(name, metric, theirs[metric].mean, ours[metric].mean, tolerance.around(theirs[metric]))
+    ecn = name.startswith("ecn_")
+    measure = marks.measured if ecn else measured
+    theirs, ours = (over_seeds([measure(run) for run in result.runs]) for result in (linux, packet))
+    few = not ecn and FLOWS[name.partition("_")[2]] <= FEW
+    tolerances = marks.TOLERANCES if ecn else CLOSED | (OF_FEW_FLOWS if few else {})
+    for metric, mean in theirs.items():
+        tolerance = tolerances.get(metric.rpartition(" ")[2])
+        if tolerance and metric in ours:
+            yield Check(name, metric, mean.mean, ours[metric].mean, tolerance.around(mean))
 
 
 def verdict(found: Mapping[str, list[Check]]) -> int:
-    """Print the totals with droptail, where the senders alone decide, and with the other disciplines."""
-    fifo = [check for name, each in found.items() if name.startswith("droptail") for check in each]
-    rest = [check for name, each in found.items() if not name.startswith("droptail") for check in each]
+    """Print the totals with droptail, where the senders alone decide, with the other disciplines, and with ECN."""
+    parts: dict[str, list[Check]] = {"droptail": [], "ecn": [], "": []}
+    for name, each in found.items():
+        parts[next(start for start in parts if name.startswith(start))] += each
     status = 0
-    for title, fewest, part in (("droptail", FEWEST_FIFO, fifo), ("the other disciplines", FEWEST_DISCIPLINES, rest)):
+    for title, fewest, part in (
+        ("droptail", FEWEST_FIFO, parts["droptail"]),
+        ("the other disciplines", FEWEST_DISCIPLINES, parts[""]),
+        ("with ECN", FEWEST_FIFO, parts["ecn"]),
+    ):
         if part:
             print(f"\n{title}:{totals(part, fewest)}")
             status |= not enough(part, fewest)

@@ -8,9 +8,9 @@
 //! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then one
 //! segment per request, retransmitted until it is acknowledged. Server to client: the objects, without a handshake of their own,
 //! from an initial window on. Differences from a real connection: the server's ACKs ride on no data (a
-//! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
-//! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
-//! closed connection stays until both flows are acknowledged; there is no FIN.
+//! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server's first
+//! round-trip time is the client's, measured with its SYN; a lost SYN shrinks only the client's window. A closed
+//! connection stays until both flows are acknowledged; there is no FIN.
 //!
 //! A client that plays a video ([`crate::traffic::player`]) fetches its chunks in one session, over one connection.
 
@@ -106,6 +106,11 @@ impl Site {
 impl Connection {
     pub(crate) const fn new(requests: u32, objects: u32) -> Self {
         Self { requests, objects, fetch: None, asked: 0, segments: 0 }
+    }
+
+    /// Whether the server has had a request.
+    pub(crate) const fn has_served(&self) -> bool {
+        self.asked > 0
     }
 
     /// The server has `requests` requests: the object that the latest is for, if it is new.

@@ -111,7 +111,11 @@ impl<P: Probe> Simulation<P> {
                 let connection =
                     &mut self.endpoints.clients[client as usize].connections[usize::from(connection)];
                 let objects = connection.objects;
+                let first = !connection.has_served();
                 if let Some(object) = connection.serve(arrived) {
+                    if first {
+                        self.accept(clock, slot, objects);
+                    }
                     let payload = &mut self.endpoints.applications[objects as usize].payload;
                     *payload = payload.saturating_add(object.size);
                     self.supply(clock, objects, object.segments);
@@ -210,6 +214,15 @@ impl<P: Probe> Simulation<P> {
             }
         }
         self.endpoints.clients[number as usize].connections.clear();
+    }
+
+    /// The server has a connection's first request. The client's measurement of the handshake, over the same paths, stands
+    /// for its own.
+    fn accept<C: Order>(&mut self, clock: C, requests: u32, objects: u32) {
+        let client = &self.endpoints.senders[requests as usize];
+        let flow = &self.endpoints.flows[requests as usize];
+        let rtt = client.smoothed(&self.endpoints.profiles[usize::from(flow.profile)]);
+        self.with_sender(clock, objects, |sender, now, profile, _| sender.on_accept(now, profile, rtt));
     }
 
     /// The application of a flow has `segments` more segments to send.

@@ -34,7 +34,9 @@ impl<P: Probe> Simulation<P> {
 fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
     let &Passed { packet, link, at, lost, waited } = passed;
     let (segment, marked) = packet.segment();
-    let ecn = match (segment.ect, segment.l4s) {
+    // The bits of an ACK mean something else.
+    let acknowledgement = (packet.kind == Kind::Ack).then(|| packet.acknowledgement());
+    let ecn = match acknowledgement.map_or((segment.ect, segment.l4s), |ack| (ack.ect, ack.l4s)) {
         (false, _) => Ecn::None,
         (true, false) => Ecn::Ect0,
         (true, true) => Ecn::Ect1,
@@ -53,7 +55,7 @@ fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
         size: packet.size,
         seq: segment.seq,
         syn: segment.syn,
-        ece: packet.kind == Kind::Ack && packet.acknowledgement().ece,
+        ece: acknowledgement.is_some_and(|ack| ack.ece),
         cwr: is_data && segment.cwr,
         ecn,
     }

@@ -136,6 +136,13 @@ impl Sender {
         both!(self, sender => sender.on_start(now, profile, out));
     }
 
+    /// The other end has opened the connection with a handshake that took so long; a classic sender does without.
+    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>) {
+        if let Self::Rack(sender) = self {
+            sender.on_accept(now, profile, rtt);
+        }
+    }
+
     /// The application has `segments` more to send.
     pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         both!(self, sender => sender.on_data(now, profile, segments, out));

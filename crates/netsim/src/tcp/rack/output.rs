@@ -6,6 +6,7 @@ use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::congestion::{CongestionControl as _, Event};
 use crate::tcp::{Outbox, Segment};
+use aqm::unit::{Span, Time};
 use scenario::model::{Profile, Tcp};
 
 /// First transmissions that no pace holds back.
@@ -95,6 +96,17 @@ impl Sender {
             _ if state.echo > 0 => Some(1000 * u64::from(state.clock.ms().saturating_sub(state.echo).max(1))),
             _ => None,
         };
+        self.note_handshake(profile, rtt);
+        let state = &mut self.state;
+        state.backoffs = 0;
+        state.start_rto(profile);
+        self.open(profile);
+        self.push(profile, out);
+    }
+
+    /// Takes the round trip of the handshake in microseconds, if it was measured (`tcp_synack_rtt_meas`).
+    fn note_handshake(&mut self, profile: &Profile, rtt: Option<u64>) {
+        let state = &mut self.state;
         match rtt {
             Some(rtt) => {
                 state.rtt.note_least(profile, &state.clock, rtt);
@@ -102,10 +114,12 @@ impl Sender {
             }
             None => state.rtt.distrust(profile),
         }
-        state.backoffs = 0;
-        state.start_rto(profile);
-        self.open(profile);
-        self.push(profile, out);
+    }
+
+    /// The other end has opened the connection, and its handshake took so long.
+    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>) {
+        self.state.refresh(now, profile);
+        self.note_handshake(profile, rtt.map(|rtt| rtt.nanos() / 1000));
     }
 
     /// The window shrinks for the time in which nothing was sent (`tcp_slow_start_after_idle_check`,
