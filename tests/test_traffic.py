@@ -130,7 +130,7 @@ def test_the_pages_have_every_key() -> None:
     ("codec", "settings", "size", "rate"),
     [
         ("g711", {}, 200, 80e3),
-        ("g711", {"traffic.call.frame_rate": "100 /s"}, 120, 96e3),
+        ("g711", {"traffic.call.frame_rate": "100 /s", "traffic.call.packet_size": "120 B"}, 120, 96e3),
         ("g711-bare", {}, 200, 80e3),
         ("g729a", {}, 60, 24e3),
         ("g723.1", {}, 64, 64 * 8 / 0.03),

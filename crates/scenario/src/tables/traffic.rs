@@ -88,7 +88,7 @@ params! {
         /// uniformly from 0 on, and no packet overtakes another of its flow. Hosts have such jitter; it ends phase effects.
         send_jitter: Span = Span::ZERO, "s", Range::new(0.0, 10.0);
         /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` what the
-        /// codec makes in a `frame_rate` period and 40 B of headers, for `ping` 84 B.
+        /// codec makes in 20 ms (of `g723.1` 30 ms) and 40 B of headers, for `ping` 84 B.
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// Class of service of its packets in both directions, for queue disciplines that distinguish classes; 1 is
         /// the first.
@@ -394,11 +394,11 @@ fn fill(table: &mut TrafficTable) {
     table.frame_rate = table.frame_rate.or(frames);
     let packet = match table.kind {
         KindName::Trace => None,
-        // The codec's bits in the time of a packet, as whole bytes.
-        KindName::Voip => table.frame_rate.map(|rate| {
-            let payload = (voice.rate / 8.0 / rate.0 - 1e-6).ceil() as u64;
-            Bytes(VOICE_HEADERS + payload)
-        }),
+        // The codec's bits in its usual time, as whole bytes: in a live run, a changed `frame_rate` leaves the size.
+        KindName::Voip => {
+            let payload = (voice.rate / 8.0 * voice.interval.secs() - 1e-6).ceil() as u64;
+            Some(Bytes(VOICE_HEADERS + payload))
+        }
         KindName::Ping => Some(PING_PACKET),
         _ => Some(DEFAULT_PACKET),
     };
