@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from aqmlab.scenario import is_own
+from aqmlab.scenario import is_own, schema
 
 _OF_FILES = ("files", "sha256", "schema")
 """The keys that a document has in a file alone."""
@@ -20,19 +22,47 @@ def require_same(file: str, saved: Mapping[str, Any], now: Mapping[str, Any]) ->
     It may lack keys that an earlier version of aqmlab did not write.
     """
     for key in saved.keys() - set(_OF_FILES):
-        one, other = placeless(saved[key]), placeless(now.get(key))
+        one, other = saved[key], now.get(key)
         if key == _DOCUMENTS and other is not None and one.keys() == other.keys():
             for label in one:
                 require_same(f"{file}: {key}.{label}", one[label], other[label])
-        elif key not in now or one != other:
+        elif key not in now or not is_same(one, other):
             raise ValueError(f"{file}: {key}: not what its runs and its scenario have")
 
 
-def placeless(value: Any) -> Any:
-    """Return a document without the paths of the files that scenarios read: the archive has copies in other places."""
-    if isinstance(value, dict):
-        # A key that is "auto" may be missing: it did not exist when the document was written.
-        return {name: placeless(inside) for name, inside in value.items() if name != "file" and inside != "auto"}
-    if isinstance(value, list):
-        return [placeless(inside) for inside in value]
+def is_same(saved: Any, now: Any) -> bool:
+    """Return whether what an archive has is what it is now.
+
+    The paths of the files that scenarios read may differ: the archive has copies in other places. A key may be missing
+    that did not exist when the archive was made, if it now has its default.
+    """
+    if isinstance(saved, dict) and isinstance(now, dict):
+        return all(
+            is_same(saved[name], now[name])
+            if name in saved and name in now
+            else {**saved, **now}[name] == "auto" or (name not in saved and now[name] in _defaults()[name])
+            for name in (saved.keys() | now.keys()) - {"file"}
+        )
+    if isinstance(saved, list) and isinstance(now, list):
+        return len(saved) == len(now) and all(map(is_same, saved, now))
+    return bool(_placeless(saved) == _placeless(now))
+
+
+def _placeless(value: Any) -> Any:
     return value.rpartition(":")[2] if isinstance(value, str) and is_own(value) else value
+
+
+@cache
+def _defaults() -> Mapping[str, list[Any]]:
+    """Return the defaults that the keys of scenarios and disciplines have."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    todo: list[Any] = [schema()]
+    while todo:
+        if isinstance(part := todo.pop(), dict):
+            for name, key in part.get("properties", {}).items():
+                if isinstance(key, dict) and "default" in key:
+                    found[name].append(key["default"])
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return found

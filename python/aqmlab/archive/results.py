@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab.archive import recorded, shown
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
-from aqmlab.archive.documents import placeless, require_same
+from aqmlab.archive.documents import is_same, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
@@ -81,7 +81,7 @@ def _unpacked(folder: Path) -> Iterator[tuple[str, str, Result]]:
             raise ValueError(f"{RUNS}: no run of {file}")
         sealed = Scenario(Scenario.load(folder / scenarios[file]).core, saved.scenario.based_on)
         here, there = files_of(sealed.to_toml()), files_of(saved.scenario.to_toml())
-        if here.keys() != there.keys() or not _is_same(saved.scenario.with_(here), sealed):
+        if here.keys() != there.keys() or not is_same(saved.scenario.with_(here).resolved, sealed.resolved):
             raise ValueError(f"{place}scenario.toml: not the scenario of its runs, {scenarios[file]}")
         yield file, label, replace(saved, scenario=sealed)
 
@@ -95,10 +95,6 @@ def _saved(folder: Path, file: str) -> dict[str, Any]:
     return document
 
 
-def _is_same(one: Scenario, other: Scenario) -> bool:
-    return bool(placeless(one.resolved) == placeless(other.resolved))
-
-
 def _is_another(label: str, result: Result) -> bool:
     """Return whether a label is the name of another discipline than that of its result."""
     if label.startswith(KERNEL):
@@ -110,7 +106,7 @@ def _is_another(label: str, result: Result) -> bool:
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     """See `Kind`."""
-    return bool(placeless(scenario.resolved) == placeless(_saved(folder, record.result)["scenario"]))
+    return is_same(_saved(folder, record.result)["scenario"], scenario.resolved)
 
 
 def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:

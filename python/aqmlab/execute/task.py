@@ -102,6 +102,15 @@ error.
 """
 
 
+_LATER_DEFAULTS = {
+    **dict.fromkeys(("framing", "memory_limit", "sender_delay", "receiver_delay", "src", "dst"), "auto"),
+    "min_qlen_step": 0,
+    "send_jitter": "0 s",
+    "codec": "g711",
+}
+"""Keys of scenarios that runs may be older than, with the defaults by which they change no result."""
+
+
 def digest(scenario: Scenario) -> str:
     """Hash everything that determines a scenario's results, except seed and engine.
 
@@ -120,17 +129,25 @@ def digest(scenario: Scenario) -> str:
         if entry["kind"] == "trace":
             entry["file"] = hashlib.sha256(next(traces)).hexdigest()
     links = {link["name"]: link for link in resolved["link"]}
-    for table in [*links.values(), resolved.get("dumbbell") or {}]:
-        if table.get("framing") == "auto":
-            del table["framing"]  # runs without it keep the keys that they had before it existed
     for name, rates in scenario.core.recorded_rates().items():
         cable = name.removesuffix(":reverse")
         table = links[cable] if cable in links else resolved["dumbbell"]
         table["rates" if name == cable else "reverse_rates"] = hashlib.sha256(rates).hexdigest()
     if own := scenario.core.own_algorithms:
         resolved["own"] = [interface(), [packages(text_of(source)) for _, source in sorted(own)]]
-    text = json.dumps(resolved, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_as_stored(resolved), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _as_stored(value: Any) -> Any:
+    """Return a scenario without the later keys that have their defaults, so that stored runs keep their keys."""
+    if isinstance(value, dict):
+        return {
+            name: _as_stored(one)
+            for name, one in value.items()
+            if name not in _LATER_DEFAULTS or one != _LATER_DEFAULTS[name]
+        }
+    return [_as_stored(one) for one in value] if isinstance(value, list) else value
 
 
 def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:
