@@ -31,7 +31,7 @@ def require_same(file: str, saved: Mapping[str, Any], now: Mapping[str, Any]) ->
 
 
 def is_same(saved: Any, now: Any) -> bool:
-    """Return whether what an archive has is what it is now.
+    """Return whether a value of an archive is that which this version writes.
 
     The paths of the files that scenarios read may differ: the archive has copies in other places. A key may be missing
     that did not exist when the archive was made, if it now has its default.
