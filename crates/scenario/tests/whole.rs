@@ -116,7 +116,7 @@ fn an_entry_may_have_hosts_of_its_own() {
         let host = |&node: &usize| {
             let link = scenario.links.iter().find(|link| link.from == node).unwrap();
             assert_eq!(link.rate, Rate::mbit_per_s(100));
-            format!("{} {}", scenario.nodes[node], link.delay.value())
+            format!("{} {}", scenario.nodes[node], link.delay)
         };
         nodes.iter().map(host).collect::<Vec<_>>()
     };
