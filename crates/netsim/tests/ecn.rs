@@ -1,9 +1,12 @@
 //! Which packets of a TCP connection may be marked, and what becomes of connections whose handshake is lost.
 
+use aqm::params::{self, Field as _};
 use aqm::unit::Time;
-use netsim::Simulation;
+use netsim::{Checked, Kind, Simulation};
 use run::Results;
 use scenario::Document;
+use scenario::model::{Congestion, Ecn};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 fn results(document: &Document) -> Results {
@@ -27,6 +30,100 @@ fn every_answer_of_a_data_centre_arrives_while_the_port_marks() {
     assert!(found.metrics.link.traffic.marks > 0 && found.metrics.link.traffic.drops_early == 0);
     let (started, completed) = (answers.started.unwrap(), answers.completed.unwrap());
     assert!(started > 700 && started - completed < 10, "{completed} of {started}");
+}
+
+/// The packets of a connection.
+const PACKETS: [&str; 6] = ["SYN", "SYN again", "SYN-ACK", "ACK", "data", "data again"];
+
+type Codepoints = [Ecn; 6];
+
+const NONE: Codepoints = [Ecn::None; 6];
+/// RFC 3168: data that is sent for the first time.
+const DATA: Codepoints = [Ecn::None, Ecn::None, Ecn::None, Ecn::None, Ecn::Ect0, Ecn::None];
+/// A connection without ECN of a control that needs marks: the sockets have its codepoint until it is open.
+const OPENING: Codepoints = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect0, Ecn::None, Ecn::None, Ecn::None];
+
+const fn scalable(codepoints: Codepoints) -> Codepoints {
+    let mut codepoints = codepoints;
+    let mut i = 0;
+    while i < codepoints.len() {
+        if matches!(codepoints[i], Ecn::Ect0) {
+            codepoints[i] = Ecn::Ect1;
+        }
+        i += 1;
+    }
+    codepoints
+}
+
+/// Of each congestion control: a TCP, and the ECN fields of the packets of a connection that agreed on ECN, and of one that
+/// lost the SYNs that ask for it. Linux 7.2: `tcp_assign_congestion_control`, `tcp_ecn_send_syn`, `tcp_ecn_clear_syn`,
+/// `tcp_v4_send_synack`, `tcp_ecn_send`, `dctcp_init`. TCP Prague and BBRv3: the same functions of their authors' kernels.
+const CONTROLS: &[(&str, &str, Codepoints, Codepoints)] = &[
+    ("reno", "linux:congestion=reno,ecn=true", DATA, NONE),
+    ("cubic", "cubic:ecn=true", DATA, NONE),
+    ("dctcp", "dctcp", [Ecn::Ect0; 6], OPENING),
+    ("dctcp", "l4s", [Ecn::Ect1; 6], scalable(OPENING)),
+    ("prague", "prague", [Ecn::Ect1; 6], scalable(OPENING)),
+    ("bbr", "bbr:ecn=true", DATA, NONE),
+    ("bbr3", "bbr3:ecn=true", [Ecn::None, Ecn::None, Ecn::None, Ecn::None, Ecn::Ect0, Ecn::Ect0], NONE),
+    ("bbr3", "bbr3-l4s", [Ecn::None, Ecn::None, Ecn::None, Ecn::None, Ecn::Ect1, Ecn::Ect1], NONE),
+    ("ledbat", "ledbat:ecn=true", DATA, DATA),
+];
+
+/// The ECN fields of the packets of connections that agreed on ECN, and of the others.
+fn codepoints(tcp: &str, traffic: &str) -> BTreeMap<(bool, &'static str), BTreeSet<String>> {
+    let text = format!(
+        "duration = \"20 s\"\naqm = \"droptail\"\nreverse_aqm = \"droptail\"\n\
+         [dumbbell]\nrate = \"20 Mbit/s\"\nbuffer = \"100 packets\"\n{traffic}\ntcp = \"{tcp}\"\n"
+    );
+    let scenario = Document::parse(&text, "test").unwrap().check().unwrap();
+    let mut run = Simulation::new(scenario, 1, Checked::<()>(None));
+    run.tap();
+    run.advance(Time::MAX);
+    let (mut sent, mut agreed, mut open) = (HashSet::new(), HashMap::new(), HashSet::new());
+    let mut found = BTreeMap::<_, BTreeSet<_>>::new();
+    for seen in run.seen(Time::MAX) {
+        let again = seen.kind == Kind::Data && !sent.insert((seen.flow, seen.seq));
+        if seen.syn && seen.lost.is_none() {
+            agreed.entry(seen.flow).or_insert(seen.cwr);
+        }
+        let packet = match (seen.kind, seen.syn, again) {
+            (Kind::Data, true, again) => usize::from(again),
+            (Kind::Data, false, again) => 4 + usize::from(again),
+            // What acknowledges data comes after data that got through.
+            _ => 2 + usize::from(open.contains(&seen.flow)),
+        };
+        if packet >= 4 && seen.lost.is_none() {
+            open.insert(seen.flow);
+        }
+        let agreed = agreed.get(&seen.flow).copied().unwrap_or(false);
+        found.entry((agreed, PACKETS[packet])).or_default().insert(format!("{:?}", seen.ecn));
+    }
+    found
+}
+
+#[test]
+fn packets_of_every_congestion_control_have_the_ecn_fields_of_the_kernels() {
+    let params::Kind::Choice(names) = Congestion::KIND else { panic!("it is a choice") };
+    assert_eq!(
+        BTreeSet::from_iter(CONTROLS.iter().map(|row| row.0)),
+        BTreeSet::from_iter(names.iter().copied())
+    );
+    // A SYN in four is lost, and two in succession for one of sixteen.
+    let transfers = "loss = 0.25\nreverse_loss = 0.1\n[[traffic]]\nname = \"x\"\nkind = \"transfer\"\n\
+                     count = 100\nsize = \"20 kB\"";
+    for &(_, tcp, with, without) in CONTROLS {
+        let found = codepoints(tcp, transfers);
+        for (agreed, fields) in [(true, with), (false, without)] {
+            for (packet, field) in PACKETS.into_iter().zip(fields) {
+                let fields = found.get(&(agreed, packet));
+                let expected = BTreeSet::from([format!("{field:?}")]);
+                // The lost SYN counts before anybody has agreed; LEDBAT has no handshake.
+                let never = agreed && packet == "SYN again" || tcp.starts_with("ledbat") && fields.is_none();
+                assert!(fields == Some(&expected) || never, "{tcp}, agreed: {agreed}, {packet}: {fields:?}");
+            }
+        }
+    }
 }
 
 /// Flows of a TCP in both directions over a queue that marks, at a rate and a round trip.
