@@ -108,6 +108,14 @@ fn entries_are_merged_by_name_and_new_ones_follow() {
 }
 
 #[test]
+fn a_parameter_of_tcp_is_replaced_by_whatever_name() {
+    let base = "[dumbbell]\n[[traffic]]\nname = 'long'\ntcp = 'linux:reno_friendly=false'";
+    let own = "extends = 'base.toml'\ntraffic = [{ name = 'long', tcp = { tcp_friendly = true } }]";
+    let own = folder("friendly", &[("base.toml", base), ("own.toml", own)]);
+    assert_is(&loaded(&own), &base.replace("false", "true"));
+}
+
+#[test]
 fn an_algorithm_is_merged_with_the_same_one_and_keeps_the_target_of_another() {
     for (i, same) in
         ["[aqm]\nname = 'pi'\nq_ref = 40", "[aqm]\nq_ref = 40", "aqm = 'pi:q_ref=40'"].iter().enumerate()

@@ -262,12 +262,32 @@ fn the_last_packet_sticks_out_of_a_buffer_of_bytes_where_it_does_in_ns2() {
     }
     for aqm in ["pi:bytes=false", "droptail", "rem:bytes=true", "avq"] {
         assert_eq!(buffer(aqm, "ns2.35", &[])[0], fits, "{aqm}");
+        assert_eq!(buffer(aqm, "rfc", &[("dumbbell.buffer_admission", "ns2")])[0], fits, "{aqm}");
         assert_eq!(
             buffer(aqm, "rfc", &[("dumbbell.buffer_admission", "sticks-out")])[0],
             sticks_out,
             "{aqm}"
         );
     }
+}
+
+#[test]
+fn a_resolved_scenario_keeps_the_rule_of_ns2_for_buffers_of_bytes() {
+    let admission = |settings: &[(&str, &str)]| {
+        let document = changed(EXP1, settings);
+        let json = document.to_json().unwrap();
+        let resolved: toml::Table = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(check(&parse(&resolved.to_string())), check(&document), "{settings:?}");
+        json["dumbbell"]["buffer_admission"].as_str().unwrap().to_owned()
+    };
+    let ns2 = [("traffic.long.tcp", "ns2.35"), ("aqm", "red:preset=ns2.35"), ("dumbbell.buffer", "1 s")];
+    assert_eq!(admission(&ns2), "ns2");
+    // The reverse direction has drop-tail, from which no packet of ns-2 sticks out.
+    assert_eq!(admission(&[&ns2[..], &[("dumbbell.access_buffer", "100 kB")]].concat()), "ns2");
+    // Where the rule changes nothing, the keys of stored runs stay as they are.
+    assert_eq!(admission(&[&ns2[..], &[("dumbbell.buffer", "200 packets")]].concat()), "auto");
+    assert_eq!(admission(&[&ns2[..], &[("aqm", "droptail")]].concat()), "auto");
+    assert_eq!(admission(&[&ns2[..], &[("traffic.long.tcp", "rfc")]].concat()), "auto");
 }
 
 #[test]
@@ -440,6 +460,20 @@ fn a_setting_that_another_would_replace_is_found_by_whatever_name() {
         ),
         (EXP1, "", ("dumbbell", "{rate='5 Mbit/s'}"), "dumbbell.buffer", None),
         // Two names of a parameter, and one that many links share.
+        (
+            EXP1,
+            "",
+            ("traffic.long.tcp", "linux:tcp_friendly=false"),
+            "traffic.long.tcp.reno_friendly",
+            Some("--set traffic.long.tcp=linux:tcp_friendly=false"),
+        ),
+        (
+            EXP1,
+            "",
+            ("traffic.long.tcp.reno_friendly", "false"),
+            "traffic.long.tcp.tcp_friendly",
+            Some("--set traffic.long.tcp.reno_friendly=false"),
+        ),
         (EXP1, "pi", ("aqm.q0", "3"), "aqm.q_ref", Some("--set aqm.q0=3")),
         (PARKING_LOT, "", ("aqm.q0", "3"), "link.second.aqm.q_ref", Some("--set aqm.q0=3")),
         (EXP1, "pi:q0=3", none, "aqm.q_ref", Some("--aqm pi:q0=3")),

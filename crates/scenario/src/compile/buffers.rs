@@ -2,14 +2,14 @@
 
 use crate::model::route::Routes;
 use crate::model::{Buffer, Kind, Scenario};
-use crate::tables::Admission;
 use aqm::unit::Limit;
 
 /// What the file says about the buffer of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said {
     pub(super) buffer: Buffer,
-    pub(super) admission: Admission,
+    /// Whether the last packet may stick out, if it is in bytes.
+    pub(super) sticks_out: bool,
 }
 
 /// Sets the limits of all links, of each of which `said` has what the file says.
@@ -25,8 +25,8 @@ pub(super) fn limit(scenario: &mut Scenario, said: &[Said]) {
             Buffer::Time(time) => bytes(time.secs()),
             Buffer::Bdp(number) => bytes(number * round_trip),
         };
-        link.buffer = match (limit, said.admission) {
-            (Limit::Bytes(bytes), Admission::SticksOut) => Limit::BytesBefore(bytes),
+        link.buffer = match (limit, said.sticks_out) {
+            (Limit::Bytes(bytes), true) => Limit::BytesBefore(bytes),
             (limit, _) => limit,
         };
     }

@@ -85,11 +85,13 @@ impl Network {
         let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
         let said = cable.changes.into_iter().zip(cable.aqms).zip(cable.losses);
         for (i, ((name, from, to), ((changes, aqm), loss))) in ways.into_iter().zip(said).enumerate() {
-            let admission = cable.admission.unwrap_or_else(|| match &aqm {
-                Some(aqm) if self.of_ns2 && asks_before(aqm) => Admission::SticksOut,
-                _ => Admission::Fits,
-            });
-            self.buffers.push(Said { buffer: cable.buffers[i], admission });
+            let sticks_out = match cable.admission {
+                Some(Admission::Fits) => false,
+                Some(Admission::SticksOut) => true,
+                Some(Admission::Ns2) => aqm.as_ref().is_some_and(asks_before),
+                None => self.of_ns2 && aqm.as_ref().is_some_and(asks_before),
+            };
+            self.buffers.push(Said { buffer: cable.buffers[i], sticks_out });
             // Only a measured link can change its rate: a link without an algorithm computes in advance when packets
             // leave.
             let Changes { list, period, recorded } = changes;

@@ -2,11 +2,12 @@
 
 use crate::json::{object, value};
 use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
-use crate::model::{Loss, Scenario};
+use crate::model::{Link, Loss, Scenario};
 use crate::tables::traffic::has;
-use crate::tables::{LinkEntry, Tables, TrafficEntry};
+use crate::tables::{Admission, LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params};
+use aqm::unit::Limit;
 use serde_json::{Map, Value as Json, json};
 
 fn parameters(params: &impl Params) -> Map<String, Json> {
@@ -20,8 +21,19 @@ fn algorithm(name: &str, params: &AnyParams) -> Json {
     Json::Object(map)
 }
 
-fn link(entry: &LinkEntry) -> Json {
+/// Says which packets the buffers of a cable accept where that follows from a preset, which is not written. Where the
+/// rule changes nothing `auto` stays, and with it the keys of stored runs.
+fn admission(map: &mut Map<String, Json>, cable: &str, scenario: &Scenario) {
+    let of = |link: &&Link| link.name.trim_end_matches(":reverse") == cable;
+    let sticks_out = |link: &Link| matches!(link.buffer, Limit::BytesBefore(_));
+    if map["buffer_admission"] == "auto" && scenario.links.iter().filter(of).any(sticks_out) {
+        map.insert("buffer_admission".to_owned(), value(&Admission::Ns2.value()));
+    }
+}
+
+fn link(entry: &LinkEntry, scenario: &Scenario) -> Json {
     let mut map = parameters(&entry.table);
+    admission(&mut map, &entry.table.name, scenario);
     for (key, aqm) in ALGORITHMS.into_iter().zip(&entry.aqms) {
         if let Some(aqm) = aqm {
             map.insert(key.to_owned(), algorithm(&aqm.name, &aqm.params));
@@ -62,6 +74,7 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
     map.insert("observe".to_owned(), json!(scenario.links[scenario.observed].name));
     if let Some(dumbbell) = &tables.dumbbell {
         let mut table = parameters(dumbbell);
+        admission(&mut table, BOTTLENECK, scenario);
         losses(&mut table, &tables.losses);
         map.insert("dumbbell".to_owned(), Json::Object(table));
         let bottleneck = scenario.links.iter().find(|link| link.name == BOTTLENECK);
@@ -74,7 +87,7 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
         }
     }
     if !tables.links.is_empty() {
-        map.insert("link".to_owned(), tables.links.iter().map(link).collect());
+        map.insert("link".to_owned(), tables.links.iter().map(|entry| link(entry, scenario)).collect());
     }
     map.insert("traffic".to_owned(), tables.traffic.iter().map(traffic).collect());
     map.insert("response".to_owned(), Json::Object(parameters(&tables.response)));

@@ -370,9 +370,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
     let [key, rest @ ..] = keys else { return Ok(()) };
     let at = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
     if rest.is_empty() {
-        if name_key(path.rsplit('.').next().unwrap_or_default(), "") == Some("name") {
-            forget_synonyms(table, key);
-        }
+        forget_synonyms(table, path.rsplit('.').next().unwrap_or_default(), key);
         table.insert(key, node);
         return Ok(());
     }

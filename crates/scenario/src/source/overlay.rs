@@ -21,27 +21,35 @@ fn merged(key: &str, old: &Node, new: Node) -> Node {
     if name_key(key, "") == Some("name")
         && let (Some(base), Some(own)) = (old.expanded(key), new.expanded(key))
     {
-        return Node::new(new.origin, Data::Table(algorithm(old, &base, own)));
+        return Node::new(new.origin, Data::Table(algorithm(key, old, &base, own)));
     }
     match (new.data, old.expanded(key)) {
+        (Data::Table(own), Some(base)) if key == "tcp" => {
+            Node::new(new.origin, Data::Table(laid(key, &base, &own)))
+        }
         (Data::Table(own), Some(base)) => Node::new(new.origin, Data::Table(base.overlaid(own, &merged))),
         (data, _) => Node::new(new.origin, data),
     }
 }
 
-/// The algorithm `own` in place of that in `old`, whose table is `base`. Without a name, it is the same algorithm.
-fn algorithm(old: &Node, base: &Table, mut own: Table) -> Table {
+/// The algorithm `own` in place of that in `old`, whose table is `base`; both are at the key `at`. Without a name, it is
+/// the same algorithm.
+fn algorithm(at: &str, old: &Node, base: &Table, mut own: Table) -> Table {
     if let (None, Some(name)) = (own.get("name"), base.get("name")) {
         own.insert("name", name.clone());
     }
     if own.text("name") != base.text("name") || own.get("preset").is_some() {
         return kept(Some(old), own);
     }
-    // The same algorithm keeps what `own` does not set, by whatever name.
+    laid(at, base, &own)
+}
+
+/// The table `own` over `base`, both at the key `at`, which keeps what `own` does not set by whatever name.
+fn laid(at: &str, base: &Table, own: &Table) -> Table {
     let mut whole = base.clone();
     for (key, node) in own.iter() {
         let node = base.get(key).map_or_else(|| node.clone(), |old| merged(key, old, node.clone()));
-        forget_synonyms(&mut whole, key);
+        forget_synonyms(&mut whole, at, key);
         whole.insert(key, node);
     }
     whole

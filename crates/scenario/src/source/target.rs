@@ -1,7 +1,10 @@
 //! One algorithm in place of another, which keeps the target queue length, and one parameter in place of another.
 
+use crate::keys::name_key;
+use crate::model::Tcp;
 use crate::source::tree::{Node, Table};
 use aqm::aqm::AnyParams;
+use aqm::params::Params as _;
 
 /// The alias of the target that every algorithm with one accepts.
 const COMMON_NAME: &str = "q0";
@@ -31,9 +34,16 @@ pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     new
 }
 
-/// Removes other names of the parameter `key` from an algorithm's table: the last setting counts.
-pub(crate) fn forget_synonyms(table: &mut Table, key: &str) {
-    let specs = table.text("name").and_then(AnyParams::of).map_or(&[][..], |params| params.specs());
+/// Removes other names of the parameter `key` from the table of an algorithm or a TCP, which is at the key `at`: the last
+/// setting counts.
+pub(crate) fn forget_synonyms(table: &mut Table, at: &str, key: &str) {
+    let specs = match at {
+        "tcp" => Tcp::specs(),
+        _ if name_key(at, "") == Some("name") => {
+            table.text("name").and_then(AnyParams::of).map_or(&[][..], |params| params.specs())
+        }
+        _ => &[],
+    };
     if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
         for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {
             table.remove(name);

@@ -22,6 +22,8 @@ choice! {
         /// Those before which fewer bytes than the limit wait, so that the last packet may stick out (RED and PI of
         /// ns-2).
         SticksOut = "sticks-out",
+        /// Those of ns-2's queue of the link's algorithm: `SticksOut` for RED, ARED and PI in bytes, otherwise `Fits`.
+        Ns2 = "ns2",
     }
 }
 
@@ -37,8 +39,8 @@ params! {
         buffer: Buffer = Buffer::Limit(Limit::Packets(200)), "packets or bytes", BUFFERS;
         /// The packets that the bottleneck's buffer accepts in both directions, if it is in bytes: `fits`, those that
         /// fit as a whole; `sticks-out`, those before which less than `buffer` waits, so that the last one may stick
-        /// out. Auto is `sticks-out` where ns-2 has this rule: for `red`, `ared` and `pi` in bytes, if the TCP of some
-        /// flows is a preset of ns-2.
+        /// out; `ns2`, those that ns-2 accepts: as `sticks-out` for `red`, `ared` and `pi` in bytes, otherwise as `fits`.
+        /// Auto is `ns2` if the TCP of some flows is a preset of ns-2, otherwise `fits`.
         buffer_admission: Option<Admission> = None, "";
         /// Bytes that the bottleneck adds to every packet in both directions: in its transmission time, in the queue
         /// and in the size that algorithms see. 14 is Ethernet's header, which Linux counts too; 38 is Ethernet's
