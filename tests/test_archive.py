@@ -28,6 +28,7 @@ from typer.testing import CliRunner
 import aqmlab
 from aqmlab.archive import container
 from aqmlab.archive.container import ArchiveError
+from aqmlab.archive.documents import is_same
 from aqmlab.archive.layout import CRATE, HEAD, RUNS, records
 from aqmlab.archive.seal import seal
 from aqmlab.archive.verify import verify
@@ -575,3 +576,11 @@ def test_a_run_that_does_not_fit_into_the_memory_is_not_started(run: Path, monke
     found = verify(run)
     assert all("GB of memory needed" in one.error for one in found.repeated)
     assert not found.is_sound
+
+
+def test_an_archive_of_before_the_rule_of_ns2_was_written_is_the_same() -> None:
+    saved, now = ({"dumbbell": {"buffer_admission": value}} for value in ("auto", "ns2"))
+    assert is_same(saved, now)
+    assert not is_same(now, saved)
+    assert not is_same({"dumbbell": {"buffer_admission": "fits"}}, now)
+    assert not is_same({"dumbbell": {"buffer": "auto"}}, {"dumbbell": {"buffer": "ns2"}})

@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 
 import aqmlab
 from aqmlab.cli.app import app
+from aqmlab.cli.delivery import require_writable_folder
+from aqmlab.files import REPORT, remaking
+from aqmlab.kinds import FINDINGS
 
 TEXT = 'extends = "parent.toml"\nduration = "0.4 s"\nwarmup = "0.1 s"\n'
 
@@ -53,6 +56,65 @@ def test_files_of_a_folder_that_no_command_wrote_stay(tmp_path: Path, monkeypatc
     Path("tradeoff.pdf").write_text("mine")
     assert CliRunner().invoke(app, [*run, "--out", "."]).exit_code == 0
     assert Path("tradeoff.pdf").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("advise --down 20mbit --up 5mbit --rtt 20ms", "router.sh"),
+        ("tune lred/exp1 --over beta --for goodput", "tuned.toml"),
+        ("analyse lred/exp1", "figure.svg"),
+        ("evaluate --aqm codel", "scorecard.csv"),
+        ("reproduce lred", "report.html"),
+        ("reproduce all", "index.html"),
+    ],
+)
+def test_every_command_leaves_files_that_it_never_wrote(command: str, name: str, tmp_path: Path) -> None:
+    mine = tmp_path / name
+    mine.write_text("mine")
+    found = CliRunner().invoke(app, [*command.split(), "--out", str(tmp_path)])
+    assert (found.exit_code, "no result of aqmlab" in found.stderr) == (2, True), found.output
+    assert mine.read_text() == "mine"
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_figure_in_a_format_that_the_report_has_not_is_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["run", "quickstart", "--set", "duration=0.4s", "--set", "warmup=0.1s", "--out", "."]
+
+    def done(*more: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["aqmlab", *run, *more])
+        return CliRunner().invoke(app, [*run, *more]).exit_code
+
+    assert done("--figure-format=svg") == 0
+    for name in ("figure.pdf", "figure.png"):
+        Path(name).write_text("mine")
+    assert done("--figure-format", "pdf") == 2
+    assert done("--figure-format", "svg") == 0
+    assert (Path("figure.pdf").read_text(), Path("figure.png").read_text()) == ("mine", "mine")
+    Path("figure.pdf").unlink()
+    assert done("--figure-format", "pdf") == 0
+    assert not Path("figure.svg").exists(), "it is of the earlier run"
+    assert Path("figure.png").read_text() == "mine"
+
+
+def test_files_whose_making_was_interrupted_are_made_again(tmp_path: Path) -> None:
+    head = tmp_path / FINDINGS.head
+
+    def interrupted() -> None:
+        with remaking(head):
+            (tmp_path / REPORT).write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    require_writable_folder(tmp_path, [REPORT, head.name])
+    with remaking(head):
+        head.write_text("{}")
+    require_writable_folder(tmp_path, [REPORT, head.name])
+    assert {file.name for file in tmp_path.iterdir()} == {REPORT, head.name}
 
 
 def test_two_outputs_are_two_files(tmp_path: Path) -> None:

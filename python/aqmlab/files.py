@@ -130,6 +130,25 @@ REPORT = "report.html"
 UNFINISHED = ".unfinished"
 """The suffix of files and folders that are not finished."""
 
+
+def mark_of(head: Path) -> Path:
+    """Return the file that says, while ``head`` is away, that aqmlab writes the files beside it."""
+    return head.with_name(f".{head.name}{UNFINISHED}")
+
+
+@contextmanager
+def remaking(head: Path) -> Iterator[None]:
+    """Take the head of a folder away while its files are from different runs, and mark the folder as aqmlab's.
+
+    The mark goes when all is written. It stays after an error, and of a killed process, for the command that goes on.
+    """
+    head.parent.mkdir(parents=True, exist_ok=True)
+    mark_of(head).touch()
+    head.unlink(missing_ok=True)
+    yield
+    mark_of(head).unlink(missing_ok=True)
+
+
 _STALE = 3600.0
 """Seconds after which an unfinished file counts as left by a killed process."""
 

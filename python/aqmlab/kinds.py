@@ -77,6 +77,9 @@ FIGURE_DATA = Kind("table of a figure", 1)
 EXPORT = Kind("exported table", 1)
 ARCHIVE = Kind("archive", 1)
 
+ADVICE, TUNED, ANALYSIS = "advice.json", "tune.json", "analysis.json"
+"""The files by which a folder is known to hold the answer of a command; they are of no kind that is read again."""
+
 HEADS = tuple(kind.head for kind in (RESULT, COMPARISON, SWEEP, FINDINGS, EVALUATION))
 """The files by which a folder is known to hold the results of a command."""
 

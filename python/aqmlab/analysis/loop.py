@@ -18,6 +18,7 @@ from aqmlab.analysis.answer import Answer
 from aqmlab.analysis.law import linearised
 from aqmlab.analysis.operating_point import OperatingPoint, operating_point
 from aqmlab.files import DEFAULT_FORMATS, json_text, write_text
+from aqmlab.kinds import ANALYSIS
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
@@ -166,7 +167,7 @@ class Analysis:
         """
         from aqmlab.figures import loop, matplotlib
 
-        write_text(Path(folder) / "analysis.json", json_text(self.document()))
+        write_text(Path(folder) / ANALYSIS, json_text(self.document()))
         matplotlib.save(loop.analysis(self), Path(folder), formats)
 
     @cached_property

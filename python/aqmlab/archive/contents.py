@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from aqmlab.archive.layout import Record, counted
-from aqmlab.kinds import COMPARISON, EVALUATION, FINDINGS, HEADS, RESULT, SWEEP
+from aqmlab.kinds import ADVICE, COMPARISON, EVALUATION, FINDINGS, HEADS, RESULT, SWEEP, TUNED
 
 if TYPE_CHECKING:
     from aqmlab.execute.engine import Engine
@@ -26,7 +26,7 @@ _ROOMS = {
 }
 """The module of this room for each head of a folder of results."""
 
-_RACES = {"advice.json": "advise", "tune.json": "tune"}
+_RACES = {ADVICE: "advise", TUNED: "tune"}
 """The commands whose folders have no result that can be sealed, by the file of their answer."""
 
 

@@ -12,13 +12,11 @@ from aqmlab.cli import completion, options, racing
 from aqmlab.cli.delivery import deliver, of_runs, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, stop
+from aqmlab.kinds import ADVICE
 
 if TYPE_CHECKING:
     from aqmlab.advice.answer import Advice
     from aqmlab.advice.link import Link
-
-FILE = "advice.json"
-"""The file of the whole answer."""
 
 
 def advise(
@@ -111,7 +109,7 @@ def advise(
     if aqm is not None:
         require_lines(chosen, aqm)
     if out:
-        require_writable_folder(out, [FILE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
+        require_writable_folder(out, [ADVICE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
     if csv:
         require_writable_file(csv, "--csv")
     racing.perform(
@@ -140,8 +138,8 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
 
         matplotlib.save(figures.figure(advice), folder, formats, "tradeoff")
         names = advice.save(folder)
-        write_text(folder / FILE, json_text(advice.document()))
-        return [FILE, *figure_files(["tradeoff"], formats), *names]
+        write_text(folder / ADVICE, json_text(advice.document()))
+        return [ADVICE, *figure_files(["tradeoff"], formats), *names]
 
     deliver(advice, json, out, save, of_runs(csv))
 

@@ -9,9 +9,10 @@ import typer
 
 from aqmlab.cli import options
 from aqmlab.cli.delivery import deliver, require_writable_folder
-from aqmlab.cli.scenarios import changed, loaded
+from aqmlab.cli.scenarios import changed, loaded, refuse_idle
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 from aqmlab.files import FIGURES, figure_files
+from aqmlab.kinds import ANALYSIS
 
 
 def analyse(
@@ -39,13 +40,14 @@ def analyse(
     """
     from aqmlab import ScenarioError
 
+    refuse_idle(set_, "analyse", idle=["record", "response.band", "response.hold", "response.bin"])
     moment = None if at is None else _seconds(at)
     formats = options.chosen_formats(figure_format, out)
     figures = figure_files(FIGURES[:1], formats)
     chosen = changed(loaded(scenario), aqm, set_)
     chosen.check()
     if out:
-        require_writable_folder(out, ["analysis.json", *figures])
+        require_writable_folder(out, [ANALYSIS, *figures])
     from aqmlab.analysis import loop  # imports numpy and scipy; bad arguments are refused before that
 
     try:
@@ -57,7 +59,7 @@ def analyse(
 
     def save(folder: Path) -> list[str]:
         found.save(folder, formats)
-        return ["analysis.json", *figures]
+        return [ANALYSIS, *figures]
 
     deliver(found, json, out, save)
     if json:

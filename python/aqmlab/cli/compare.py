@@ -77,6 +77,7 @@ def compare(
     scenarios.refuse_both(
         set_, {"seed": ("--seed", seed), "warmup": ("--warmup", warmup), "record.flows": ("--flows", flows)}
     )
+    scenarios.refuse_idle(set_, "compare", chosen_engines)
     base = seeded(scenario, seed, seeds, warmup)
     try:
         specs = spelled_out(aqm or ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ import typer
 from typer._click.globals import get_current_context
 
 from aqmlab.cli.terminal import command_line
-from aqmlab.files import REPORT
+from aqmlab.files import DEFAULT_FORMATS, REPORT
 
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
@@ -106,24 +107,30 @@ def _inputs(option: str) -> Iterator[Path]:
 def require_writable_folder(out: Path, names: Iterable[str]) -> None:
     """Create a folder, and check before the simulation that the files can be written.
 
-    ``names`` are their paths relative to the folder. A folder that has the results of another command is refused.
+    ``names`` are their paths relative to the folder. Refused are a folder that has the results of another command, and
+    a file of such a name that no command has written: one without a head beside it (see `Kind`), or a figure in a
+    format that the report's command did not write.
     """
-    from aqmlab.files import prove
-    from aqmlab.kinds import EVALUATION, FINDINGS, HEADS
+    from aqmlab.files import figure_files, mark_of, prove
+    from aqmlab.kinds import ADVICE, ANALYSIS, HEADS, TUNED
 
-    names = list(names)
-    for head in (Path(name) for name in names if Path(name).name in HEADS):
-        folder = out / head.parent
-        if others := [name for name in HEADS if name != head.name and (folder / name).is_file()]:
-            problem = f"{folder}: has {others[0]}, the results of another command; choose another folder, or remove it"
+    names, known = list(names), (*HEADS, ADVICE, TUNED, ANALYSIS)
+    heads = {Path(name).parent: out / name for name in names if Path(name).name in known}
+    written = {folder for folder, head in heads.items() if head.is_file() or mark_of(head).is_file()}
+    for head in heads.values():
+        if others := [name for name in known if name != head.name and head.with_name(name).is_file()]:
+            problem = (
+                f"{head.parent}: has {others[0]}, the results of another command; choose another folder, or remove it"
+            )
             raise typer.BadParameter(problem, param_hint="--out")
-        # A reproduction or an evaluation that was interrupted may have left files without their head.
-        alone = head.name in (FINDINGS.head, EVALUATION.head) or (folder / head.name).is_file()
-        for name in () if alone else names:
-            if Path(name).parent == head.parent and (out / name).is_file():
-                _require_no_input(out / name, "--out")
-                problem = f"{out / name}: no result of aqmlab, and would be written over; choose another folder"
-                raise typer.BadParameter(problem, param_hint="--out")
+    for name in names:
+        # The page about several results has no head beside it.
+        ours = Path(name).parent in written if Path(name).parent in heads else bool(written)
+        drawn = _drawn_before(out) if name in figure_files() and (out / REPORT).is_file() else [name]
+        if (out / name).is_file() and not (ours and name in drawn):
+            _require_no_input(out / name, "--out")
+            problem = f"{out / name}: no result of aqmlab, and would be written over; choose another folder"
+            raise typer.BadParameter(problem, param_hint="--out")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -170,6 +177,29 @@ def deliver(
         typer.echo("\n".join(written if json else ["", *written]), err=json)
 
 
+def _drawn_before(folder: Path) -> list[str]:
+    """List the files of figures that the command wrote whose report is in a folder; none without a report."""
+    from aqmlab.archive import shown
+    from aqmlab.files import figure_files
+
+    try:
+        words = shlex.split(shown.command(folder))
+    except ValueError:
+        return []
+    if not words:
+        return []
+    option = "--figure-format"
+    given = [after for word, after in zip(words, [*words[1:], ""], strict=True) if word == option]
+    given += [word.removeprefix(f"{option}=") for word in words if word.startswith(f"{option}=")]
+    return figure_files(formats=given[-1].split(",") if given else DEFAULT_FORMATS)
+
+
+def undraw(folder: Path, files: Iterable[str]) -> None:
+    """Remove the figures that an earlier command wrote to a folder, except those of these names."""
+    for name in set(_drawn_before(folder)).difference(files):
+        (folder / name).unlink(missing_ok=True)
+
+
 def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> list[str]:
     """Write the figures and the report of results that have runs; return the names of the files.
 
@@ -180,9 +210,7 @@ def draw(results: Comparison | Sweep, folder: Path, formats: Sequence[str]) -> l
 
     figures = dict(shown.figures(results))
     files = figure_files(figures, formats)
-    earlier = set(figure_files()) if (folder / REPORT).is_file() else set()  # without a report, they are not ours
-    for name in earlier.difference(files):
-        (folder / name).unlink(missing_ok=True)
+    undraw(folder, files)
     if figures:
         from aqmlab.figures import matplotlib
 

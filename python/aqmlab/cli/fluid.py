@@ -40,6 +40,7 @@ def fluid(
     """
     if jobs is not None and packet_seeds is None:
         raise typer.BadParameter("applies only with --packet-seeds", param_hint="--jobs")
+    scenarios.refuse_idle(set_, "fluid", ["fluid"] if packet_seeds is None else ["fluid", "packet"])
     formats = options.chosen_formats(figure_format, out)
     chosen = scenarios.changed(scenarios.loaded(scenario), aqm, set_)
 

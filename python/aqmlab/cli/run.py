@@ -168,6 +168,7 @@ def run(
     scenarios.refuse_both(
         set_, {"seed": ("--seed", seed), "warmup": ("--warmup", warmup), "record.flows": ("--flows", flows)}
     )
+    scenarios.refuse_idle(set_, "run", [engine])
     base = scenarios.seeded(scenario, seed, seeds, warmup)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     choice = scenarios.choice(chosen, links, classes, metrics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -45,6 +46,41 @@ def refuse_both(settings: Sequence[str] | None, options: Mapping[str, tuple[str,
         option, value = options.get(setting.partition("=")[0].strip(), ("", None))
         if value is not None and value is not False:
             raise typer.BadParameter(f"{setting}: {option} sets it too: omit one of them", param_hint="--set")
+
+
+_NO_STUDY = {"sweep": "only `aqmlab sweep` reads it"}
+"""The table that every other command leaves alone, with the reason."""
+
+_OVER_TIME = ("step", "series", "cwnd", "flows")
+"""The keys of ``record`` that no number of a table depends on."""
+
+
+def refuse_idle(
+    settings: Sequence[str] | None, command: str, engines: Sequence[str] = (), idle: Sequence[str] = ()
+) -> None:
+    """Refuse a setting that a command or the only engine would ignore; ``idle`` are paths that the command ignores."""
+    from aqmlab.execute.engine import PACKETS, Engine
+
+    reasons = {} if command == "sweep" else dict(_NO_STUDY)
+    if command in ("sweep", "tune"):
+        why = f"{command} keeps nothing over time: set it in `aqmlab run`"
+        reasons |= {f"record.{key}": why for key in _OVER_TIME}
+    reasons |= dict.fromkeys(idle, f"{command} does not depend on it")
+    chosen = [Engine.parse(engine) for engine in engines]
+    if chosen and PACKETS not in chosen:
+        unable = {"record.flows": {"fluid", "linux"}, "record.cwnd": {"fluid"}, "record.loss_event": {"fluid"}}
+        for path, names in unable.items():
+            if all(engine.name in names for engine in chosen):
+                reasons.setdefault(path, f"the {chosen[0]} engine does not record it")
+    for setting in settings or ():
+        path, _, value = (part.strip() for part in setting.partition("="))
+        for idle_path, why in reasons.items():
+            if f"{path}.".startswith(f"{idle_path}."):
+                raise typer.BadParameter(f"{setting}: would have no effect: {why}; omit it", param_hint="--set")
+            key = idle_path.removeprefix(f"{path}.")
+            if key != idle_path and re.search(rf"\b{re.escape(key)}\b", value):
+                problem = f"{setting}: {idle_path} would have no effect: {why}; omit {key}"
+                raise typer.BadParameter(problem, param_hint="--set")
 
 
 def changed(scenario: Scenario, aqm: str | None, settings: Sequence[str] | None) -> Scenario:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import completion, options, scenarios
-from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder, undraw
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, refuse_both, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
@@ -94,7 +94,11 @@ def sweep(
         {f"sweep.{key}": (f"--{key.replace('_', '-')}", value) for key, value in choices.items()}
         | {f"sweep.vary.{path}": ("--vary", True) for path in varied},
     )
+    scenarios.refuse_idle(set_, "sweep", [engine])
     base = _with_settings(loaded(scenario), aqm, set_)
+    if figure_format and not (varied or (base.study or {}).get("vary")):
+        problem = "a sweep with one point has no figure: omit it, or give --vary"
+        raise typer.BadParameter(problem, param_hint="--figure-format")
     choice = scenarios.choice(base, links, classes, metrics)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
     formats = options.chosen_formats(figure_format, folder)
@@ -180,9 +184,8 @@ def _save(result: Sweep, folder: Path, formats: Sequence[str] = DEFAULT_FORMATS)
     names = [*figures, REPORT] if result.done else []
     complete = all((folder / name).is_file() for name in (*names, REPORT))
     if not (complete and result.is_saved_in(folder)):
+        undraw(folder, names)
         (folder / REPORT).unlink(missing_ok=True)  # written last: it marks the others as complete
-        for name in set(figure_files()).difference(names):
-            (folder / name).unlink(missing_ok=True)  # from an earlier sweep
         result.save(folder)
         if result.done:
             draw(result, folder, formats)

@@ -10,14 +10,12 @@ import typer
 
 from aqmlab.cli import options, racing
 from aqmlab.cli.delivery import deliver, require_writable_folder
-from aqmlab.cli.scenarios import loaded, with_settings
+from aqmlab.cli.scenarios import loaded, refuse_idle, with_settings
+from aqmlab.kinds import TUNED
 
 if TYPE_CHECKING:
     from aqmlab.advice.tune import Search
     from aqmlab.advice.tuned import Tuned
-
-FILE = "tune.json"
-"""The file of the whole answer."""
 
 
 def tune(
@@ -67,9 +65,13 @@ def tune(
     from aqmlab.results.precision import NoSuchMetric
 
     formats = options.chosen_formats(figure_format, out)
+    refuse_idle(set_, "tune")
     search = _search(scenario, aqm, set_, over, goals, points)
+    if figure_format and len(search.goals) < 2:
+        problem = "one goal has no front to draw: omit it, or give two in --for"
+        raise typer.BadParameter(problem, param_hint="--figure-format")
     if out:
-        require_writable_folder(out, [FILE, SCENARIO, *figure_files(["front"], formats)])
+        require_writable_folder(out, [TUNED, SCENARIO, *figure_files(["front"], formats)])
     try:
         racing.perform(
             lambda store, limit, progress: searched(search, store, limit, jobs, progress),
@@ -117,7 +119,7 @@ def _deliver(tuned: Tuned, json: bool, out: Path | None, formats: Sequence[str])
             matplotlib.save(figures.figure(tuned), folder, formats, "front")
             names = figure_files(["front"], formats)
         names += tuned.save(folder)
-        write_text(folder / FILE, json_text(tuned.document()))
-        return [FILE, *names]
+        write_text(folder / TUNED, json_text(tuned.document()))
+        return [TUNED, *names]
 
     deliver(tuned, json, out, save)

@@ -21,7 +21,7 @@ fn algorithm(name: &str, params: &AnyParams) -> Json {
     Json::Object(map)
 }
 
-/// Says which packets the buffers of a cable accept where that follows from a preset, which is not written. Where the
+/// Writes the rule for the buffers of a cable where it follows from a preset, which is not written itself. Where the
 /// rule changes nothing `auto` stays, and with it the keys of stored runs.
 fn admission(map: &mut Map<String, Json>, cable: &str, scenario: &Scenario) {
     let of = |link: &&Link| link.name.trim_end_matches(":reverse") == cable;

@@ -11,7 +11,7 @@ from aqmlab.evaluation.show.document import Document, document, scenario_file
 from aqmlab.evaluation.show.figures import Drawn, drawn
 from aqmlab.evaluation.show.files import DOCUMENT, REPORT, TABLE
 from aqmlab.figures import matplotlib
-from aqmlab.files import replacing
+from aqmlab.files import remaking, replacing
 from aqmlab.kinds import EVALUATION
 from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
@@ -29,11 +29,10 @@ def write(
     ``seconds`` is the time that the runs took. ``watch`` is called with the current step and the fraction of the work
     that is done.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / DOCUMENT).unlink(missing_ok=True)  # absent while files are from different runs
-    for name, data in contents(evidence, card, command, seconds, watch):
-        with replacing(folder / name) as temporary:
-            temporary.write_bytes(data)
+    with remaking(folder / DOCUMENT):
+        for name, data in contents(evidence, card, command, seconds, watch):
+            with replacing(folder / name) as temporary:
+                temporary.write_bytes(data)
     return unsealed(folder / DOCUMENT, EVALUATION, command)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.figures import matplotlib, model
 from aqmlab.figures.browser import specification
-from aqmlab.files import REPORT, json_text, parquet, replacing
+from aqmlab.files import REPORT, json_text, parquet, remaking, replacing
 from aqmlab.kinds import FIGURE_DATA
 from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.papers.describe.paper import Figure
@@ -54,19 +54,18 @@ def write(
     _keep_times(found, before)
     if before == found and all((folder / name).is_file() for name in (*files, REPORT)):
         return [*files, REPORT, FINDINGS]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINDINGS).unlink(missing_ok=True)  # absent while the files are from different runs
-    for one in assessment.drawn:
-        for form, data in _data(one.frame).items():
-            _write(folder / f"{one.item.name}.{form}", data)
-    changed = {name: sheets[name] for name in _changed(found, before, folder)}
-    for number, (name, images) in enumerate(_images(changed, jobs), 1):
-        if watch:
-            watch(f"{number} of {len(changed)} figures drawn", number / len(changed))
-        for form, data in images.items():
-            _write(folder / f"{name}.{form}", data)
-    _write(folder / REPORT, report.text(found, sheets).encode())
-    _write(folder / FINDINGS, sealed(found))
+    with remaking(folder / FINDINGS):
+        for one in assessment.drawn:
+            for form, data in _data(one.frame).items():
+                _write(folder / f"{one.item.name}.{form}", data)
+        changed = {name: sheets[name] for name in _changed(found, before, folder)}
+        for number, (name, images) in enumerate(_images(changed, jobs), 1):
+            if watch:
+                watch(f"{number} of {len(changed)} figures drawn", number / len(changed))
+            for form, data in images.items():
+                _write(folder / f"{name}.{form}", data)
+        _write(folder / REPORT, report.text(found, sheets).encode())
+        _write(folder / FINDINGS, sealed(found))
     return [*files, REPORT, FINDINGS]
 
 
