@@ -36,7 +36,7 @@ pub use engine::rng::Stream;
 pub use measure::flow_log::FlowRow;
 pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
-pub use memory::memory_estimate;
+pub use memory::{known_memory, measured, memory_estimate};
 pub use network::{Cause, Lost, Seen, Wait};
 pub use packet::Kind;
 pub use simulation::{

@@ -84,7 +84,7 @@ pub struct Simulation<P> {
     pub(crate) end: Time,
     pub(crate) windows: Vec<WindowSample>,
     /// The flows, if they are recorded.
-    flow_log: Option<Box<FlowLog>>,
+    pub(crate) flow_log: Option<Box<FlowLog>>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
     /// The time, in nanoseconds, after which all links catch up.
@@ -191,7 +191,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Handles the events up to and including `until`, unless the watch stops the run.
-    fn handle_all<C: Order>(&mut self, clock: C, until: Time) {
+    pub(crate) fn handle_all<C: Order>(&mut self, clock: C, until: Time) {
         let last = clock.instant(until);
         while let Some(event) = self.network.events.next(clock, last) {
             self.handle(clock, event);

@@ -8,6 +8,6 @@ mod ends;
 pub mod rack;
 mod segment;
 
-pub use ends::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
+pub use ends::{Receiver, Sender, bytes_on_heap};
 pub use segment::{Ack, Blocks, Outbox, Segment};
 use segment::{DUP_THRESH, NO_BLOCKS};

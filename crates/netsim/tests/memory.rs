@@ -1,50 +1,12 @@
-//! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than its
-//! estimate.
+//! A flow needs little memory, so that a hundred thousand stay near the processor; and a run takes what was estimated,
+//! within a factor of two.
 
-// The trait of an allocator is unsafe.
-#![allow(unsafe_code)]
-
-use netsim::Simulation;
-use scenario::{Document, Scenario};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    /// The bytes that this thread holds, and the most that it has held.
-    static BYTES: Cell<i64> = const { Cell::new(0) };
-    static MOST: Cell<i64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which counts the bytes that a thread holds.
-struct Counting;
-
-fn count(bytes: i64) {
-    // A thread that is ending counts no more.
-    let _ = BYTES.try_with(|held| {
-        held.set(held.get() + bytes);
-        MOST.with(|most| most.set(most.get().max(held.get())));
-    });
-}
-
-// SAFETY: memory is given and taken by the system's allocator alone; a counter that needs no memory is all that is added.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: as that of the trait, for the caller to keep.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: `layout` is the caller's, who vouches that it is not of size zero.
-        unsafe { System.alloc(layout) }
-    }
-
-    // SAFETY: likewise.
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        // SAFETY: the caller vouches that `alloc` gave `pointer` for `layout`; it had it from the same allocator.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
+use aqm::unit::Time;
+use netsim::{Care, FlowRow, Run, Simulation, WindowSample, known_memory, measured, memory_estimate};
+use run::Watch;
+use scenario::{Document, Library, Scenario};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// This many flows over 10 Gbit/s.
 fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
@@ -58,13 +20,8 @@ fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
 }
 
 /// Bytes that a run with this many flows holds once it is set up.
-fn bytes(flows: u32, tcp: &str) -> i64 {
-    let scenario = many(flows, tcp, "20 s");
-    let before = BYTES.get();
-    let run = Simulation::new(scenario, 1, ());
-    let held = BYTES.get() - before;
-    drop(run);
-    held
+fn bytes(flows: u32, tcp: &str) -> u64 {
+    measured(|| Simulation::new(many(flows, tcp, "20 s"), 1, ())).1
 }
 
 #[test]
@@ -81,55 +38,188 @@ fn a_classic_flow_takes_less_than_500_bytes_and_one_of_today_less_than_1500() {
     }
 }
 
-/// The bytes that a run is estimated to need, which it does not exceed.
+/// Bytes below which an estimate may be wrong: nobody has less.
+const FLOOR: f64 = 1e6;
+
+/// Compares the estimate of a run with the bytes that it and all that it hands over take; returns whether it holds.
+fn holds(name: &str, scenario: &Scenario) -> bool {
+    let (estimate, known) = (memory_estimate(scenario), known_memory(scenario));
+    let (_, peak) = measured(|| {
+        let mut run = Run::new(scenario.clone(), 1, Care::None);
+        run.advance(Time::MAX, Watch::default);
+        let windows = WindowSample::columns(run.windows());
+        (run.results(), run.take_columns(), windows, FlowRow::columns(&run.flows()), run)
+    });
+    let ratio = (estimate as f64).max(FLOOR) / (peak as f64).max(FLOOR);
+    let [shown, taken] = [estimate, peak].map(|bytes| bytes as f64 / 1e6);
+    println!("{name:<40} {shown:8.2} MB estimated {taken:8.2} MB taken {ratio:5.2}");
+    (0.5..=2.0).contains(&ratio) && known <= estimate
+}
+
 #[track_caller]
-fn estimate_that_holds(scenario: Scenario) -> i64 {
-    let estimate = netsim::memory_estimate(&scenario) as i64;
-    let before = BYTES.get();
-    MOST.set(before);
-    let mut run = Simulation::new(scenario, 1, ());
-    run.advance(aqm::unit::Time::MAX);
-    let most = MOST.get() - before;
-    println!("{most} of {estimate}");
-    assert!(most <= estimate, "{most} of {estimate}");
-    estimate
+fn all_hold(scenarios: impl IntoIterator<Item = (String, Scenario)>) {
+    let wrong: Vec<String> =
+        scenarios.into_iter().filter(|(name, of)| !holds(name, of)).map(|(name, _)| name).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// A dumbbell: a duration, an algorithm, further lines of the file, those of the bottleneck, and the traffic.
+fn dumbbell(name: &str, general: [&str; 3], link: &str, traffic: &str) -> (String, Scenario) {
+    let [duration, aqm, rest] = general;
+    let text = format!(
+        "duration = \"{duration}\"\naqm = \"{aqm}\"\n{rest}\n[dumbbell]\n{link}\n[[traffic]]\n{traffic}\n"
+    );
+    (name.to_owned(), Document::parse(&text, name).unwrap().check().unwrap_or_else(|e| panic!("{name}: {e}")))
+}
+
+const SLOW: &str = "rate = \"10 Mbit/s\"\nbuffer = \"100 packets\"";
+const HUGE: &str = "rate = \"10 Mbit/s\"\nbuffer = \"1000000 packets\"";
+const MANY: &str = "rate = \"100 Mbit/s\"\nbuffer = \"10240 packets\"";
+const OFFICE: &str = "rate = \"1 Gbit/s\"\nbuffer = \"1000 packets\"\naccess_rate = \"10 Gbit/s\"";
+const FAST: &str = "rate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\naccess_rate = \"100 Gbit/s\"\n\
+                    receiver_delay = [\"10 ms\", \"50 ms\", \"100 ms\", \"150 ms\", \"200 ms\"]";
+
+#[test]
+fn estimates_hold_whatever_the_traffic() {
+    let with = |name, time, aqm, link, traffic| dumbbell(name, [time, aqm, ""], link, traffic);
+    all_hold([
+        with("one flow", "20 s", "pi", SLOW, ""),
+        with("one flow, 1 Gbit/s", "5 s", "pie", OFFICE, "tcp = \"linux\""),
+        with("1000 flows", "10 s", "pi", "rate = \"100 Mbit/s\"\nbuffer = \"1000 packets\"", "count = 1000"),
+        with("bbr3", "10 s", "droptail", OFFICE, "count = 10\ntcp = \"bbr3\""),
+        with("cbr", "20 s", "droptail", HUGE, "kind = \"cbr\"\nrate = \"5 Mbit/s\""),
+        with("poisson", "20 s", "red", SLOW, "kind = \"poisson\"\nrate = \"9 Mbit/s\""),
+        with("voip", "20 s", "codel", SLOW, "kind = \"voip\"\ncount = 100"),
+        with(
+            "noise",
+            "20 s",
+            "lred",
+            SLOW,
+            "kind = \"fgn\"\ncount = 50\nrate = \"100 kbit/s\"\nstep = \"1 ms\"",
+        ),
+        with("web", "60 s", "pie", OFFICE, "kind = \"web\"\ncount = 50"),
+        with(
+            "short flows",
+            "100 s",
+            "pie",
+            SLOW,
+            "kind = \"short\"\narrival_rate = \"20 /s\"\nlifetime = \"1 s\"",
+        ),
+        with(
+            "many short flows",
+            "15 s",
+            "pie",
+            OFFICE,
+            "kind = \"short\"\narrival_rate = \"2000 /s\"\nsize = \"pareto(30 kB, 1.3)\"\ntcp = \"linux\"",
+        ),
+        with(
+            "transfers",
+            "60 s",
+            "pi",
+            OFFICE,
+            "kind = \"transfer\"\ncount = 200\nsize = \"5 MB\"\nstart = \"uniform(0 s, 50 s)\"\ntcp = \"linux\"",
+        ),
+        with(
+            "late starts",
+            "60 s",
+            "droptail",
+            OFFICE,
+            "count = 50\nactive = [\"55 s\", \"60 s\"]\ntcp = \"linux\"",
+        ),
+    ]);
 }
 
 #[test]
-fn flows_of_today_take_no_more_than_was_estimated_be_they_few_or_many() {
-    for (flows, duration, largest) in [(1000, "2 s", 1_000_000_000), (100_000, "800 ms", 2_000_000_000)] {
-        for tcp in ["linux", "bbr3"] {
-            let estimate = estimate_that_holds(many(flows, tcp, duration));
-            assert!(estimate < largest, "{flows} {tcp}: {estimate}");
+fn estimates_hold_whatever_the_buffer() {
+    let with = |name, time, aqm, link, traffic| dumbbell(name, [time, aqm, ""], link, traffic);
+    let falling = "rate = \"100 Mbit/s\"\nbuffer = \"20000 packets\"\nchanges = [\"20 s: 10 Mbit/s\"]";
+    let orbit = "rate = \"100 Mbit/s\"\ndelay = \"300 ms\"\nbuffer = \"5000 packets\"";
+    let linux = "count = 1000\ntcp = \"linux\"";
+    all_hold([
+        with("filled by cbr", "100 s", "droptail", HUGE, "kind = \"cbr\"\nrate = \"50 Mbit/s\""),
+        with("filled by tcp", "60 s", "droptail", HUGE, "count = 20\ntcp = \"linux\""),
+        with("fq_codel, 1000 flows", "4 s", "fq_codel", MANY, linux),
+        with("cake, 1000 flows", "1 s", "cake", MANY, linux),
+        with(
+            "dualpi2",
+            "10 s",
+            "dualpi2",
+            MANY,
+            "count = 10\ntcp = \"linux\"\n[[traffic]]\nname = \"l4s\"\ncount = 10\ntcp = \"prague\"",
+        ),
+        with("a rate that falls", "40 s", "droptail", falling, "kind = \"cbr\"\nrate = \"50 Mbit/s\""),
+        with("a long way", "60 s", "codel", orbit, "count = 4\ntcp = \"linux\""),
+    ]);
+}
+
+#[test]
+fn estimates_hold_in_large_networks() {
+    let with = |name, time, aqm, link, traffic| dumbbell(name, [time, aqm, ""], link, traffic);
+    let delays = vec!["\"5 ms\""; 200].join(", ");
+    let campus = format!(
+        "rate = \"1 Gbit/s\"\naccess_rate = \"1 Gbit/s\"\nbuffer = \"10000 packets\"\nreceiver_delay = [{delays}]"
+    );
+    all_hold([
+        with("campus with 200 hosts", "5 s", "pie", &campus, "count = 200\ntcp = \"linux\""),
+        with("10 Gbit/s, 5 flows", "2 s", "droptail", FAST, "count = 5\ntcp = \"linux\""),
+        with("10 Gbit/s, 100 flows", "4 s", "pi", FAST, "count = 100\ntcp = \"linux\""),
+        ("10 Gbit/s, 20 000 flows".to_owned(), many(20_000, "newreno", "2 s")),
+        ("10 Gbit/s, 100 000 flows".to_owned(), many(100_000, "linux", "600 ms")),
+        ("mesh of 180 links".to_owned(), mesh(10)),
+    ]);
+}
+
+/// A square of links to the right and down, with flows along all rows and columns.
+fn mesh(side: usize) -> Scenario {
+    let node = |x: usize, y: usize| format!("n{x}x{y}");
+    let mut text = "duration = \"5 s\"\nobserve = \"n0x0-n1x0\"\n".to_owned();
+    for (x, y) in (0..side).flat_map(|x| (0..side).map(move |y| (x, y))) {
+        for to in [(x + 1, y), (x, y + 1)].into_iter().filter(|to| to.0.max(to.1) < side) {
+            let (from, to) = (node(x, y), node(to.0, to.1));
+            text += &format!(
+                "[[link]]\nname = \"{from}-{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\n\
+                 delay = \"2 ms\"\nbuffer = \"200 packets\"\naqm = \"red\"\n"
+            );
         }
     }
+    for i in 0..side {
+        for (from, to) in [(node(0, i), node(side - 1, i)), (node(i, 0), node(i, side - 1))] {
+            text += &format!("[[traffic]]\nfrom = \"{from}\"\nto = \"{to}\"\ncount = 5\n");
+        }
+    }
+    Document::parse(&text, "mesh").unwrap().check().unwrap()
 }
 
 #[test]
-fn no_run_takes_more_than_was_estimated() {
-    let host = |hosts: usize| vec!["\"5 ms\""; hosts].join(", ");
-    let dumbbell = |hosts, aqm: &str, links: &str, traffic: &str| {
-        format!(
-            "duration = \"6 s\"\naqm = \"{aqm}\"\n[dumbbell]\nreceiver_delay = [{}]\nbuffer = \"500 packets\"\n{links}\n\
-             [[traffic]]\ncount = 2000\npacket_size = \"500 B\"\n{traffic}\n",
-            host(hosts)
-        )
-    };
-    let tcp = "tcp = \"rfc5681\"";
-    let udp = "tcp = \"rfc5681\"\n[[traffic]]\nkind = \"video\"\ncount = 20\nframe_rate = \"25 /s\"\nframe_size = \"20 kB\"";
-    for (text, largest) in [
-        (dumbbell(3, "droptail", "rate = \"100 Mbit/s\"", tcp), 30_000_000),
-        (dumbbell(100, "droptail", "rate = \"100 Mbit/s\"\naccess_rate = \"1 Gbit/s\"", tcp), 30_000_000),
-        (
-            dumbbell(20, "red", "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"", "tcp = \"linux\""),
-            100_000_000,
-        ),
-        (dumbbell(3, "fq_codel", "rate = \"50 Mbit/s\"", udp), 100_000_000),
-        (dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"ledbat:initial_window=10\""), 30_000_000),
-        (dumbbell(3, "pie", "rate = \"10 Mbit/s\"\nreverse_rate = \"100 kbit/s\"", udp), 40_000_000),
-    ] {
-        let scenario = Document::parse(&text, "estimate").unwrap().check().unwrap();
-        let estimate = estimate_that_holds(scenario);
-        assert!(estimate <= largest, "{estimate}\n{text}");
-    }
+fn estimates_hold_with_recordings() {
+    let every_ms = "record.step = \"1 ms\"";
+    let windows = "record.step = \"1 ms\"\nrecord.cwnd = \"1 ms\"";
+    let web = "kind = \"web\"\ncount = 100\nsize = \"2 kB\"\nthink = \"100 ms\"";
+    all_hold([
+        dumbbell("series of every ms", ["100 s", "pi", every_ms], SLOW, ""),
+        dumbbell("series and windows of every ms", ["100 s", "pi", windows], SLOW, "count = 5"),
+        dumbbell("recorded flows", ["100 s", "pi", "record.flows = true"], OFFICE, web),
+    ]);
+}
+
+#[test]
+fn estimates_of_shipped_scenarios_hold() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library");
+    let names = [
+        "quickstart",
+        "parking-lot",
+        "links/cellular",
+        "links/datacentre",
+        "links/satellite",
+        "lred/exp1",
+        "traffic/trace",
+        "traffic/voip-video",
+        "l4s",
+        "advice/web",
+    ];
+    all_hold(names.map(|name| {
+        let file = folder.join(format!("{name}.toml"));
+        let document = Library::new(BTreeMap::new()).load(&file).unwrap();
+        (name.to_owned(), document.check().unwrap())
+    }));
 }

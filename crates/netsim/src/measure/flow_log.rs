@@ -139,6 +139,11 @@ impl Open {
 }
 
 impl FlowLog {
+    /// The numbers of flows that are not over, and of those that are.
+    pub(crate) fn len(&self) -> [usize; 2] {
+        [self.open.len(), self.rows.len()]
+    }
+
     /// A flow begins.
     pub(crate) fn begin(&mut self, connection: Connection, open: Open) {
         self.open.insert(connection, open);

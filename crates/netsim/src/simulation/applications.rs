@@ -78,6 +78,10 @@ impl<P: Probe> Simulation<P> {
         let now = self.now();
         let flow = &self.endpoints.flows[slot as usize];
         let Application { role, start, payload, .. } = self.endpoints.applications[slot as usize];
+        if role.persists() {
+            // The next flow has a slot of its own.
+            self.endpoints.senders[slot as usize].shrink();
+        }
         match role {
             Role::Transfer => {
                 let whole = self.endpoints.profiles[usize::from(flow.profile)].segments(payload);

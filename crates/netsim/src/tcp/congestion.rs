@@ -33,14 +33,6 @@ macro_rules! controls {
                     $(Congestion::$control => $module::$control::bytes(tcp)),*
                 }
             }
-
-            /// Bytes that it keeps for every outstanding segment.
-            #[must_use]
-            pub fn bytes_a_segment(tcp: &Tcp) -> usize {
-                match tcp.congestion {
-                    $(Congestion::$control => $module::$control::bytes_a_segment(tcp)),*
-                }
-            }
         }
 
         impl CongestionControl for Control {

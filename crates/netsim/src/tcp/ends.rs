@@ -112,6 +112,13 @@ impl Sender {
         both!(self, sender => sender.is_through())
     }
 
+    /// Gives back the memory of segments that are acknowledged, for a flow that is over.
+    pub fn shrink(&mut self) {
+        if let Self::Rack(sender) = self {
+            sender.shrink();
+        }
+    }
+
     /// The smoothed round trip; `None` before the first measurement.
     #[must_use]
     pub fn smoothed(&self, profile: &Profile) -> Option<Span> {
@@ -243,13 +250,4 @@ pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
         _ => board + size_of::<receiver::Beyond>() + Control::bytes(tcp),
     };
     bytes as u64
-}
-
-/// Bytes for every outstanding segment. Rings grow by doubling.
-#[must_use]
-pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
-    match tcp.flavour {
-        Flavour::Rack => 2 * (rack::board::BYTES + Control::bytes_a_segment(tcp)) as u64,
-        _ => 0,
-    }
 }

@@ -60,7 +60,7 @@ use bounds::Bounds;
 use cycle::Cycle;
 use flights::{Flight, Flights};
 use marks::Marks;
-use scenario::model::{Profile, Tcp};
+use scenario::model::Profile;
 use signals::{Filling, Signals};
 
 /// Doubles the rate in each round trip: 4 ln 2.
@@ -191,10 +191,6 @@ impl CongestionControl for Bbr3 {
             restarting: false,
             seen_rtt: false,
         }
-    }
-
-    fn bytes_a_segment(_: &Tcp) -> usize {
-        size_of::<Flight>() + size_of::<u32>()
     }
 
     fn on_open(&mut self, state: &mut State, profile: &Profile) {

@@ -36,15 +36,6 @@ pub trait CongestionControl {
         size_of::<Self>()
     }
 
-    /// Bytes that it keeps for every outstanding segment.
-    #[must_use]
-    fn bytes_a_segment(_: &Tcp) -> usize
-    where
-        Self: Sized,
-    {
-        0
-    }
-
     /// The connection is open.
     fn on_open(&mut self, _: &mut State, _: &Profile) {}
 

@@ -43,9 +43,6 @@ pub struct Sent {
 
 const _: () = assert!(size_of::<Sent>() == 32);
 
-/// Bytes that an outstanding segment takes: its record, and its place in the order of time.
-pub const BYTES: usize = size_of::<Sent>() + size_of::<(u32, u64)>();
-
 impl Sent {
     /// Whether it was ever sent again.
     #[must_use]
@@ -92,6 +89,12 @@ impl Board {
             hint: None,
             known: NO_BLOCKS,
         }
+    }
+
+    /// Gives back the memory that is not in use.
+    pub fn shrink(&mut self) {
+        self.sent.shrink_to_fit();
+        self.order.shrink_to_fit();
     }
 
     /// The first outstanding segment.

@@ -64,6 +64,11 @@ impl Sender {
         Self { control: Control::new(profile), state: State::new(profile, segments) }
     }
 
+    /// Gives back the memory of segments that are acknowledged.
+    pub fn shrink(&mut self) {
+        self.state.board.shrink();
+    }
+
     /// Its state.
     #[must_use]
     pub const fn state(&self) -> &State {
