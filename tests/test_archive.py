@@ -569,10 +569,7 @@ def test_an_archive_inside_the_folder_is_refused(folder: Path, run: Path) -> Non
 
 
 def test_a_run_that_does_not_fit_into_the_memory_is_not_started(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import psutil
-
-    free = psutil.virtual_memory()._replace(available=1_000_000)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr("aqmlab.archive.repeated.free_memory", lambda: 1000)
     found = verify(run)
     assert all("GB of memory needed" in one.error for one in found.repeated)
     assert not found.is_sound

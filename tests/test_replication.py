@@ -15,6 +15,7 @@ import pytest
 import aqmlab
 from aqmlab import Interrupted, RunFailed, Scenario, _core
 from aqmlab.execute import replication, threads
+from aqmlab.execute.cases import UNRECORDED
 from aqmlab.execute.room import free_memory
 from aqmlab.execute.task import Outcome, Task
 
@@ -198,17 +199,43 @@ def test_a_run_that_does_not_add_up_is_not_reported(small: Scenario, behaviour: 
     assert aqmlab.run(small, 2).seeds == [7, 8]
 
 
+@pytest.fixture
+def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs go on although this process takes far more memory than a test says that there is."""
+    monkeypatch.setattr("aqmlab.execute.room.require_memory", lambda: None)
+
+
+def needed(scenario: Scenario) -> tuple[int, int]:
+    """Return the bytes that a run takes for certain, and those that its series take afterwards."""
+    bare = scenario.with_(UNRECORDED)
+    return max(bare.known_memory, bare.memory // 2), scenario.known_memory - bare.known_memory
+
+
+@pytest.mark.usefixtures("unguarded")
 def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    free = SimpleNamespace(available=small.memory * 3 - 1)
+    small = small.with_(UNRECORDED)
+    during, _ = needed(small)
+    free = SimpleNamespace(available=during * 3 - 1)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(small, seeds=3, jobs=2)
     with pytest.raises(MemoryError, match=r"for 3 simultaneous runs, and .* are free: use fewer jobs$"):
         aqmlab.run(small, seeds=3, jobs=3)
-    free.available = small.memory - 1
-    with pytest.raises(MemoryError, match=r"GB of memory are needed, and .* are free: use fewer flows$"):
+    free.available = during - 1
+    with pytest.raises(MemoryError, match=r"GB of memory are needed, and .* are free: lower the buffer$"):
         aqmlab.run(small)
+    many = small.with_({"traffic.long.count": 2000})
+    with pytest.raises(MemoryError, match=r"are free: lower traffic\.long\.count$"):
+        aqmlab.run(many)
+
+
+def test_a_run_that_fills_the_memory_fails(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = iter([10**12])
+    monkeypatch.setattr("aqmlab.execute.room.free_memory", lambda: next(free, 0))
+    long = small.with_({"duration": "100000 s"})
+    with pytest.raises(RunFailed, match=r"seed 7: MemoryError: .* in use here, and 0\.00 GB are left: "):
+        aqmlab.run(long)
 
 
 def test_the_limits_of_a_process_count_as_its_memory(
@@ -216,10 +243,10 @@ def test_the_limits_of_a_process_count_as_its_memory(
 ) -> None:
     import psutil
 
-    left = small.memory - 1
+    left = sum(needed(small)) - 1
     limit = psutil.Process().memory_info().vms + left
     monkeypatch.setattr("resource.getrlimit", lambda which: (limit, limit))
-    with pytest.raises(MemoryError, match="use fewer flows"):
+    with pytest.raises(MemoryError, match="lower "):
         aqmlab.run(small)
     monkeypatch.undo()
     aqmlab.run(small)
@@ -232,7 +259,7 @@ def test_the_limits_of_a_process_count_as_its_memory(
     monkeypatch.setattr("aqmlab.execute.room._GROUPS", tmp_path)
     monkeypatch.setattr("aqmlab.execute.room._OWN", tmp_path / "own")
     assert free_memory() == left
-    with pytest.raises(MemoryError, match="use fewer flows"):
+    with pytest.raises(MemoryError, match="lower "):
         aqmlab.run(small)
 
 
@@ -250,16 +277,17 @@ def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[
     assert {label: result.seeds for label, result in stopped.value.finished.items()} == {"lred": [7], "pi": [7]}
 
 
+@pytest.mark.usefixtures("unguarded")
 def test_the_series_of_all_runs_count_as_memory(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
     windows = small.with_({"record.cwnd": "1 ms"})
-    bare = small.with_({"record.series": False})
-    free = SimpleNamespace(available=bare.memory + 3 * (windows.memory - bare.memory))
+    during, kept = needed(windows)
+    free = SimpleNamespace(available=during + 3 * kept)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(windows, seeds=3, jobs=1)
     free.available -= 1
-    with pytest.raises(MemoryError, match=r"record no series: those of all runs are kept in memory"):
+    with pytest.raises(MemoryError, match=r"let record\.series = false: the series of all runs are kept in memory"):
         aqmlab.run(windows, seeds=3, jobs=1)
 
 

@@ -44,7 +44,7 @@ export interface Checked {
   toml: string;
   /** An estimate of the packets that a run simulates. */
   packets: number;
-  /** An estimate of the bytes of memory that a run takes. */
+  /** The bytes of memory that a run is known to take, for the flows at its start and for series. */
   memory: number;
   seed: number;
   /** The end of a run and of its warm-up, in s. */

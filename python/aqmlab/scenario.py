@@ -357,8 +357,13 @@ class Scenario:
 
     @property
     def memory(self) -> int:
-        """The estimated memory of one run in bytes."""
+        """The estimated memory of one run in bytes; the beginning of a run is tried for it."""
         return self._core.memory_estimate
+
+    @property
+    def known_memory(self) -> int:
+        """The bytes of it that are known without a trial: flows that exist from the start, and series."""
+        return self._core.known_memory
 
     @property
     def nodes(self) -> list[str]:

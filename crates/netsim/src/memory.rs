@@ -1,15 +1,15 @@
-//! The memory that a run needs: its beginning is tried, the bytes that it holds are counted, and what grows later is added.
+//! The memory that a run needs: its beginning is tried, its bytes are counted, and later growth is added.
 //!
 //! Nothing else knows how much a run keeps of each packet and flow, and whether it fills the buffers that it has. The trial
-//! ends after so much [`WORK`], some 30 ms, which is the whole of a small run and more than slow start in most others.
-//! The peak until then rises by what is still to come, if that is more:
+//! ends after some [`WORK`], about 30 ms, which is the whole of a small run and more than slow start in most others. The
+//! peak until then rises by the greater of two:
 //!
 //! * whenever the run has become twice as long, as much as in the second half of the trial: longer waits, more flows at a
 //!   time, the end of slow start; but at most as much as there is, for the peak of a run is no lower than that of its
 //!   beginning;
 //! * a queue that has grown all the time goes on like that until its buffer or all windows are full.
 //!
-//! What is known beforehand is in [`known_memory`].
+//! [`known_memory`] needs no trial.
 
 // The trait of an allocator is unsafe.
 #![allow(unsafe_code)]
@@ -224,15 +224,18 @@ fn trial(scenario: Scenario) -> f64 {
             Clock::Double => run.handle_all(Double, until),
         }
         let packets = run.network.links.iter().map(|link| link.packets().count()).collect();
-        marks.push(Mark { t: (if run.has_stopped() { run.now() } else { until }).secs(), most: MOST.get() - before, packets });
+        marks.push(Mark {
+            t: (if run.has_stopped() { run.now() } else { until }).secs(),
+            most: MOST.get() - before,
+            packets,
+        });
     }
     let Some(last) = marks.last() else { return 0.0 };
     let left = end.secs() / last.t.max(1e-9);
     let recorded = run.flow_log.as_deref().map_or(0.0, |log| {
         let [open, over] = log.len().map(|flows| flows as f64);
         // A list, with room for up to twice as many; a copy in order; and columns.
-        (open + over * left)
-            * (2.5 * size_of::<FlowRow>() as f64 + 16.0 * size_of::<f64>() as f64)
+        (open + over * left) * (2.5 * size_of::<FlowRow>() as f64 + 16.0 * size_of::<f64>() as f64)
     });
     if !run.has_stopped() {
         return recorded;

@@ -1,4 +1,4 @@
-//! A flow needs little memory, so that a hundred thousand stay near the processor; and a run takes what was estimated,
+//! A flow needs little memory, so that a hundred thousand stay near the processor; and the estimate of a run's memory is
 //! within a factor of two.
 
 use aqm::unit::Time;
@@ -38,7 +38,7 @@ fn a_classic_flow_takes_less_than_500_bytes_and_one_of_today_less_than_1500() {
     }
 }
 
-/// Bytes below which an estimate may be wrong: nobody has less.
+/// Bytes below which an estimate may be wrong.
 const FLOOR: f64 = 1e6;
 
 /// Compares the estimate of a run with the bytes that it and all that it hands over take; returns whether it holds.

@@ -75,11 +75,13 @@ struct Scenario {
     /// The checked scenario and its JSON, read on first use: a scenario and its traces are read once and run many times.
     /// A thread that waits for the reading of another lets that one have Python, which reads the user's own algorithms.
     read: PyOnceLock<Result<(Checked, String), Problems>>,
+    /// The estimate of its memory, made on first use: a run is tried for it.
+    memory: PyOnceLock<u64>,
 }
 
 impl From<Document> for Scenario {
     fn from(document: Document) -> Self {
-        Self { document, read: PyOnceLock::new() }
+        Self { document, read: PyOnceLock::new(), memory: PyOnceLock::new() }
     }
 }
 
@@ -297,8 +299,14 @@ impl Scenario {
     }
 
     #[getter]
-    fn memory_estimate(&self) -> PyResult<u64> {
-        Ok(netsim::memory_estimate(self.checked()?))
+    fn memory_estimate(&self, py: Python<'_>) -> PyResult<u64> {
+        let checked = self.checked()?;
+        Ok(*self.memory.get_or_init(py, || py.detach(|| netsim::memory_estimate(checked))))
+    }
+
+    #[getter]
+    fn known_memory(&self) -> PyResult<u64> {
+        Ok(netsim::known_memory(self.checked()?))
     }
 
     #[getter]

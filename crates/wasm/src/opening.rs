@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// A request for a scenario, with the changes that the command line can make, in its order.
 ///
 /// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `seed`, `duration` and `warmup`
-/// in s, `packets`, an estimate of the packets that it will simulate, `memory`, that of the bytes that it will take, and
+/// in s, `packets`, an estimate of the packets that it will simulate, `memory`, the bytes that it is known to take, and
 /// `observed`, the number of the observed link; from [`open`] also `run`. Of a scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`,
 /// `line` and `text`, and `message`, all of them as a user reads them.
 #[derive(Clone, Default, Debug, Deserialize)]
@@ -99,7 +99,7 @@ fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
         "scenario": resolved,
         "toml": document.to_toml(),
         "packets": scenario::estimate(&scenario).packets,
-        "memory": netsim::memory_estimate(&scenario),
+        "memory": netsim::known_memory(&scenario),
         "seed": seed,
         "duration": scenario.general.duration.secs(),
         "warmup": scenario.general.warmup.secs(),
@@ -124,9 +124,8 @@ pub fn check(desk: &Desk) -> Value {
     read(desk).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
 }
 
-/// Refuses a scenario for whose run there is not enough memory.
-fn has_room(scenario: &Scenario) -> Result<(), Refusal> {
-    let bytes = netsim::memory_estimate(scenario);
+/// Refuses a run of this many bytes if there is not enough memory.
+fn has_room(bytes: u64) -> Result<(), Refusal> {
     if bytes <= ROOM {
         return Ok(());
     }
@@ -141,7 +140,8 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
         if opening.seed.is_some_and(|seed| run.seed() != Some(seed)) {
             return Err(Refusal::Run("seed: another seed needs a new run".to_owned()));
         }
-        has_room(&scenario)?;
+        // Not a trial: users move a slider.
+        has_room(netsim::known_memory(&scenario))?;
         run.follow(&scenario).map_err(Refusal::Run)?;
         let mut reply = reply;
         reply["seed"] = json!(run.seed());
@@ -152,7 +152,7 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
 
 /// Opens a run of the scenario in the request.
 pub fn open(desk: &mut Desk) -> Value {
-    let opened = read(desk).and_then(|read| has_room(&read.1).map(|()| read));
+    let opened = read(desk).and_then(|read| has_room(netsim::memory_estimate(&read.1)).map(|()| read));
     match opened {
         Err(refusal) => refusal.json(),
         Ok((opening, scenario, mut reply)) => {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS
-from aqmlab.execute.room import at_a_time, chosen_workers, memory
+from aqmlab.execute.room import chosen_workers
 from aqmlab.execute.task import Outcome, Task, digest, key, sources
 from aqmlab.execute.until import OutOfTime
 from aqmlab.scenario import Scenario
@@ -86,7 +86,7 @@ class Runs:
             self._store.prove(False)
             failed: list[str] = []
             try:
-                self._executor([course.scenario for course, _ in asked.values()], len(missing))(
+                threads.executor(chosen_workers(self._jobs, len(missing)))(
                     iter(missing), lambda task, outcome: self._keep(task, outcome, failed), self._watch
                 )
             except (OutOfTime, KeyboardInterrupt) as reason:
@@ -96,10 +96,6 @@ class Runs:
             if failed and stopped is None:
                 stopped = RunsFailed(f"run failed: {failed[0]}")
         return stopped
-
-    def _executor(self, scenarios: Sequence[Scenario], count: int) -> Callable[..., None]:
-        workers = chosen_workers(self._jobs, count)
-        return threads.executor(at_a_time(PACKETS, workers, max(memory(PACKETS, one) for one in scenarios)))
 
     def _keep(self, task: Task, outcome: Outcome, failed: list[str]) -> None:
         if outcome.error:

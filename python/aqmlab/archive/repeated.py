@@ -11,7 +11,7 @@ from aqmlab.archive.contents import Kind, Measured, Watch
 from aqmlab.archive.layout import Record
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine, EngineUnavailable
-from aqmlab.execute.room import free_memory, memory
+from aqmlab.execute.room import free_memory, known_memory
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.scenario import Scenario
 
@@ -100,7 +100,7 @@ def repeat(
                 scenario = Scenario.load(folder / record.scenario)
                 if not kind.is_of(folder, record, scenario):
                     raise ValueError(f"{record.scenario}: not the scenario of this run")
-                if (need := memory(engine, scenario) * jobs) > free:
+                if (need := known_memory(engine, scenario) * jobs) > free:
                     raise ValueError(
                         f"about {need / 1e9:.1f} GB of memory needed for {jobs} runs at a time, {free / 1e9:.1f} GB "
                         "are free: give fewer --jobs"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.execute import long_run, threads
-from aqmlab.execute.engine import Engine
+from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
-from aqmlab.execute.room import Runs, at_a_time, chosen_workers, memory, refuse_too_much_memory, whole
+from aqmlab.execute.room import Runs, at_a_time, chosen_workers, known_memory, refuse_too_much_memory, whole
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.execute.until import OutOfTime
 from aqmlab.results.comparison import Comparison
@@ -25,6 +25,10 @@ MOST_SEEDS = 100_000
 
 UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
 """The settings of a scenario that records no series, and has the same results."""
+
+
+_FEW = 100
+"""More flows than these are what a run needs memory for."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -85,11 +89,16 @@ class Case:
                 batches=self.batches,
             )
 
-    def memory(self, at_a_time: int) -> Runs:
-        """Return the memory of its runs, `at_a_time` of which are under way; the series of all are kept."""
-        bare = self.scenario.with_(UNRECORDED)
-        during = memory(self.engine, bare)
-        return Runs(len(self.seeds), at_a_time, during, memory(self.engine, self.scenario) - during)
+    def memory(self, at_a_time: int, least: int) -> Runs:
+        """Return the memory of its runs, `at_a_time` of which are under way; the series of all are kept.
+
+        A run of the packet engine takes `least` bytes, or those that are known if these are more.
+        """
+        bare = known_memory(self.engine, self.scenario.with_(UNRECORDED))
+        entry = max(self.scenario.resolved["traffic"], key=lambda entry: entry.get("count", 1))
+        key = f"traffic.{entry['name']}.count" if entry.get("count", 1) > _FEW else "the buffer"
+        kept = known_memory(self.engine, self.scenario) - bare
+        return Runs(len(self.seeds), at_a_time, max(bare, least if self.engine == PACKETS else 0), kept, key)
 
 
 def performed(
@@ -112,7 +121,8 @@ def performed(
     tasks[0] = replace(tasks[0], on_glance=on_glance, fates=fates)
     workers = chosen_workers(jobs, len(tasks))
     limits = _limits(cases.values(), workers)
-    refuse_too_much_memory(case.memory(limits[case.engine]) for case in cases.values())
+    least = _least(cases.values())
+    refuse_too_much_memory(case.memory(limits[case.engine], least) for case in cases.values())
     outcomes: dict[Task, Outcome] = {}
     try:
         _perform(tasks, outcomes, limits, progress)
@@ -134,8 +144,17 @@ def _limits(cases: Iterable[Case], workers: int) -> dict[Engine, int]:
     """Return the number of each engine's runs at a time, at most `workers`."""
     largest: dict[Engine, int] = {}
     for case in cases:
-        largest[case.engine] = max(largest.get(case.engine, 0), memory(case.engine, case.scenario))
+        largest[case.engine] = max(largest.get(case.engine, 0), known_memory(case.engine, case.scenario))
     return {engine: at_a_time(engine, workers, size) for engine, size in largest.items()}
+
+
+def _least(cases: Iterable[Case]) -> int:
+    """Return the bytes that each run of the packet engine takes for certain, whose estimate is within a factor of two.
+
+    That of the most work stands for all: each trial costs as much as a small run.
+    """
+    tried = [case.scenario for case in cases if case.engine == PACKETS]
+    return max(tried, key=PACKETS.work).with_(UNRECORDED).memory // 2 if tried else 0
 
 
 def _perform(

@@ -43,14 +43,19 @@ def chosen_workers(jobs: int | None, tasks: int) -> int:
 
 def memory(engine: Engine, scenario: Scenario) -> int:
     """Estimate the bytes that a run needs; 0 for one that needs little."""
+    return scenario.memory if engine == PACKETS else known_memory(engine, scenario)
+
+
+def known_memory(engine: Engine, scenario: Scenario) -> int:
+    """Return the bytes of `memory` that are known without a trial, which costs some 30 ms."""
     if engine == PACKETS:
-        return scenario.memory
+        return scenario.known_memory
     if not engine.has_guest:
         return 0
     connections: int = sum(
         entry.get("count", 1) * entry.get("connections", 1) for entry in scenario.resolved["traffic"]
     )
-    return _GUEST + _CONNECTION * connections + scenario.memory
+    return _GUEST + _CONNECTION * connections + scenario.known_memory
 
 
 def at_a_time(engine: Engine, workers: int, largest: int) -> int:
@@ -107,30 +112,49 @@ def _free_for_guests() -> int:
     return min(free_memory(), memory_space(Machine()))
 
 
+def require_memory() -> None:
+    """Raise MemoryError if this process has nearly filled the memory: one that is refused memory would end at once."""
+    import psutil
+
+    used: int = psutil.Process().memory_info().rss
+    if (free := free_memory()) < used / 16:
+        raise MemoryError(
+            f"{used / 1e9:.1f} GB of memory are in use here, and {free / 1e9:.2f} GB are left: use fewer jobs or "
+            "flows, a smaller buffer, or record.series = false"
+        )
+
+
 class Runs(NamedTuple):
-    """The runs of a scenario: how many, how many of the engine at a time, and the bytes of one, during and after it."""
+    """The runs of a scenario: how many, how many of the engine at a time, and the bytes of one, during and after it.
+
+    `key` is the one to lower if a single run needs too much.
+    """
 
     number: int
     at_a_time: int
     during: int
     after: int
+    key: str = "buffer"
 
 
 def refuse_too_much_memory(scenarios: Iterable[Runs]) -> None:
     """Raise MemoryError if the largest simultaneous runs, and the series kept of all runs, exceed the free memory."""
-    kept = 0
+    kept = largest_run = 0
+    key = ""
     together: dict[int, list[int]] = {}  # only engines with equal numbers have runs beside each other
     for runs in scenarios:
         kept += runs.after * runs.number
+        if runs.during >= largest_run:
+            largest_run, key = runs.during, runs.key
         together.setdefault(runs.at_a_time, []).extend([runs.during] * min(runs.number, runs.at_a_time))
     largest = (sorted(sizes)[-number:] for number, sizes in together.items())
     most = max(largest, key=sum, default=[])
     need, free = kept + sum(most), free_memory()
     if need > free:
         at_once = f" for {len(most)} simultaneous runs" if len(most) > 1 else ""
-        remedy = f"use fewer {'jobs' if len(most) > 1 else 'flows'}"
+        remedy = "use fewer jobs" if len(most) > 1 else f"lower {key}"
         if kept > free / 2:
-            remedy += ", or record no series: those of all runs are kept in memory"
+            remedy += ", or let record.series = false: the series of all runs are kept in memory"
         raise MemoryError(
             f"about {need / 1e9:.1f} GB of memory are needed{at_once}, and {free / 1e9:.1f} GB are free: {remedy}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -199,10 +200,22 @@ def _read(text: str) -> tuple[_core.Scenario, str]:
 def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
     """Let its engine perform a task; return its outcome, also if it failed, or None if it was stopped.
 
-    About ten times a second `watch` is called with the fraction done; the run stops when it returns False.
+    About ten times a second `watch` is called with the fraction done; the run stops when it returns False. A run fails
+    when it has nearly filled the memory.
     """
+    from aqmlab.execute.room import require_memory
+
+    asked = 0.0
+
+    def look(done: float) -> bool:
+        nonlocal asked
+        if time.monotonic() - asked > 0.1:  # a run in short steps asks more often
+            require_memory()
+            asked = time.monotonic()
+        return watch is None or watch(done)
+
     try:
-        return task.engine.perform(task, watch or (lambda _: True))
+        return task.engine.perform(task, look)
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of the engine is not an Exception

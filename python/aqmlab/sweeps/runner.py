@@ -280,7 +280,7 @@ def _done(
             if performing is None:
                 workers = chosen_workers(jobs, stock.tasks)
                 limits = [at_a_time(plan.study.engine, workers, plan.memory) for plan in plans]
-                fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
+                fit = max(1, int((free or 0) // max(1, *(plan.estimate for plan in plans))))
                 performing = threads.executor(min(fit, *limits))
             attempts -= 1
             try:

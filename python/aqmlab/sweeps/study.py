@@ -15,7 +15,7 @@ from aqmlab import _core
 from aqmlab.execute.cases import seeds_on
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.replication import require_scenario, spelled_out
-from aqmlab.execute.room import memory
+from aqmlab.execute.room import known_memory, memory
 from aqmlab.execute.task import Task, digest, key_for, sources
 from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.scenario import Scenario, Settings, parameter_names, worded
@@ -262,9 +262,9 @@ class Plan:
 
     There may be a million scenarios: one for each point and discipline. `numbers` has the point number of each scenario
     that can be done, `labels` the place of its discipline in `Study.variants`, `digests` its digest as bytes, `costs`
-    the work of a run (see `Engine.work`), and `memories` the bytes that a run needs. `refused` has the point number,
-    the place of the discipline, and the error of each of the others. `reads_files` is whether a scenario consists of
-    other files, too: recordings, or the user's own disciplines.
+    the work of a run (see `Engine.work`), and `memories` the bytes that a run is known to need. `refused` has the point
+    number, the place of the discipline, and the error of each of the others. `reads_files` is whether a scenario
+    consists of other files, too: recordings, or the user's own disciplines.
     """
 
     study: Study
@@ -294,7 +294,7 @@ class Plan:
                     name = bytes.fromhex(digest(scenario))
                     if not simulates:
                         engine.check(scenario)
-                    need, cost = memory(study.engine, scenario), engine.work(scenario)
+                    need, cost = known_memory(study.engine, scenario), engine.work(scenario)
                     plan.reads_files |= scenario.core.reads_files
                     plan.memories.append(need)
                     plan.costs.append(cost)
@@ -311,9 +311,9 @@ class Plan:
         return plan
 
     def within(self, free: int | None) -> Plan:
-        """Return the plan with those scenarios refused that need more memory than is free, in bytes; None: unknown.
+        """Return the plan with those scenarios refused that are known to need more than the free bytes of memory.
 
-        Raise MemoryError if all of them do.
+        `free` is None if these are unknown. Raise MemoryError if all of them do.
         """
         if free is None or self.memory <= free:
             return self
@@ -321,7 +321,7 @@ class Plan:
         for place, need in enumerate(self.memories):
             if need > free:
                 needed = f"about {need / 1e9:.1f} GB of memory needed"
-                error = f"{needed}, {free / 1e9:.1f} GB free; simulate fewer flows"
+                error = f"{needed}, {free / 1e9:.1f} GB are free: lower count"
                 plan.refused.append((self.numbers[place], self.labels[place], error))
                 continue
             plan.numbers.append(self.numbers[place])
@@ -336,8 +336,18 @@ class Plan:
 
     @property
     def memory(self) -> int:
-        """The bytes that the largest run needs."""
+        """The bytes that the largest run is known to need."""
         return max(self.memories, default=0)
+
+    @property
+    def estimate(self) -> int:
+        """The bytes that the run of the most work needs, or more: a trial of each run would take too long."""
+        if not self.costs:
+            return 0
+        place = self.costs.index(max(self.costs))
+        label = list(self.study.variants)[self.labels[place]]
+        scenario = self.study.bare_at(label, self.study.design.points[self.numbers[place]])
+        return max(self.memory, memory(self.study.engine, scenario))
 
     @property
     def failures(self) -> list[Failure]:

@@ -112,7 +112,7 @@ impl Sender {
         both!(self, sender => sender.is_through())
     }
 
-    /// Gives back the memory of segments that are acknowledged, for a flow that is over.
+    /// Frees the memory of segments that are acknowledged, for a flow that is over.
     pub fn shrink(&mut self) {
         if let Self::Rack(sender) = self {
             sender.shrink();

@@ -91,7 +91,7 @@ impl Board {
         }
     }
 
-    /// Gives back the memory that is not in use.
+    /// Frees the memory that is not in use.
     pub fn shrink(&mut self) {
         self.sent.shrink_to_fit();
         self.order.shrink_to_fit();

@@ -64,7 +64,7 @@ impl Sender {
         Self { control: Control::new(profile), state: State::new(profile, segments) }
     }
 
-    /// Gives back the memory of segments that are acknowledged.
+    /// Frees the memory of segments that are acknowledged.
     pub fn shrink(&mut self) {
         self.state.board.shrink();
     }
