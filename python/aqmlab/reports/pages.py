@@ -97,7 +97,7 @@ buffer = "2 BDP"
 
 ```console
 $ aqmlab validate long.toml
-long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 2.5 MB of memory
+long.toml: valid: droptail, a buffer of 375000 B (2 BDP), 100 s, about 1.9e+06 packets and 1.1 MB of memory
   round trips without a queue: 1 30 ms
 ```
 
@@ -167,7 +167,7 @@ kind = "voip"
 
 ```console
 $ aqmlab validate slow.toml
-slow.toml: valid: droptail, 20 s, about 4e+04 packets and 4.5 MB of memory
+slow.toml: valid: droptail, 20 s, about 4e+04 packets and 1.8 MB of memory
   extends first.toml
     dumbbell.rate = "5 Mbit/s" (it was "10 Mbit/s")
     traffic.flows.count = 9 (it was 10)
