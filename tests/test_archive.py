@@ -5,6 +5,7 @@ import re
 import shutil
 import stat
 import zipfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from typer.testing import CliRunner
 import aqmlab
 from aqmlab.archive import container
 from aqmlab.archive.container import ArchiveError
-from aqmlab.archive.documents import is_same
+from aqmlab.archive.documents import is_same, require_own_label
 from aqmlab.archive.layout import CRATE, HEAD, RUNS, records
 from aqmlab.archive.seal import seal
 from aqmlab.archive.verify import verify
@@ -581,3 +582,23 @@ def test_an_archive_of_before_the_rule_of_ns2_was_written_is_the_same() -> None:
     assert not is_same(now, saved)
     assert not is_same({"dumbbell": {"buffer_admission": "fits"}}, now)
     assert not is_same({"dumbbell": {"buffer": "auto"}}, {"dumbbell": {"buffer": "ns2"}})
+
+
+@pytest.mark.parametrize(
+    ("label", "discipline", "allowed"),
+    [
+        ("pie", "pie", True),
+        ("pie:target=5 ms", "pie", True),
+        ("pie, fluid", "pie", True),
+        ("small buffer", "red", True),
+        ("kernel:pie limit 9", "kernel:pie limit 9", True),
+        ("pie", "red", False),
+        ("pie:target=5 ms", "red", False),
+        ("pie, fluid", "red", False),
+        ("kernel:pie limit 9", "pie", False),
+        ("kernel:pie limit 9", "kernel:red limit 9", False),
+    ],
+)
+def test_a_label_that_names_another_discipline_is_refused(label: str, discipline: str, allowed: bool) -> None:
+    with nullcontext() if allowed else pytest.raises(ValueError, match=f"the runs of {label} are of {discipline}"):
+        require_own_label("x", label, discipline)

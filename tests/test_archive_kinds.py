@@ -1,6 +1,9 @@
 """Archives of everything that can be sealed, also with files of the user's own."""
 
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,3 +231,29 @@ def test_results_that_an_earlier_version_saved_are_sealed_and_checked(tmp_path: 
     assert len(found.repeated) == 2
     assert not any(one.error for one in found.repeated)
     assert found.files.is_sound
+
+
+def test_an_archive_does_not_depend_on_the_machine(tmp_path: Path) -> None:
+    # Only the date of an archive, and the processor time of runs outside of sweeps, are of the machine.
+    undated = "from aqmlab.archive import crate; crate.when = lambda seconds: 'then'; "
+    program = [sys.executable, "-c", f"{undated}from aqmlab.cli.app import app; app(prog_name='aqmlab')"]
+    settings = [
+        {"LC_ALL": "C", "TZ": "UTC", "PYTHONHASHSEED": "1"},
+        {"LC_ALL": "de_DE.UTF-8", "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "2", "HOME": "/nowhere", "COLUMNS": "40"},
+    ]
+    archives = []
+    for number, (setting, umask) in enumerate(zip(settings, (0o022, 0o077), strict=True)):
+        (folder := tmp_path / str(number)).mkdir()
+
+        def call(*words: str, folder: Path = folder, setting: dict[str, str] = setting, umask: int = umask) -> None:
+            subprocess.run([*program, *words], cwd=folder, env={**os.environ, **setting}, umask=umask, check=True)
+
+        call("sweep", "quickstart", *SET, "--vary", "dumbbell.rate=5 Mbit/s,8 Mbit/s", "--out", "sweep")
+        if number:
+            shutil.copytree(tmp_path / "0" / "compare", folder / "compare")
+        else:
+            call("compare", "quickstart", *SET, "--aqm", "pie", "--aqm", "codel", "--out", "compare")
+        for name in ("sweep", "compare"):
+            call("seal", name, "-o", f"{name}.zip")
+        archives.append([(folder / f"{name}.zip").read_bytes() for name in ("sweep", "compare")])
+    assert archives[0] == archives[1]

@@ -42,6 +42,8 @@ def scenario(tmp_path: Path) -> Path:
         ("run own.toml --engine fluid --set record.flows=true", "the fluid engine does not record it; omit it"),
         ("run own.toml --engine linux --set record.flows=true", "the linux engine does not record it; omit it"),
         ("fluid own.toml --set record.cwnd=1", "the fluid engine does not record it; omit it"),
+        ("run own.toml --engine fluid --seeds 3", "3: the fluid engine has one run, without randomness: omit it"),
+        ("sweep own.toml --engine fluid --seeds 3", "3: the fluid engine has one run, without randomness: omit it"),
         ("sweep own.toml --figure-format pdf", "a sweep with one point has no figure"),
     ],
 )

@@ -117,11 +117,22 @@ def test_files_whose_making_was_interrupted_are_made_again(tmp_path: Path) -> No
     assert {file.name for file in tmp_path.iterdir()} == {REPORT, head.name}
 
 
-def test_two_outputs_are_two_files(tmp_path: Path) -> None:
-    same = tmp_path / "same.csv"
-    found = CliRunner().invoke(app, ["run", "quickstart", "--csv", str(same), "--tc", str(tmp_path / "." / "same.csv")])
-    assert (found.exit_code, "--csv writes it as well" in found.stderr) == (2, True)
-    assert not same.exists()
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("run quickstart --csv same --tc ./same", "--csv"),
+        ("run quickstart --csv same --pcapng ./same", "--csv"),
+        ("run quickstart --out . --pcapng result.json", "--out"),
+        ("run quickstart --out out --csv out/scenario.toml", "--out"),
+        ("sweep quickstart --out out --csv out/sweep.json", "--out"),
+        ("advise --down 20mbit --up 5mbit --rtt 20ms --out out --csv out/advice.json", "--out"),
+    ],
+)
+def test_two_outputs_are_two_files(command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, command.split())
+    assert (found.exit_code, f"{option} writes it as well" in found.stderr) == (2, True), found.output
+    assert not [file for file in tmp_path.rglob("*") if file.is_file()]
 
 
 def test_a_sweep_keeps_files_that_it_never_wrote(tmp_path: Path) -> None:

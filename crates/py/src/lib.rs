@@ -298,6 +298,13 @@ impl Scenario {
         Ok(links.map(|link| link.name.clone()).collect())
     }
 
+    /// The names of the traffic entries whose flows compete for a link.
+    #[getter]
+    fn competing(&self) -> PyResult<Vec<String>> {
+        let entries = self.checked()?.traffic.iter().filter(|entry| entry.competes());
+        Ok(entries.map(|entry| entry.name.clone()).collect())
+    }
+
     #[getter]
     fn memory_estimate(&self, py: Python<'_>) -> PyResult<u64> {
         let checked = self.checked()?;

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from aqmlab.scenario import is_own, schema
+from aqmlab.results.result import KERNEL
+from aqmlab.scenario import disciplines, is_own, schema
 
 _OF_FILES = ("files", "sha256", "schema")
 """The keys that a document has in a file alone."""
@@ -28,6 +29,18 @@ def require_same(file: str, saved: Mapping[str, Any], now: Mapping[str, Any]) ->
                 require_same(f"{file}: {key}.{label}", one[label], other[label])
         elif key not in now or not is_same(one, other):
             raise ValueError(f"{file}: {key}: not what its runs and its scenario have")
+
+
+def require_own_label(file: str, label: str, discipline: str) -> None:
+    """Refuse a label that names another discipline than that of its runs, also with parameters or an engine."""
+    if label.startswith(KERNEL):
+        words = discipline.removeprefix(KERNEL)
+        is_another = discipline == words or not label.removeprefix(KERNEL).strip().startswith(words)
+    else:
+        name = label.partition(":")[0].partition(",")[0]
+        is_another = name in disciplines() and name != discipline
+    if is_another:
+        raise ValueError(f"{file}: the runs of {label} are of {discipline}")
 
 
 def is_same(saved: Any, now: Any) -> bool:

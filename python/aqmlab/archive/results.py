@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab.archive import recorded, shown
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
-from aqmlab.archive.documents import is_same, require_same
+from aqmlab.archive.documents import is_same, require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
@@ -22,8 +22,8 @@ from aqmlab.files import json_text
 from aqmlab.kinds import COMPARISON, RESULT
 from aqmlab.results import batch_means
 from aqmlab.results.comparison import Comparison, folders
-from aqmlab.results.result import KERNEL, Result, Run
-from aqmlab.scenario import Scenario, disciplines
+from aqmlab.results.result import Result, Run
+from aqmlab.scenario import Scenario
 
 
 def facts(folder: Path) -> Facts:
@@ -59,8 +59,7 @@ def runs(folder: Path) -> Iterator[Claimed]:
     results = {}
     for file, label, result in _unpacked(folder):
         _require_same(folder, file, result.document())
-        if _is_another(label, result):
-            raise ValueError(f"{file}: the runs of {label} are of {result.discipline}")
+        require_own_label(file, label, result.discipline)
         results[label] = result
         yield from ((seed, result.engine_name, "", file) for seed in result.seeds)
     if "" not in results:
@@ -93,15 +92,6 @@ def _require_same(folder: Path, file: str, now: Mapping[str, Any]) -> None:
 def _saved(folder: Path, file: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((folder / file).read_bytes())
     return document
-
-
-def _is_another(label: str, result: Result) -> bool:
-    """Return whether a label is the name of another discipline than that of its result."""
-    if label.startswith(KERNEL):
-        words = result.discipline.removeprefix(KERNEL)
-        return result.discipline == words or not label.removeprefix(KERNEL).strip().startswith(words)
-    name = label.partition(":")[0].partition(",")[0]
-    return name in disciplines() and name != result.discipline
 
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from aqmlab.archive import own, shown, stored
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
-from aqmlab.archive.documents import require_same
+from aqmlab.archive.documents import require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
@@ -23,7 +23,8 @@ from aqmlab.execute.variants import performing, with_discipline
 from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP
 from aqmlab.results.frames import flat
-from aqmlab.scenario import Scenario, disciplines, is_own
+from aqmlab.results.result import KERNEL
+from aqmlab.scenario import Scenario, is_own
 from aqmlab.sweeps.points import Design, Scalar
 from aqmlab.sweeps.result import Sweep
 from aqmlab.sweeps.study import Study
@@ -133,8 +134,8 @@ def _require_plain(sweep: Sweep) -> None:
             if is_own(value) or _READ & set(path.split(".")):
                 raise ValueError(f"{SWEEP.head}: {path} = {value!r}: a sweep over files is not repeated")
     for label, variant in sweep.variants.items():
-        if label in disciplines() and label != variant.aqm:
-            raise ValueError(f"{SWEEP.head}: the runs of {label} are of {variant.aqm}")
+        if not label.startswith(KERNEL):  # by which their engine is chosen, not their scenario
+            require_own_label(SWEEP.head, label, variant.aqm)
 
 
 def _unpacked(folder: Path, sweep: Sweep) -> Sweep:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import completion, options, racing
-from aqmlab.cli.delivery import deliver, of_runs, require_writable_file, require_writable_folder
+from aqmlab.cli.delivery import deliver, of_runs, require_different, require_writable_file, require_writable_folder
 from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, stop
-from aqmlab.kinds import ADVICE
 
 if TYPE_CHECKING:
     from aqmlab.advice.answer import Advice
@@ -101,6 +100,7 @@ def advise(
     from aqmlab.advice.answer import ROUTER, SQM
     from aqmlab.advice.race import MOST
     from aqmlab.files import figure_files
+    from aqmlab.kinds import ADVICE
 
     formats = options.chosen_formats(figure_format, out)
     numbers = {"overhead": overhead, "mpu": mpu}
@@ -108,10 +108,12 @@ def advise(
     chosen = _link(link, down, up, rtt, users, " ".join(word for word in said if word))
     if aqm is not None:
         require_lines(chosen, aqm)
+    names = [ADVICE, ROUTER, SQM, *figure_files(["tradeoff"], formats)]
     if out:
-        require_writable_folder(out, [ADVICE, ROUTER, SQM, *figure_files(["tradeoff"], formats)])
+        require_writable_folder(out, names)
     if csv:
         require_writable_file(csv, "--csv")
+        require_different([("--csv", csv)], out, names)
     racing.perform(
         lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress),
         out,
@@ -131,6 +133,7 @@ def require_lines(link: Link, aqm: str) -> None:
 
 def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, formats: Sequence[str]) -> None:
     from aqmlab.files import figure_files, json_text, write_text
+    from aqmlab.kinds import ADVICE
 
     def save(folder: Path) -> list[str]:
         from aqmlab.figures import advice as figures

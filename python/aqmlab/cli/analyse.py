@@ -12,7 +12,6 @@ from aqmlab.cli.delivery import deliver, require_writable_folder
 from aqmlab.cli.scenarios import changed, loaded, refuse_idle
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 from aqmlab.files import FIGURES, figure_files
-from aqmlab.kinds import ANALYSIS
 
 
 def analyse(
@@ -39,6 +38,7 @@ def analyse(
     around the target of the queue, with and without the pole of the queue. No packet is simulated.
     """
     from aqmlab import ScenarioError
+    from aqmlab.kinds import ANALYSIS
 
     refuse_idle(set_, "analyse", idle=["record", "response.band", "response.hold", "response.bin"])
     moment = None if at is None else _seconds(at)

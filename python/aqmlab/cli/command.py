@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -12,9 +13,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.models import TyperPath
 
+current: ContextVar[Any] = ContextVar("current", default=None)
+"""The context of the command that runs, as typer hands it over."""
+
 
 class Command(TyperCommand):
     """A command that accepts each option once, unless the option takes several values."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, whose context is then the current one."""
+        before = current.set(ctx)
+        try:
+            return super().invoke(ctx)
+        finally:
+            current.reset(before)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; refuse values that would be ignored, and text that no document can hold."""

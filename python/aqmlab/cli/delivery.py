@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
-from typer._click.globals import get_current_context
 
+from aqmlab.cli.command import current
 from aqmlab.cli.terminal import command_line
 from aqmlab.files import DEFAULT_FORMATS, REPORT
 
@@ -71,6 +71,14 @@ def require_writable_file(file: Path, option: str) -> None:
         raise typer.BadParameter(f"{file}: {error.strerror}: {error.filename}", param_hint=option) from None
 
 
+def require_different(files: Iterable[tuple[str, Path]], out: Path | None, names: Iterable[str]) -> None:
+    """Refuse a file that two options write: ``files``, each with its option, and ``names`` in the folder ``out``."""
+    written = {(out / name).resolve(): "--out" for name in names} if out else {}
+    for option, file in files:
+        if (other := written.setdefault(file.resolve(), option)) != option:
+            raise typer.BadParameter(f"{file}: {other} writes it as well; choose another name", param_hint=option)
+
+
 def _require_no_input(file: Path, option: str) -> None:
     """Refuse to write over a file that the command reads."""
     if file.is_file() and any(file.samefile(one) for one in _inputs(option)):
@@ -82,7 +90,7 @@ def _inputs(option: str) -> Iterator[Path]:
     """Yield the files that a command line names, except in an option, and those that scenarios among them name."""
     from aqmlab.text import texts
 
-    context = get_current_context(silent=True)
+    context = current.get()
     given = dict(context.params) if context else {}
     for one in context.command.params if context else ():
         if option in one.opts:

@@ -32,6 +32,13 @@ def asked(
         raise typer.BadParameter(str(error), param_hint="--until") from None
 
 
+def require_seeded(seeds: int | None, engines: Sequence[Engine]) -> None:
+    """Refuse several seeds for engines without randomness."""
+    if seeds is not None and seeds > 1 and not any(engine.seeded for engine in engines):
+        problem = f"{seeds}: the {engines[0]} engine has one run, without randomness: omit it"
+        raise typer.BadParameter(problem, param_hint="--seeds")
+
+
 def require_engines(until: Until, engines: Sequence[Engine]) -> None:
     """Refuse engines without randomness, and long runs of any but the packet engine."""
     from aqmlab.execute.engine import PACKETS

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from aqmlab.cli.delivery import Export, deliver, draw, require_writable_file, require_writable_folder
-from aqmlab.cli.precision import Bar, reached, remedy, require_engines
+from aqmlab.cli.delivery import (
+    Export,
+    deliver,
+    draw,
+    require_different,
+    require_writable_file,
+    require_writable_folder,
+)
+from aqmlab.cli.precision import Bar, reached, remedy, require_engines, require_seeded
 from aqmlab.cli.terminal import FAILED, UNREACHED, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
@@ -105,12 +112,12 @@ def perform(
         raise typer.BadParameter(str(error), param_hint="--engine" if single else "--engines") from None
     if until:
         require_engines(until, chosen)
+    else:
+        require_seeded(seeds, chosen)
     if fates and (unable := next((engine for engine in chosen if engine.name == "fluid"), None)):
         raise typer.BadParameter(f"the {unable} engine has no packets; omit it", param_hint="--pcapng")
     if fates and not os.access(fates.parent, os.W_OK):
         raise typer.BadParameter(f"{fates}: {fates.parent} is no folder that can be written to", param_hint="--pcapng")
-    if fates:
-        require_writable_file(fates, "--pcapng")
 
     def simulate() -> Simulated:
         try:
@@ -123,7 +130,7 @@ def perform(
         return results.against(baseline) if baseline in disciplines(results) else results, stopped
 
     least = seeds or (until.least if until else None)
-    report(cases, least, simulate, json, out, single, check, until, exports, formats, choice, flows, more)
+    report(cases, least, simulate, json, out, single, check, until, exports, formats, choice, flows, more, fates)
     if fates:
         typer.echo(f"written to {fates}: the fate of every packet", err=json)
 
@@ -142,6 +149,7 @@ def report(
     choice: Choice | None = None,
     flows: bool = False,
     more: Callable[[Result], str] | None = None,
+    fates: Path | None = None,
 ) -> None:
     """Call ``simulate``, print and save; after Ctrl-C, a failure or a limit, do so with the finished runs and exit.
 
@@ -149,20 +157,23 @@ def report(
     otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for. The
     ``exports`` are written as well, and ``formats`` are those of the figures. Of a ``choice`` only its tables are
     printed; ``flows`` lists the flows as well. ``more`` returns the text below them, for the first result.
+    ``simulate`` writes ``fates``.
     """
     from aqmlab.execute.cases import Interrupted, chosen_seeds
     from aqmlab.execute.until import NotReached
     from aqmlab.reports.parts import whole
     from aqmlab.results.comparison import files
 
+    names: list[str] = []
     if out:
         chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
         figures = figure_files(FIGURES[:1] if len(scenarios) == 1 else FIGURES, formats)
-        require_writable_folder(out, [*files(scenarios, chosen, single), *figures, REPORT])
-    for place, export in enumerate(exports):
-        require_writable_file(export.file, export.option)
-        if same := [one.option for one in exports[:place] if one.file.resolve() == export.file.resolve()]:
-            raise typer.BadParameter(f"{export.file}: {same[0]} writes it as well", param_hint=export.option)
+        names = [*files(scenarios, chosen, single), *figures, REPORT]
+        require_writable_folder(out, names)
+    asked = [(export.option, export.file) for export in exports] + ([("--pcapng", fates)] if fates else [])
+    for option, file in asked:
+        require_writable_file(file, option)
+    require_different(asked, out, names)
     with one_interrupt() as ignore_interrupts:
         results, stopped = simulate()
         ignore_interrupts()  # keep the finished runs

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aqmlab.cli import completion, options, scenarios
-from aqmlab.cli.delivery import deliver, draw, of_runs, require_writable_file, require_writable_folder, undraw
+from aqmlab.cli.delivery import (
+    deliver,
+    draw,
+    of_runs,
+    require_different,
+    require_writable_file,
+    require_writable_folder,
+    undraw,
+)
+from aqmlab.cli.precision import require_seeded
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, refuse_both, with_settings
 from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
@@ -82,6 +91,7 @@ def sweep(
 
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9.
     """
+    from aqmlab.execute.engine import Engine
     from aqmlab.reports import sweep_text
     from aqmlab.sweeps.runner import SweepInterrupted
     from aqmlab.sweeps.runner import sweep as simulated
@@ -95,6 +105,7 @@ def sweep(
         | {f"sweep.vary.{path}": ("--vary", True) for path in varied},
     )
     scenarios.refuse_idle(set_, "sweep", [engine])
+    require_seeded(seeds, [Engine.parse(engine)])
     base = _with_settings(loaded(scenario), aqm, set_)
     if figure_format and not (varied or (base.study or {}).get("vary")):
         problem = "a sweep with one point has no figure: omit it, or give --vary"
@@ -103,9 +114,11 @@ def sweep(
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
     formats = options.chosen_formats(figure_format, folder)
     figures = figure_files(FIGURES[:1], formats)
-    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *figures, REPORT])
+    names = ["sweep.json", "scenario.toml", "results/00000.parquet", *figures, REPORT]
+    require_writable_folder(folder, names)
     if csv:
         require_writable_file(csv, "--csv")
+        require_different([("--csv", csv)], folder, names)
     interrupted = False
     with one_interrupt() as ignore_interrupts:
         try:

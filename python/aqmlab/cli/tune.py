@@ -11,7 +11,6 @@ import typer
 from aqmlab.cli import options, racing
 from aqmlab.cli.delivery import deliver, require_writable_folder
 from aqmlab.cli.scenarios import loaded, refuse_idle, with_settings
-from aqmlab.kinds import TUNED
 
 if TYPE_CHECKING:
     from aqmlab.advice.tune import Search
@@ -62,6 +61,7 @@ def tune(
     from aqmlab.advice.tune import tune as searched
     from aqmlab.advice.tuned import SCENARIO
     from aqmlab.files import figure_files
+    from aqmlab.kinds import TUNED
     from aqmlab.results.precision import NoSuchMetric
 
     formats = options.chosen_formats(figure_format, out)
@@ -109,6 +109,7 @@ def _search(name: str, aqm: str | None, settings: Sequence[str] | None, over: st
 
 def _deliver(tuned: Tuned, json: bool, out: Path | None, formats: Sequence[str]) -> None:
     from aqmlab.files import figure_files, json_text, write_text
+    from aqmlab.kinds import TUNED
 
     def save(folder: Path) -> list[str]:
         from aqmlab.figures import matplotlib

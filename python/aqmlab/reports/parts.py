@@ -48,9 +48,6 @@ WHO_GOT_WHAT = ("goodput", "path_loss_ratio", "rtt_mean")
 _UNEQUAL = 2.0
 """The ratio of the goodputs of two entries, per flow, from which results show who got what."""
 
-_SET_RATE = {"voip", "video", "game", "ping"}
-"""The kinds of traffic whose rate an application sets: they do not compete for a link."""
-
 _MOST_ROWS = 10
 """The most flows of a traffic entry that the terminal lists."""
 
@@ -102,10 +99,11 @@ def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
 def _is_unequal(result: Result) -> bool:
     """Return whether flows of different entries, there for the whole window, have unequal goodputs one way."""
     shares = []
+    competing = set(result.scenario.core.competing)
     for entry in result.scenario.resolved["traffic"]:
         summary, flows = result.class_summaries[entry["name"]], result.classes[entry["name"]]["flows"]
         # Jain's index of an entry is none where no flow is there for the whole window.
-        if entry["kind"] not in _SET_RATE and summary["jain"].n and flows:
+        if entry["name"] in competing and summary["jain"].n and flows:
             shares.append((entry["from"], entry["to"], (summary["goodput"].mean or 0.0) / flows))
     return any(
         max(one, other) >= _UNEQUAL * min(one, other) and (start, end) != (other_end, other_start)

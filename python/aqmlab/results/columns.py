@@ -75,7 +75,7 @@ def _counted(owner: str, of: str) -> tuple[Column, ...]:
 
 
 def _sent(owner: str, of: str) -> tuple[Column, ...]:
-    rate = f"Bits sent per second{of}; a packet counts when its transmission begins."
+    rate = f"Bits sent per second{of}; a packet counts whole when its transmission begins."
     wait = f"Mean wait of the packets{of} that were sent in the bin; null if there were none."
     return (
         *_counted(owner, of),
