@@ -89,7 +89,7 @@ $(STAMPS)/wasm: js/scripts/wasm.sh $(ENGINE)
 	@mkdir -p $(@D) && touch $@
 
 # The package is there as long as it is not removed by hand.
-$(STAMPS)/javascript: $(STAMPS)/wasm $(wildcard js/*.json) $(shell find js/src js/scripts python/aqmlab/library -type f) \
+$(STAMPS)/javascript: $(STAMPS)/wasm $(wildcard js/*.json) $(shell find js/src js/scripts -type f) $(shell find python/aqmlab/library papers -name "*.toml") \
   $(if $(wildcard js/dist/index.js),,missing-package)
 	cd js && npm ci --silent && npm run --silent build
 	@touch $@
@@ -126,7 +126,7 @@ bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (
 	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
 
 # What is recorded, in benches/counts.json, is written anew with RECORD=1; so are the instructions and the state of each
-# discipline, in python/aqmlab/library/complexity.json.
+# discipline, in papers/aqmlab_papers/complexity.json.
 counts: setup ## count the engine's instructions, and check that they have not risen
 	$(BIN)/python -m benches.counts $(if $(RECORD),--record)
 	$(if $(RECORD),$(BIN)/python -m benches.complexity)
@@ -160,26 +160,26 @@ docs: setup ## write the pages that are generated, and the outputs and figures t
 # What is done is kept in out/reproduce/store: interrupted, it goes on.
 reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and write docs/papers from it: an hour
 	$(BIN)/aqmlab reproduce all --out out/reproduce
-	$(BIN)/python -m aqmlab.papers.show.pages out/reproduce docs/papers
+	$(BIN)/python -m aqmlab_papers.show.pages out/reproduce docs/papers
 
 # One more discipline costs its own runs: out/rfc7928/store keeps the others. The pages show the figures of some sections, or all.
 evaluation: setup ## evaluate all disciplines by RFC 7928, in out/rfc7928, and write docs/evaluation from it: ten minutes
 	$(BIN)/aqmlab evaluate --aqm all --out out/rfc7928
 	$(BIN)/aqmlab evaluate --aqm codel --aqm pie --aqm fq_codel --aqm lred --aqm raqm --aqm redtail --aqm dtared \
 	  --store out/rfc7928/store --out out/rfc7928-papers
-	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928 docs/evaluation/all.md 8.2.2 9.1
-	$(BIN)/python -m aqmlab.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md
+	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928 docs/evaluation/all.md 8.2.2 9.1
+	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md
 
 # Linux's senders run, in a quarter of an hour, if `make kernel` has built the kernel.
 UML = $${AQMLAB_CACHE:-$$HOME/.cache/aqmlab}/kernel/linux
 l4s: setup ## run the L4S matrices, in out/l4s, and write docs/evaluation/l4s.md from them: a minute
 	for name in rates shares round-trips dctcp; do $(BIN)/aqmlab sweep l4s/$$name --out out/l4s/$$name || exit; done
 	if test -x "$(UML)"; then $(BIN)/aqmlab sweep l4s/dctcp --engine linux --out out/l4s/dctcp-linux; fi
-	$(BIN)/python -m aqmlab.evaluation.show.l4s out/l4s docs/evaluation/l4s.md
+	$(BIN)/python -m aqmlab_papers.evaluation.show.l4s out/l4s docs/evaluation/l4s.md
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \
-	  --output-file requirements.lock pyproject.toml
+	  --no-emit-package aqmlab --no-emit-package aqmlab-papers --output-file requirements.lock pyproject.toml
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header \
 	  --constraints requirements.lock --group pyproject.toml:package --output-file release/requirements.lock
 
@@ -216,7 +216,11 @@ $(STAMPS)/packages: $(STAMPS)/uv requirements.lock
 	target/uv/bin/uv pip sync --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 
-$(STAMPS)/engine: $(STAMPS)/packages $(ENGINE)
+$(STAMPS)/papers: $(STAMPS)/packages papers/pyproject.toml papers/hatch_build.py
+	target/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable papers
+	@touch $@
+
+$(STAMPS)/engine: $(STAMPS)/papers $(ENGINE)
 	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv
 	cargo build --quiet --release --package router --package traffic
 	install -D --strip --target-directory python/aqmlab/bin target/release/aqmlab-router target/release/aqmlab-traffic

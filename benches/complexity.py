@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from aqmlab.files import json_text, write_text
-from aqmlab.papers.run.complexity import RECORD, Complexity, Cost
+from aqmlab_papers.run.complexity import RECORD, Complexity, Cost
 from benches.counts import ROOT, build, collected, compiler
 
 QUEUE = "droptail"

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from aqmlab import shipped
 from aqmlab.files import write_text
 from benches.measure import Row
 from benches.report import grid
@@ -149,7 +150,7 @@ def _counted(program: str, row: Row) -> Count:
     print(f"counting: {row.name}", file=sys.stderr)
     command = [
         program,
-        str(ROOT / "python/aqmlab/library" / f"{row.scenario}.toml"),
+        str(shipped()[row.scenario]),
         *([f"aqm={row.aqm}"] if row.aqm else []),
         *row.assignments(),
     ]

@@ -10,8 +10,8 @@ import typer
 from sphinx.application import Sphinx
 
 import aqmlab
-import aqmlab.papers
 import aqmlab.theory
+import aqmlab_papers
 from aqmlab.cli.app import app as commands
 
 CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "PASS", "MARK", "DROP", "RIVALS", "Aqms", "Item"}
@@ -56,7 +56,7 @@ def titled(title: str, *parts: str) -> str:
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     yield "cli.md", "\n\n".join(["# Command line", *sections(typer.main.get_command(commands), "aqmlab")])
-    for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab.papers)):
+    for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab_papers)):
         exported = [name for name in package.__all__ if name not in CONSTANTS]
         yield f"{page}.rst", titled(title, directives(package.__name__, exported))
     modules = [

@@ -14,7 +14,7 @@ from aqmlab.theory import laws
 from aqmlab.theory.loop import Loop, Plant, equilibrium
 from aqmlab.theory.tcp import equilibrium_loss, padhye
 
-EXP1 = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
+EXP1 = Path(__file__).parents[1] / "papers/aqmlab_papers/lred/exp1.toml"
 ONE_ROUND_TRIP = """\
 title = "One round trip"
 duration = "100 s"

@@ -15,7 +15,7 @@ import typer
 
 import aqmlab
 import aqmlab.gym
-import aqmlab.papers
+import aqmlab_papers
 from aqmlab.cli import terminal
 from aqmlab.reports.pages import pages
 
@@ -48,10 +48,10 @@ PUBLIC = {name: item for name, item in public() if inspect.isclass(item) or insp
 
 
 def is_exported(name: str) -> bool:
-    """Return whether users import it: from aqmlab, aqmlab.gym, aqmlab.papers or a module of aqmlab.theory."""
+    """Return whether users import it: from aqmlab, aqmlab.gym, aqmlab_papers or a module of aqmlab.theory."""
     if name.startswith("aqmlab.theory."):
         return True
-    exported = (getattr(package, one) for package in (aqmlab, aqmlab.gym, aqmlab.papers) for one in package.__all__)
+    exported = (getattr(package, one) for package in (aqmlab, aqmlab.gym, aqmlab_papers) for one in package.__all__)
     homes = {f"{item.__module__}.{item.__qualname__}" for item in exported if hasattr(item, "__qualname__")}
     return any(name == home or name.startswith(f"{home}.") for home in homes)
 

@@ -11,18 +11,18 @@ import pytest
 from conftest import Cli
 
 from aqmlab import Scenario, disciplines
-from aqmlab.evaluation.describe.discipline import FAIR, MARKING, Discipline, aimed_at
-from aqmlab.evaluation.describe.measure import Phase
-from aqmlab.evaluation.describe.sensitivity import numbers, times
-from aqmlab.evaluation.guidelines import GUIDELINES
-from aqmlab.evaluation.run import Effort, Evidence, run
-from aqmlab.evaluation.scorecard import Scorecard, frame, scorecard
-from aqmlab.evaluation.show import pages, terminal
-from aqmlab.evaluation.show.document import document
-from aqmlab.evaluation.show.figures import drawn
-from aqmlab.evaluation.verdict import Verdict
 from aqmlab.scenario import shipped
 from aqmlab.sweeps.runner import Standing
+from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, Discipline, aimed_at
+from aqmlab_papers.evaluation.describe.measure import Phase
+from aqmlab_papers.evaluation.describe.sensitivity import numbers, times
+from aqmlab_papers.evaluation.guidelines import GUIDELINES
+from aqmlab_papers.evaluation.run import Effort, Evidence, run
+from aqmlab_papers.evaluation.scorecard import Scorecard, frame, scorecard
+from aqmlab_papers.evaluation.show import pages, terminal
+from aqmlab_papers.evaluation.show.document import document
+from aqmlab_papers.evaluation.show.figures import drawn
+from aqmlab_papers.evaluation.verdict import Verdict
 
 PASSING = """\
 import aqmlab
@@ -326,7 +326,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 
 
 def test_an_interrupted_command_says_how_to_go_on(quick_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aqmlab.evaluation import run as running
+    from aqmlab_papers.evaluation import run as running
 
     original: Callable[..., object] = running.run_all
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from aqmlab.evaluation.show.figures import ellipse
-from aqmlab.evaluation.verdict import LEVEL, Verdict, adjusted, holm, paired, verdict
 from aqmlab.results.summary import Summary
+from aqmlab_papers.evaluation.show.figures import ellipse
+from aqmlab_papers.evaluation.verdict import LEVEL, Verdict, adjusted, holm, paired, verdict
 
 PS = [0.01, 0.02, 0.03, 0.04, 0.05]
 

@@ -15,11 +15,11 @@ from conftest import Cli
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, Sweep, kinds
 from aqmlab.diffs.diff import diff
-from aqmlab.evaluation.show import pages as evaluation_pages
 from aqmlab.kinds import Kind, LaterSchema
-from aqmlab.papers.show import pages as paper_pages
 from aqmlab.sealed import checksum, sealed, unsealed
 from aqmlab.sweeps.store import Store
+from aqmlab_papers.evaluation.show import pages as evaluation_pages
+from aqmlab_papers.show import pages as paper_pages
 
 FILES = Path(__file__).parent / "files"
 VERSIONS = [int(folder.name) for folder in FILES.iterdir()]

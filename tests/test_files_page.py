@@ -14,18 +14,18 @@ from intervals.cases import TCP
 
 import aqmlab
 from aqmlab import METRICS, Scenario
-from aqmlab.evaluation import evaluate as evaluation
-from aqmlab.evaluation.guidelines import GUIDELINES
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.task import Task
 from aqmlab.figures import matplotlib
 from aqmlab.files import read_json
-from aqmlab.papers import Calibration, Claim, Evidence, Figure, Judgement, Measurement, Printed, Runs, Table, Variant
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge.findings import assess
-from aqmlab.papers.run.sweep import Effort, run
-from aqmlab.papers.show.document import document
 from aqmlab.results.columns import LINUX_COST
+from aqmlab_papers import Calibration, Claim, Evidence, Figure, Judgement, Measurement, Printed, Runs, Table, Variant
+from aqmlab_papers.describe import library
+from aqmlab_papers.evaluation import evaluate as evaluation
+from aqmlab_papers.evaluation.guidelines import GUIDELINES
+from aqmlab_papers.judge.findings import assess
+from aqmlab_papers.run.sweep import Effort, run
+from aqmlab_papers.show.document import document
 
 PAGE = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8")
 

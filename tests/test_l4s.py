@@ -8,7 +8,7 @@ from PIL import Image
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.evaluation.show import l4s
+from aqmlab_papers.evaluation.show import l4s
 
 TCPS = list(l4s.NAMES)
 RATE, DELAY = l4s.RATE, l4s.DELAY

@@ -8,13 +8,13 @@ import polars
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.library.impact import choices, measures, theory
-from aqmlab.library.impact.measures import APPROXIMATED, HERO, RED, SWING, TD
-from aqmlab.papers import Check, Evidence, Outcome, Verdict
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge import findings
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.sweep import Effort, Findings, Setting
+from aqmlab_papers import Check, Evidence, Outcome, Verdict
+from aqmlab_papers.describe import library
+from aqmlab_papers.impact import choices, measures, theory
+from aqmlab_papers.impact.measures import APPROXIMATED, HERO, RED, SWING, TD
+from aqmlab_papers.judge import findings
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.sweep import Effort, Findings, Setting
 
 PAPER = library.load("impact")
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}

@@ -11,12 +11,12 @@ import polars
 import pytest
 from numpy.typing import NDArray
 
-from aqmlab.library.lred.measures import Seconds
-from aqmlab.papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict
-from aqmlab.papers.describe import library
-from aqmlab.papers.describe.verdict import verdict
-from aqmlab.papers.judge.findings import rule
-from aqmlab.papers.run.sweep import Effort, run
+from aqmlab_papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict
+from aqmlab_papers.describe import library
+from aqmlab_papers.describe.verdict import verdict
+from aqmlab_papers.judge.findings import rule
+from aqmlab_papers.lred.measures import Seconds
+from aqmlab_papers.run.sweep import Effort, run
 
 PAPER = library.load("lred")
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

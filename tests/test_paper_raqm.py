@@ -10,18 +10,18 @@ import polars
 import pytest
 
 from aqmlab import Scenario, Sweep
-from aqmlab.library.raqm import figures, measures
-from aqmlab.library.raqm.claims import theory
-from aqmlab.library.raqm.measures import FLOWS, TARGET
-from aqmlab.papers import Check, Claim, Evidence, Outcome, Paper, Runs, Verdict
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge import findings
-from aqmlab.papers.judge.findings import Assessment, Ruling
-from aqmlab.papers.run import sweep as running
-from aqmlab.papers.run.sweep import Effort
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import study
 from aqmlab.sweeps.table import RunTable
+from aqmlab_papers import Check, Claim, Evidence, Outcome, Paper, Runs, Verdict
+from aqmlab_papers.describe import library
+from aqmlab_papers.judge import findings
+from aqmlab_papers.judge.findings import Assessment, Ruling
+from aqmlab_papers.raqm import figures, measures
+from aqmlab_papers.raqm.claims import theory
+from aqmlab_papers.raqm.measures import FLOWS, TARGET
+from aqmlab_papers.run import sweep as running
+from aqmlab_papers.run.sweep import Effort
 
 RAQM = library.load("raqm")
 NOTHING = Evidence({}, "RAQM", quick=True)

@@ -9,10 +9,15 @@ import numpy as np
 import polars
 import pytest
 
-from aqmlab.library.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long
-from aqmlab.library.redtail.claims.future import foreseen, hurst, serial_correlation
-from aqmlab.library.redtail.claims.queues import outstanding, pace, share_lost, while_squeezed
-from aqmlab.library.redtail.measures import (
+from aqmlab.scenario import Scenario
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.table import RunTable
+from aqmlab_papers import Curve, Evidence, Experiment, Figure, Runs, Verdict
+from aqmlab_papers.judge.findings import Assessment, assess, rule
+from aqmlab_papers.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long
+from aqmlab_papers.redtail.claims.future import foreseen, hurst, serial_correlation
+from aqmlab_papers.redtail.claims.queues import outstanding, pace, share_lost, while_squeezed
+from aqmlab_papers.redtail.measures import (
     ARED,
     CHOSEN,
     DYNAMIC,
@@ -24,13 +29,8 @@ from aqmlab.library.redtail.measures import (
     share_in,
     spread_of,
 )
-from aqmlab.library.redtail.paper import PAPER
-from aqmlab.papers import Curve, Evidence, Experiment, Figure, Runs, Verdict
-from aqmlab.papers.judge.findings import Assessment, assess, rule
-from aqmlab.papers.run.sweep import Effort, Setting, run
-from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.table import RunTable
+from aqmlab_papers.redtail.paper import PAPER
+from aqmlab_papers.run.sweep import Effort, Setting, run
 
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aqmlab.library.redtail import theory
-from aqmlab.library.redtail.claims import model, transfers
-from aqmlab.library.redtail.paper import PAPER as WHOLE
-from aqmlab.papers import Verdict, claims
-from aqmlab.papers.judge import findings
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.sweep import Effort
+from aqmlab_papers import Verdict, claims
+from aqmlab_papers.judge import findings
+from aqmlab_papers.redtail import theory
+from aqmlab_papers.redtail.claims import model, transfers
+from aqmlab_papers.redtail.paper import PAPER as WHOLE
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.sweep import Effort
 
 CLAIMS = claims(transfers, model)
 SHOWN = {name for claim in CLAIMS for name in claim.shown}

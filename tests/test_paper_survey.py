@@ -8,13 +8,13 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.library.survey import experiments, measures, theory
-from aqmlab.library.survey.claims import jobs, pi, red
-from aqmlab.papers import Verdict
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge import findings
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.sweep import Effort
+from aqmlab_papers import Verdict
+from aqmlab_papers.describe import library
+from aqmlab_papers.judge import findings
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.sweep import Effort
+from aqmlab_papers.survey import experiments, measures, theory
+from aqmlab_papers.survey.claims import jobs, pi, red
 
 SURVEY = library.load("survey")
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from aqmlab.papers import Figure, Paper
-from aqmlab.papers.describe import library
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.sweep import Effort
 from aqmlab.sweeps.study import Plan
+from aqmlab_papers import Figure, Paper
+from aqmlab_papers.describe import library
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.sweep import Effort
 
 PAPERS = library.names()
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from aqmlab.papers import (
+from aqmlab_papers import (
     Calibration,
     Check,
     Claim,
@@ -21,10 +21,10 @@ from aqmlab.papers import (
     claim,
     claims,
 )
-from aqmlab.papers.describe.paper import Axis
-from aqmlab.papers.describe.reader import reader
-from aqmlab.papers.judge.calibration import _tried
-from aqmlab.papers.show.texts import distance
+from aqmlab_papers.describe.paper import Axis
+from aqmlab_papers.describe.reader import reader
+from aqmlab_papers.judge.calibration import _tried
+from aqmlab_papers.show.texts import distance
 
 EXACT = Tolerance(0, "", "an exact statement")
 

@@ -15,15 +15,15 @@ import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome, Task
-from aqmlab.papers import Evidence, Runs, Tolerance
-from aqmlab.papers.run import sketch
-from aqmlab.papers.run.estimate import _together
-from aqmlab.papers.run.sweep import spread
 from aqmlab.results.summary import Summary
 from aqmlab.sweeps.runner import Standing, run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab.sweeps.table import RunTable
+from aqmlab_papers import Evidence, Runs, Tolerance
+from aqmlab_papers.run import sketch
+from aqmlab_papers.run.estimate import _together
+from aqmlab_papers.run.sweep import spread
 
 
 def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict, claims
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge.findings import Assessment, assess
-from aqmlab.papers.run.sweep import Effort, run
 from aqmlab.sweeps.study import study
+from aqmlab_papers import Claim, Experiment, Item, Paper, Verdict, claims
+from aqmlab_papers.describe import library
+from aqmlab_papers.judge.findings import Assessment, assess
+from aqmlab_papers.run.sweep import Effort, run
 
 PAPERS = {name: library.load(name) for name in ("lred", "raqm", "redtail")}
 
@@ -27,7 +27,7 @@ class Future:
 
 
 def future_of(name: str) -> Future:
-    ours = [one for one in claims(importlib.import_module(f"aqmlab.library.{name}.claims.future")) if one.beyond]
+    ours = [one for one in claims(importlib.import_module(f"aqmlab_papers.{name}.claims.future")) if one.beyond]
     needed = {experiment for claim in ours for experiment in claim.needs}
     shown = {figure for claim in ours for figure in claim.shown}
     paper = PAPERS[name]

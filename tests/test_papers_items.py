@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import aqmlab
-from aqmlab.papers import Figure, Paper
-from aqmlab.papers.describe import library
 from aqmlab.results.metrics import METRICS
+from aqmlab_papers import Figure, Paper
+from aqmlab_papers.describe import library
 
 ROOT = Path(__file__).parents[1]
 PAPERS = library.names()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from aqmlab.papers import PerSeed
 from aqmlab.results.summary import Summary
+from aqmlab_papers import PerSeed
 
 VALUES = some.dictionaries(some.integers(1, 9), some.none() | some.floats(-1e6, 1e6), max_size=9)
 

@@ -17,7 +17,8 @@ from aqmlab import Scenario
 from aqmlab.figures import matplotlib, model
 from aqmlab.figures.model import COLOURS, Bars
 from aqmlab.files import read_json
-from aqmlab.papers import (
+from aqmlab.sweeps.table import RunTable
+from aqmlab_papers import (
     Axis,
     Check,
     Choice,
@@ -33,13 +34,12 @@ from aqmlab.papers import (
     Table,
     Variant,
 )
-from aqmlab.papers.judge.findings import Assessment, Drawn, assess, drawn
-from aqmlab.papers.run.sweep import CONTROL, Effort, Findings, run
-from aqmlab.papers.show import folder as writing
-from aqmlab.papers.show import layout, overview, report
-from aqmlab.papers.show.document import document, toml
-from aqmlab.papers.show.texts import number, table
-from aqmlab.sweeps.table import RunTable
+from aqmlab_papers.judge.findings import Assessment, Drawn, assess, drawn
+from aqmlab_papers.run.sweep import CONTROL, Effort, Findings, run
+from aqmlab_papers.show import folder as writing
+from aqmlab_papers.show import layout, overview, report
+from aqmlab_papers.show.document import document, toml
+from aqmlab_papers.show.texts import number, table
 
 SCENARIO = """\
 title = "Tiny"

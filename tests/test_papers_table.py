@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.papers.run.table import Table
+from aqmlab_papers.run.table import Table
 
 _NUMBERS = st.one_of(st.none(), st.just(math.nan), st.integers(-3, 3).map(float))
 

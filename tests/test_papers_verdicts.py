@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from aqmlab.papers import Check, Outcome, PerSeed, Tolerance, Verdict
-from aqmlab.papers.describe.check import LEVEL, Better
-from aqmlab.papers.describe.verdict import verdict
-from aqmlab.papers.run.sweep import Effort
-from aqmlab.papers.show.terminal import counted
-from aqmlab.papers.show.texts import certainty, decisive, depends
+from aqmlab_papers import Check, Outcome, PerSeed, Tolerance, Verdict
+from aqmlab_papers.describe.check import LEVEL, Better
+from aqmlab_papers.describe.verdict import verdict
+from aqmlab_papers.run.sweep import Effort
+from aqmlab_papers.show.terminal import counted
+from aqmlab_papers.show.texts import certainty, decisive, depends
 
 NUMBER = some.floats(-1e6, 1e6)
 HALF = some.floats(0, 1e6)

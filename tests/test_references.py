@@ -244,7 +244,7 @@ def test_papers_are_the_folders_of_the_library() -> None:
 
 @pytest.mark.parametrize("name", ["lred", "raqm", "survey"])  # our copies of the others have no title page
 def test_a_paper_agrees_with_its_description(name: str) -> None:
-    from aqmlab.papers.describe.library import load
+    from aqmlab_papers.describe.library import load
 
     (entry,) = (entry for entry in bibliography().values() if entry.paper == name)
     paper = load(name)

@@ -16,13 +16,13 @@ from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome as Done
 from aqmlab.execute.task import Task
 from aqmlab.files import read_json
-from aqmlab.papers.describe import library
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.estimate import estimates, measured_speed
-from aqmlab.papers.run.sweep import Effort
-from aqmlab.papers.show import folder as writing
-from aqmlab.papers.show import pages
 from aqmlab.sweeps.store import Store
+from aqmlab_papers.describe import library
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.estimate import estimates, measured_speed
+from aqmlab_papers.run.sweep import Effort
+from aqmlab_papers.show import folder as writing
+from aqmlab_papers.show import pages
 
 PAPERS = library.names()
 
@@ -197,7 +197,7 @@ def test_ctrl_c_at_a_later_look_keeps_the_verdicts_of_the_look_before(
     bloat: Path, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(bloat, "return Judgement(checks,", f"return Judgement({WIDE.format(least=3)},")
-    change(bloat, "from aqmlab.papers.run.sketch", "from dataclasses import replace\nfrom aqmlab.papers.run.sketch")
+    change(bloat, "from aqmlab_papers.run.sketch", "from dataclasses import replace\nfrom aqmlab_papers.run.sketch")
     change(bloat, "50,100..200 packets", "200 packets")
     simulate, calls = threads.simulate, []
 
@@ -318,8 +318,8 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     change(bloat, "return Judgement(checks,", "return Judgement([replace(one, half=1e6) for one in checks],")
     change(
         bloat,
-        "from aqmlab.papers.run.sketch",
-        "from dataclasses import replace\nfrom aqmlab.papers.run.sketch",
+        "from aqmlab_papers.run.sketch",
+        "from dataclasses import replace\nfrom aqmlab_papers.run.sketch",
     )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(r"^shorter +undecided +tentative, with 2 seeds: one-way delay of CoDel minus", done.stdout, re.M)
@@ -339,7 +339,7 @@ def test_runs_of_undecided_claims_are_repeated_with_more_seeds(
     bloat: Path, quick_cli: Cli, simulated: list[Task], least: int, verdict: str, seeds: int
 ) -> None:
     change(bloat, "return Judgement(checks,", f"return Judgement({WIDE.format(least=least)},")
-    change(bloat, "from aqmlab.papers.run.sketch", "from dataclasses import replace\nfrom aqmlab.papers.run.sketch")
+    change(bloat, "from aqmlab_papers.run.sketch", "from dataclasses import replace\nfrom aqmlab_papers.run.sketch")
     change(bloat, "50,100..200 packets", "200 packets")
     command = ("reproduce", bloat, "--seeds", "2", "--most-seeds", "5", "--out", "out", "--json")
     found = json.loads(quick_cli(*command).stdout)

@@ -14,15 +14,15 @@ from aqmlab.execute import linux, packet
 from aqmlab.execute.engine import PACKETS_A_SECOND, Engine
 from aqmlab.execute.task import Outcome, Task, opened, packed
 from aqmlab.files import read_json
-from aqmlab.papers import Paper
-from aqmlab.papers.describe import library
-from aqmlab.papers.judge.findings import assess
-from aqmlab.papers.run import sweep
-from aqmlab.papers.run.estimate import estimates
-from aqmlab.papers.run.sweep import SIMULATED, Effort
-from aqmlab.papers.show import pages
-from aqmlab.papers.show.document import document
 from aqmlab.scenario import Scenario
+from aqmlab_papers import Paper
+from aqmlab_papers.describe import library
+from aqmlab_papers.judge.findings import assess
+from aqmlab_papers.run import sweep
+from aqmlab_papers.run.estimate import estimates
+from aqmlab_papers.run.sweep import SIMULATED, Effort
+from aqmlab_papers.show import pages
+from aqmlab_papers.show.document import document
 
 LINUX = Engine("linux")
 IMPACT = library.load("impact")

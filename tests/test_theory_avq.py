@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import avq
-from aqmlab.theory.avq import loop as avq_loop
 from aqmlab.theory.domain import ValidityWarning, remarks
+from aqmlab_papers.theory import avq
+from aqmlab_papers.theory.avq import loop as avq_loop
 
 # The LRED paper's: 100 flows, 450 ms, 2500 packets/s, gamma 0.98.
 N, D, C, GAMMA = 100.0, 0.45, 2500.0, 0.98

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import drops
-from aqmlab.theory.drops import POLICIES, Policy, trials
+from aqmlab_papers.theory import drops
+from aqmlab_papers.theory.drops import POLICIES, Policy, trials
 
 K = 200
 TAIL, GREDI = POLICIES["Tail Drop"].of(K), POLICIES["GRED-I"].of(K)

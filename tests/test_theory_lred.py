@@ -14,8 +14,9 @@ from scipy.optimize import brentq
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import loop, lred
-from aqmlab.theory.lred import proportional
+from aqmlab.theory import laws, loop
+from aqmlab_papers.theory import lred
+from aqmlab_papers.theory.lred import proportional
 
 flows = st.floats(20, 3000)
 delays = st.floats(0.02, 1.0)
@@ -323,8 +324,8 @@ def test_the_estimate_lags_a_ramp_by_its_windows_mean() -> None:
     ramp = 0.001 * np.arange(200)
     behind = ramp[-1] - lred.smoothed(lred.loss_ratio(1e6 * ramp, np.full(200, 1e6)))[-1]
     # After a period the estimate is of ratios (M - 1)/2 old; it then serves the next period.
-    assert behind / 0.001 + 1 == pytest.approx(lred.lag(), rel=1e-9)
-    assert lred.lag() == pytest.approx(2.5 + 1 / 9, rel=1e-12)
+    assert behind / 0.001 + 1 == pytest.approx(laws.lag(), rel=1e-9)
+    assert laws.lag() == pytest.approx(2.5 + 1 / 9, rel=1e-12)
 
 
 @given(st.floats(0.004, 0.3), st.floats(0.05, 0.5), st.sampled_from([5e-4, 1e-3, 2e-3]), st.sampled_from([2, 4, 8]))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from link import C
 
-from aqmlab.theory import raqm
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.raqm import balance, map, theorems
-from aqmlab.theory.raqm import smoothed as raqm_smoothed
+from aqmlab_papers.theory import raqm
+from aqmlab_papers.theory.raqm import balance, map, theorems
+from aqmlab_papers.theory.raqm import smoothed as raqm_smoothed
 
 R0 = 1.25e6  # bytes/s of 10 Mbit/s
 

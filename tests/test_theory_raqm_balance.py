@@ -10,7 +10,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.raqm import balance
+from aqmlab_papers.theory.raqm import balance
 
 FIVE = (0.03, 0.11, 0.21, 0.31, 0.41)  # s, of the delays (10, 50, 100, 150, 200) ms
 CASES = {"1": (0.03,), "2": (0.21,), "3": FIVE}

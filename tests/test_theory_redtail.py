@@ -15,10 +15,11 @@ from typer.testing import CliRunner, Result
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.cli.design import design
-from aqmlab.theory import redtail, tcp
+from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.redtail.markov import stationary, transitions
-from aqmlab.theory.redtail.slots import Slots, rate_deviation
+from aqmlab_papers.theory import redtail
+from aqmlab_papers.theory.redtail.markov import stationary, transitions
+from aqmlab_papers.theory.redtail.slots import Slots, rate_deviation
 
 C, DELAY, BUFFER = 750.0, 0.064, 800
 SIGMA = {20: 77021 / 8000, 40: 128490 / 8000}

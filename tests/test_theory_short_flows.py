@@ -10,9 +10,9 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.short_flows import Shorts, equilibrium, transient
-from aqmlab.theory.short_flows.finish import completion, tail
-from aqmlab.theory.short_flows.lives import Sender, life
+from aqmlab_papers.theory.short_flows import Shorts, equilibrium, transient
+from aqmlab_papers.theory.short_flows.finish import completion, tail
+from aqmlab_papers.theory.short_flows.lives import Sender, life
 
 EXPERIMENT = Scenario.load("lred/exp5")
 # The five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.

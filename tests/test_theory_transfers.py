@@ -13,7 +13,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.tcp import transfer_trials, transfers
-from aqmlab.theory.tcp.transfer_trials import Sender, Trials, after_loss, outcomes, times, trials
+from aqmlab_papers.theory.transfer_trials import Sender, Trials, after_loss, outcomes, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
 TAU = 8000 / 3e6
@@ -240,7 +240,7 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
 
 # The packet engine.
 
-TABLE1 = Path(__file__).parents[1] / "python/aqmlab/library/redtail/table1.toml"
+TABLE1 = Path(__file__).parents[1] / "papers/aqmlab_papers/redtail/table1.toml"
 
 
 def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const wasm = join(here, "../target/wasm/aqmlab.wasm");
-const library = join(here, "../python/aqmlab/library");
+const libraries = ["../python/aqmlab/library", "../papers/aqmlab_papers"].map((path) => join(here, path));
 
 if (!existsSync(wasm)) {
   console.error("target/wasm/aqmlab.wasm is missing: `make javascript` builds it");
@@ -27,13 +27,16 @@ mkdirSync(dist);
 copyFileSync(wasm, join(dist, "aqmlab.wasm"));
 copyFileSync(join(here, "../LICENSE"), join(here, "LICENSE"));
 
-const texts = readdirSync(library, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".toml"))
-  .sort()
-  .map((file) => [
-    file.replaceAll("\\", "/").slice(0, -".toml".length),
-    readFileSync(join(library, file), "utf8"),
-  ]);
+const texts = libraries
+  .flatMap((library) =>
+    readdirSync(library, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".toml"))
+      .map((file) => [
+        file.replaceAll("\\", "/").slice(0, -".toml".length),
+        readFileSync(join(library, file), "utf8"),
+      ]),
+  )
+  .sort(([one], [other]) => (one < other ? -1 : 1));
 writeFileSync(join(dist, "scenarios.json"), JSON.stringify(Object.fromEntries(texts)));
 
 execFileSync("npx", ["tsc", "--project", "tsconfig.build.json"], { cwd: here, stdio: "inherit" });

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from aqmlab import _core
+from aqmlab import _core, plugins
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -425,7 +425,7 @@ def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | 
 
 
 def shipped() -> dict[str, Path]:
-    """List the scenarios shipped with aqmlab.
+    """List the scenarios shipped with aqmlab, and those of other distributions that are installed.
 
     Returns
     -------
@@ -437,8 +437,16 @@ def shipped() -> dict[str, Path]:
 
 @functools.cache
 def _shipped() -> Mapping[str, Path]:
-    files = sorted(_SHIPPED.rglob("[!_]*.toml"))  # the others are no scenarios, but what some of them extend
-    return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
+    added = plugins.entries("aqmlab.scenarios").items()
+    places = {"": _SHIPPED, **{f"{name}/": plugins.folder(package) for name, package in added}}
+    # Files whose names begin with _ are no scenarios, but what some of them extend.
+    found = {
+        prefix + file.relative_to(place).with_suffix("").as_posix(): file
+        for prefix, place in places.items()
+        if place
+        for file in place.rglob("[!_]*.toml")
+    }
+    return dict(sorted(found.items()))
 
 
 @functools.cache

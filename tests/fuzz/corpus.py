@@ -14,7 +14,8 @@ PAGES = ("README.md", "CONTRIBUTING.md", "docs/reference/*.md", "docs/guide/*.md
 @functools.cache
 def texts() -> list[str]:
     """Return every scenario, and every block of TOML in the pages."""
-    files = sorted((ROOT / "python/aqmlab/library").rglob("*.toml"))
+    places = (ROOT / "python/aqmlab/library", ROOT / "papers/aqmlab_papers")
+    files = sorted(file for place in places for file in place.rglob("*.toml"))
     pages = [file for pattern in PAGES for file in sorted(ROOT.glob(pattern))]
     blocks = [re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL) for page in pages]
     # Comments are a third of the shipped text, and irrelevant to a parser.

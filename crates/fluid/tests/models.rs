@@ -7,15 +7,18 @@ use scenario::Document;
 use std::path::Path;
 use support::{dumbbell, model};
 
+/// A scenario in a folder of the repository.
+fn shipped(path: &str) -> Document {
+    Document::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
+}
+
 fn stored(name: &str) -> Model {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library").join(name);
-    let scenario = Document::load(&path).unwrap().check().unwrap_or_else(|e| panic!("{e}"));
-    Model::of(&scenario).unwrap_or_else(|e| panic!("{e}"))
+    Model::of(&shipped(name).check().unwrap_or_else(|e| panic!("{e}"))).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
 fn flows_that_share_a_round_trip_are_a_class() {
-    let model = stored("lred/exp1.toml");
+    let model = stored("papers/aqmlab_papers/lred/exp1.toml");
     // Twice 2.5 + 2.5 + 10 ... 200 ms; a packet of 500 bytes and an ACK of 40 take 0.4 + 2 x 0.04 and 0.032 + 2 x 0.0032 ms.
     let rtts: Vec<f64> = model.classes.iter().map(|class| class.rtt).collect();
     for (rtt, delay) in rtts.iter().zip([0.010, 0.050, 0.100, 0.150, 0.200]) {
@@ -101,11 +104,10 @@ fn hosts_that_draw_their_delays_have_quantiles_of_the_law() {
 
 #[test]
 fn all_that_is_not_tcp_comes_as_a_mean_rate() {
-    let web = stored("redtail/web.toml");
+    let web = stored("papers/aqmlab_papers/redtail/web.toml");
     let kinds: Vec<&str> = web.load.iter().map(|load| load.kind).collect();
     assert_eq!(kinds, ["web", "cbr"]);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library/traffic/on-off.toml");
-    let mut on_off = Document::load(&path).unwrap();
+    let mut on_off = shipped("python/aqmlab/library/traffic/on-off.toml");
     on_off.set_text("traffic.long.tcp", "newreno").unwrap();
     let on_off = Model::of(&on_off.check().unwrap()).unwrap().json();
     assert_eq!(on_off["load"][0]["rate"].as_f64(), Some(5e6));
@@ -113,7 +115,7 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
         (on_off["load"][0]["from"].as_f64(), on_off["load"][0]["to"].as_f64()),
         (Some(20.0), Some(40.0))
     );
-    let short = stored("lred/exp5.toml").json();
+    let short = stored("papers/aqmlab_papers/lred/exp5.toml").json();
     let arrivals: f64 =
         short["short"].as_array().unwrap().iter().map(|s| s["arrivals"].as_f64().unwrap()).sum();
     assert!((arrivals - 30.0).abs() < 1e-6);
@@ -121,9 +123,8 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
 
 #[test]
 fn two_managed_queues_on_a_way_are_one_too_many() {
-    for name in ["parking-lot.toml", "lred/exp6.toml"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library").join(name);
-        let scenario = Document::load(&path).unwrap().check().unwrap();
+    for path in ["python/aqmlab/library/parking-lot.toml", "papers/aqmlab_papers/lred/exp6.toml"] {
+        let scenario = shipped(path).check().unwrap();
         let said = Model::of(&scenario).unwrap_err().to_string();
         assert!(said.contains("one") && said.contains("aqmlab run"), "{said}");
     }

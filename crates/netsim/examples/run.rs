@@ -4,7 +4,7 @@
 //! ```text
 //! cargo build --release --package netsim --example run
 //! valgrind --tool=callgrind --toggle-collect='run::simulate*' \
-//!     target/release/examples/run python/aqmlab/library/lred/exp1.toml aqm=pi:q_ref=100 duration="20 s" record.series=false
+//!     target/release/examples/run papers/aqmlab_papers/lred/exp1.toml aqm=pi:q_ref=100 duration="20 s" record.series=false
 //! ```
 //!
 //! After the file come settings, as `aqmlab run --set` takes them; `aqm=…` is what `--aqm` takes.

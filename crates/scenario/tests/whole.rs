@@ -9,7 +9,7 @@ use scenario::model::{Clock, Congestion, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
-const EXP1: &str = include_str!("../../../python/aqmlab/library/lred/exp1.toml");
+const EXP1: &str = include_str!("../../../papers/aqmlab_papers/lred/exp1.toml");
 const PARKING_LOT: &str = include_str!("../../../python/aqmlab/library/parking-lot.toml");
 
 fn parse(text: &str) -> Document {
@@ -47,8 +47,9 @@ fn is_part(path: &Path) -> bool {
 }
 
 fn shipped() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library");
-    let (mut folders, mut files) = (vec![root], Vec::new());
+    let roots = ["../../python/aqmlab/library", "../../papers/aqmlab_papers"];
+    let roots = roots.map(|root| Path::new(env!("CARGO_MANIFEST_DIR")).join(root));
+    let (mut folders, mut files) = (roots.to_vec(), Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();

@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from aqmlab import plugins
 from aqmlab.archive.layout import Record, counted
-from aqmlab.kinds import ADVICE, COMPARISON, EVALUATION, FINDINGS, HEADS, RESULT, SWEEP, TUNED
+from aqmlab.kinds import ADVICE, COMPARISON, HEADS, RESULT, SWEEP, TUNED
 
 if TYPE_CHECKING:
     from aqmlab.execute.engine import Engine
@@ -21,10 +22,8 @@ _ROOMS = {
     RESULT.head: "results",
     COMPARISON.head: "results",
     SWEEP.head: "sweep",
-    FINDINGS.head: "reproduction",
-    EVALUATION.head: "evaluation",
 }
-"""The module of this room for each head of a folder of results."""
+"""The module of this room for each head of a folder of results; `plugins` knows those of the others."""
 
 _RACES = {ADVICE: "advise", TUNED: "tune"}
 """The commands whose folders have no result that can be sealed, by the file of their answer."""
@@ -155,5 +154,8 @@ def head(folder: Path) -> str:
 
 
 def kind(name: str) -> Kind:
-    """Return the module for a head."""
-    return cast("Kind", import_module(f"aqmlab.archive.{_ROOMS[name]}"))
+    """Return the module for a head; raise ValueError if it comes with a distribution that is not installed."""
+    added = plugins.entries("aqmlab.archives")
+    if name not in _ROOMS and name not in added:
+        raise ValueError(f"{name}: {plugins.missing('papers', 'its kind of results')}")
+    return cast("Kind", import_module(f"aqmlab.archive.{_ROOMS[name]}" if name in _ROOMS else added[name]))

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from aqmlab import plugins
 from aqmlab.archive.contents import Kind, OtherVersion, Watch
 from aqmlab.archive.layout import CRATE, PREVIEW
 from aqmlab.archive.page import page
@@ -26,11 +27,12 @@ _DRAWN_BY = re.compile(rb"Matplotlib (?:pdf backend )?v(?:ersion ?)?(\d[\w.]*)")
 @cache
 def code() -> str:
     """Return the digest of the code that judges and draws: with another one, files may differ for no other reason."""
-    package = Path(__file__).parents[1]
+    adding = (plugins.folder(module.partition(".")[0]) for module in plugins.entries("aqmlab.archives").values())
     found = hashlib.sha256()
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and path.suffix in (".py", ".html", ".css", ".js", ".toml"):
-            found.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    for package in sorted({Path(__file__).parents[1], *filter(None, adding)}):
+        for path in sorted(package.rglob("*")):
+            if path.is_file() and path.suffix in (".py", ".html", ".css", ".js", ".toml"):
+                found.update(path.relative_to(package.parent).as_posix().encode() + b"\0" + path.read_bytes())
     return found.hexdigest()
 
 

@@ -7,14 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.models import TyperPath
 
+from aqmlab import plugins
+from aqmlab.cli.terminal import BAD_USAGE, stop
+
 current: ContextVar[Any] = ContextVar("current", default=None)
 """The context of the command that runs, as typer hands it over."""
+
+EXTRAS = {"reproduce": "papers", "evaluate": "papers"}
+"""The commands that other distributions add, with the extra of aqmlab that brings each."""
 
 
 class Command(TyperCommand):
@@ -90,8 +96,22 @@ def headings(names: Iterable[str]) -> TyperGroup:
 
 def _declared(name: str) -> Any:
     """Return the function, or the group of functions, that is a command, from the module with the command's name."""
-    module = import_module(f"aqmlab.cli.{name}")
+    added = plugins.entries("aqmlab.commands") if name in EXTRAS else {}
+    if name in EXTRAS and name not in added:
+        return _lacking(name)
+    module = import_module(added.get(name, f"aqmlab.cli.{name}"))
     return getattr(module, name, None) or getattr(module, f"{name}_")  # list_: list is Python's own
+
+
+def _lacking(name: str) -> Callable[..., None]:
+    """Return the command that says what brings the command of this name."""
+    sentence = plugins.missing(EXTRAS[name], f"aqmlab {name}")
+
+    def command(words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+        stop(BAD_USAGE, sentence)
+
+    command.__doc__ = f"Comes with pip install 'aqmlab[{EXTRAS[name]}]'."
+    return command
 
 
 @cache

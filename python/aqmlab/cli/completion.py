@@ -81,13 +81,6 @@ def metric(incomplete: str) -> list[str]:
     return _beginning(incomplete, METRICS)
 
 
-def paper(incomplete: str) -> list[str]:
-    """Complete the name of a paper."""
-    from aqmlab.papers.describe import library
-
-    return _beginning(incomplete, [*library.names(), "all"])
-
-
 def formats(incomplete: str) -> list[str]:
     """Complete a list of formats of figures."""
     *before, _ = incomplete.split(",")

@@ -1,26 +1,73 @@
-"""The command ``aqmlab design``: parameters from the papers' theory, computed by `aqmlab.theory`.
+"""The command ``aqmlab design``, with a command for each design rule, which is the function ``design`` of a module.
 
-Options are checked before theory is imported: scipy takes a second to import, and a wrong option is reported at once.
+The rule's signature gives the options. Its documentation gives the help of each and, in parentheses, the unit, by which
+the value is read.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from aqmlab import plugins
 from aqmlab.cli import options
 from aqmlab.cli.command import Commands
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aqmlab.theory.answer import Answer
+
+_RULES = {name: f"aqmlab.theory.{name}" for name in ("pi", "pie", "pi2", "rem")}
+
+_FLAGS = {
+    "N": ("--flows", "--n"),
+    "N_min": ("--n-min",),
+    "N_max": ("--n-max",),
+    "R_min": ("--rtt-min",),
+    "R_max": ("--rtt-max",),
+    "d": ("--rtt",),
+    "C": ("--rate",),
+    "r0": ("--rate",),
+    "r": ("--at",),
+    "q0": ("--target",),
+    "B": ("--buffer",),
+    "Q": ("--buffer",),
+    "P": ("--loss",),
+    "W": ("--window",),
+    "S": ("--period",),
+}
+"""The options of parameters that are symbols of papers; those of the others have their names."""
+
+_UNIT = re.compile(r" \(((?:\w+/)?(?:s|packets|bytes)|Hz|degrees|per packet)\)")
+_PACKET = Annotated[str, typer.Option("--packet", metavar="SIZE", help="Size of a packet: '500 B'.")]
+
+
+class _Rules(TyperGroup):
+    """The group of rules. The module of each is imported when it is looked up: scipy takes a second."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._modules = dict(sorted({**_RULES, **plugins.entries("aqmlab.designs")}.items()))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the rules."""
+        return list(self._modules)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a rule."""
+        return _command(cmd_name, self._modules[cmd_name]) if cmd_name in self._modules else None
+
 
 design = Commands(
     name="design",
+    cls=_Rules,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -28,347 +75,103 @@ design = Commands(
     help="Compute gains, bounds and margins from theory, and state where they are valid.",
 )
 
-Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the link: '10 Mbit/s'.")]
-Packet = Annotated[str, typer.Option("--packet", metavar="SIZE", help="Size of a packet: '500 B'.")]
-FewestFlows = Annotated[float, typer.Option("--n-min", metavar="N", help="Smallest number of long-lived flows.")]
-LongestRoundTrip = Annotated[
-    str, typer.Option("--rtt-max", metavar="TIME", help="Longest round-trip time, queueing delay included: '350 ms'.")
-]
-MostFlows = Annotated[
-    float | None,
-    typer.Option(
-        "--n-max", metavar="N", help="Largest number of long-lived flows; default: those with windows of 2 packets."
-    ),
-]
-ShortestRoundTrip = Annotated[
-    str | None,
-    typer.Option(
-        "--rtt-min",
-        metavar="TIME",
-        help="Shortest round-trip time, queueing delay included; default: a tenth of the longest, above the target.",
-    ),
-]
-TargetDelay = Annotated[str, typer.Option("--target", metavar="TIME", help="Target of the queueing delay: '15 ms'.")]
-Update = Annotated[str, typer.Option("--t-update", metavar="TIME", help="Period of the update: '15 ms'.")]
-ErrorGain = Annotated[
-    float, typer.Option("--alpha", metavar="ALPHA", help="Gain to assess, on the difference of delay and target (Hz).")
-]
-ChangeGain = Annotated[
-    float, typer.Option("--beta", metavar="BETA", help="Gain to assess, on the change of the delay in a period (Hz).")
-]
-PhaseMargin = Annotated[
-    float, typer.Option("--phase-margin", metavar="DEG", help="Phase margin that the computed gains are to leave.")
-]
-Frequency = Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates per second.")]
 
-OPTIONS = {
-    "N_min": "--n-min",
-    "R_max": "--rtt-max",
-    "C": "--rate",
-    "r0": "--rate",
-    "r": "--at",
-    "q0": "--target",
-    "Q": "--buffer",
-    "B": "--buffer",
-    "P": "--loss",
-    "W": "--window",
-    "d": "--rtt",
-    "S": "--period",
-    "N_max": "--n-max",
-    "R_min": "--rtt-min",
-    "phase_margin": "--phase-margin",
-    "t_update": "--t-update",
-    "alpha": "--alpha",
-    "beta": "--beta",
-    "target": "--target",
-}
-"""The options that set parameters of theory under another name."""
+@design.callback()
+def _group() -> None:
+    """Without a callback, a group needs a command of its own."""
 
 
-@design.command()
-def avq(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Desired utilisation.")] = 0.98,
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            "--alpha", metavar="ALPHA", help="Value of alpha to assess, per second; default: that of the rule."
-        ),
-    ] = None,
-    json: options.Json = False,
-) -> None:
-    """AVQ: limits on alpha.
+@cache
+def _command(name: str, module: str) -> Any:
+    rule: Callable[..., Answer] = import_module(module).design
+    parameters = inspect.signature(rule).parameters
+    told = dict(_parameters(inspect.getdoc(rule) or ""))
+    units = {key: found[1] if (found := _UNIT.search(text)) else "" for key, text in told.items()}
+    annotations: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for key, parameter in parameters.items():
+        default = ... if parameter.default is parameter.empty else parameter.default
+        values[key] = default
+        flags = _FLAGS.get(key, (f"--{key.replace('_', '-')}",))
+        if isinstance(default, bool):
+            annotations[key] = Annotated[bool, typer.Option(*flags, help=told[key])]
+            continue
+        kind, metavar, example = _reading(key, units[key])
+        text = _UNIT.sub("", told[key], count=1) if example else told[key]
+        if kind is str and isinstance(default, float):
+            values[key] = f"{default:g} {units[key]}"
+        shown = f"{text.removesuffix('.')}: {example}." if example else text
+        optional = kind | None if default is None else kind
+        annotations[key] = Annotated[optional, typer.Option(*flags, metavar=metavar, help=shown)]
+    if {"packets/s", "packets"} & set(units.values()) - {""} and "C" in parameters:
+        annotations["packet"], values["packet"] = _PACKET, ...
+    annotations["json"], values["json"] = options.Json, False
 
-    The limits are a practical one and, for each kind of marking by the virtual queue, that of stability.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
+    def command(**given: Any) -> None:
+        packet, json = given.pop("packet", None), given.pop("json")
+        read = {key: _read(_flag(key), value, units[key], packet) for key, value in given.items()}
+        _answer(rule, read, json)
 
-    from aqmlab.theory import avq
-
-    _answer(lambda: avq.design(N_min=n_min, R_max=longest, C=capacity, gamma=gamma, alpha=alpha), json)
-
-
-@design.command()
-def lred(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    beta: Annotated[
-        float, typer.Option("--beta", metavar="BETA", help="Gain to assess, per packet; the default is LRED's.")
-    ] = 0.001,
-    json: options.Json = False,
-) -> None:
-    """LRED: bounds of the gain beta, and its margins.
-
-    The bounds are beta0, the bound of Lemma 5, and beta*. The margins are those of one gain, on both plants.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
-
-    from aqmlab.theory import lred
-
-    _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
-
-
-@design.command()
-def pi(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    frequency: Frequency = 170.0,
-    json: options.Json = False,
-) -> None:
-    """PI: the gains a and b of Hollot's rule.
-
-    The output also states whether the rule (PI*) is valid here, and has the margins of the loop.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
-
-    from aqmlab.theory import pi
-
-    _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
-
-
-@design.command()
-def pie(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    n_max: MostFlows = None,
-    rtt_min: ShortestRoundTrip = None,
-    target: TargetDelay = "15 ms",
-    t_update: Update = "15 ms",
-    alpha: ErrorGain = 0.125,
-    beta: ChangeGain = 1.25,
-    timestamps: Annotated[
-        bool, typer.Option("--timestamps", help="The delay is that of the packets that leave, as in Linux.")
-    ] = False,
-    phase_margin: PhaseMargin = 45.0,
-    json: options.Json = False,
-) -> None:
-    """PIE: margins of its gains, and better gains.
-
-    The output has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
-    trips, which include the loads where PIE's table of factors has its jumps, and gains for a wanted phase margin.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
-    shortest = None if rtt_min is None else _base("--rtt-min", rtt_min, "s")
-    wait, period = _base("--target", target, "s"), _base("--t-update", t_update, "s")
-
-    from aqmlab.theory import pie
-
-    _answer(
-        lambda: pie.design(
-            N_min=n_min,
-            R_max=longest,
-            C=capacity,
-            target=wait,
-            t_update=period,
-            alpha=alpha,
-            beta=beta,
-            timestamps=timestamps,
-            N_max=n_max,
-            R_min=shortest,
-            phase_margin=phase_margin,
-        ),
-        json,
+    command.__doc__ = "\n\n".join(_summary(rule))
+    command.__annotations__ = annotations
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                key,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if values[key] is ... else values[key],
+                annotation=annotation,
+            )
+            for key, annotation in annotations.items()
+        ]
     )
+    alone = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name)(command)
+    return typer.main.get_command(alone)
 
 
-@design.command()
-def pi2(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    n_max: MostFlows = None,
-    rtt_min: ShortestRoundTrip = None,
-    target: TargetDelay = "20 ms",
-    t_update: Update = "32 ms",
-    alpha: ErrorGain = 0.3125,
-    beta: ChangeGain = 3.125,
-    phase_margin: PhaseMargin = 45.0,
-    json: options.Json = False,
-) -> None:
-    """PI2: margins of its gains, and better gains.
-
-    The output has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
-    trips, and gains for a wanted phase margin.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
-    shortest = None if rtt_min is None else _base("--rtt-min", rtt_min, "s")
-    wait, period = _base("--target", target, "s"), _base("--t-update", t_update, "s")
-
-    from aqmlab.theory import pi2
-
-    _answer(
-        lambda: pi2.design(
-            N_min=n_min,
-            R_max=longest,
-            C=capacity,
-            target=wait,
-            t_update=period,
-            alpha=alpha,
-            beta=beta,
-            N_max=n_max,
-            R_min=shortest,
-            phase_margin=phase_margin,
-        ),
-        json,
-    )
+def _parameters(doc: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each parameter that a docstring documents."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?:^\w+\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
+    for names, text in re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", section[1] if section else "", re.MULTILINE):
+        yield names, re.sub(r"`+", "", " ".join(text.split()))
 
 
-@design.command()
-def redtail(
-    rate: Rate,
-    packet: Packet,
-    n: Annotated[float, typer.Option("--flows", "--n", metavar="N", help="Number of long-lived flows.")],
-    rtt: Annotated[
-        str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of the flows without queueing: '64 ms'.")
-    ],
-    loss: Annotated[
-        float | None,
-        typer.Option("--loss", metavar="P", help="Drop probability that the thresholds maintain: 0.014."),
-    ] = None,
-    window: Annotated[
-        float | None,
-        typer.Option("--window", metavar="PACKETS", help="Mean window W of the flows; default: sqrt(3 / (2 P))."),
-    ] = None,
-    sigma: Annotated[
-        str | None,
-        typer.Option(
-            "--sigma",
-            metavar="RATE",
-            help="Standard deviation of a flow's rate in a slot; default: a value of the paper, for packets of 1000 B, "
-            "'77021 bit/s' (stated for 20 flows) or, for more than 30 flows, '128490 bit/s' (stated for 40).",
-        ),
-    ] = None,
-    buffer: Annotated[
-        str, typer.Option("--buffer", metavar="SIZE", help="Size of the buffer: '800 packets', '800' or '800 kB'.")
-    ] = "800 packets",
-    period: Annotated[
-        str | None,
-        typer.Option("--period", metavar="TIME", help="Slot S of the model: '552 ms'; default: the round-trip time."),
-    ] = None,
-    json: options.Json = False,
-) -> None:
-    """RED+Tail: the queue of the long flows.
-
-    The output has the window, queue and round-trip time of the flows, the spread of their queue, and its stability.
-    """
-    capacity = _packets("--rate", rate, packet)
-    delay = _base("--rtt", rtt, "s")
-    if loss is None and window is None:
-        raise typer.BadParameter("give the drop probability or the mean window", param_hint="--loss, --window")
-    deviation = None if sigma is None else _packets("--sigma", sigma, packet)
-    slot = None if period is None else _base("--period", period, "s")
-    room = _buffer("--buffer", buffer, packet)
-
-    from aqmlab.theory import redtail
-
-    _answer(
-        lambda: redtail.design(C=capacity, d=delay, N=n, P=loss, W=window, sigma=deviation, B=room, S=slot),
-        json,
-    )
+def _summary(rule: Callable[..., Answer]) -> list[str]:
+    """Return the paragraphs of a docstring before its sections."""
+    paragraphs = re.split(r"\n\n", inspect.getdoc(rule) or "")
+    ends = next(n for n, text in enumerate(paragraphs) if text.startswith("Parameters\n"))
+    return [" ".join(text.split()) for text in paragraphs[:ends]]
 
 
-@design.command()
-def rem(
-    rate: Rate,
-    packet: Packet,
-    n_min: FewestFlows,
-    rtt_max: LongestRoundTrip,
-    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential function.")] = 1.001,
-    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Step of the price, per packet.")] = 0.001,
-    alpha: Annotated[
-        float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the deviation of the queue.")
-    ] = 0.1,
-    frequency: Frequency = 500.0,
-    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target of the queue.")] = 100.0,
-    buffer: Annotated[
-        float, typer.Option("--buffer", metavar="PACKETS", help="Size of the buffer; it must exceed the target.")
-    ] = 200.0,
-    json: options.Json = False,
-) -> None:
-    """REM: response time, equilibrium, margins.
-
-    The output has the shortest response time, the queue at equilibrium, the margins, and the largest stable gamma.
-    """
-    capacity = _packets("--rate", rate, packet)
-    longest = _base("--rtt-max", rtt_max, "s")
-
-    from aqmlab.theory import rem
-
-    _answer(
-        lambda: rem.design(
-            N_min=n_min,
-            R_max=longest,
-            C=capacity,
-            phi=phi,
-            gamma=gamma,
-            alpha=alpha,
-            frequency=frequency,
-            q0=target,
-            Q=buffer,
-        ),
-        json,
-    )
+def _reading(key: str, unit: str) -> tuple[type, str, str]:
+    """Return how a value of a unit is given: its type, its placeholder and an example."""
+    match unit:
+        case "s":
+            return str, "TIME", "'350 ms'"
+        case "packets/s" | "bytes/s":
+            return str, "RATE", "'10 Mbit/s'"
+        case "packets":
+            return str, "SIZE", "'800', '800 packets' or '800 kB'"
+    return float, key.upper(), ""
 
 
-@design.command()
-def raqm(
-    rate: Rate,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at", metavar="RATE", help="Arrival rate at which the gain is taken; default: the rate of the link."
-        ),
-    ] = None,
-    eps: Annotated[
-        float, typer.Option("--eps", metavar="EPS", help="Adaptive gain as a fraction of its bound alpha^.")
-    ] = 0.9,
-    json: options.Json = False,
-) -> None:
-    """RAQM: the bound alpha^ of the gain.
+def _flag(key: str) -> str:
+    return _FLAGS.get(key, (f"--{key.replace('_', '-')}",))[0]
 
-    The output has the bound, its smallest value 4/r0, the gains below it, and their speed of convergence.
-    """
-    expected = _base("--rate", rate, "bit/s") / 8
-    found = None if at is None else _base("--at", at, "bit/s") / 8
 
-    from aqmlab.theory import raqm
-
-    _answer(lambda: raqm.design(r0=expected, r=found, eps=eps), json)
+def _read(flag: str, value: Any, unit: str, packet: str | None) -> Any:
+    """Convert a value from the command line to the unit of theory."""
+    if not isinstance(value, str):
+        return value
+    match unit:
+        case "s":
+            return _base(flag, value, "s")
+        case "bytes/s":
+            return _base(flag, value, "bit/s") / 8
+        case "packets/s":
+            return _base(flag, value, "bit/s") / (8 * _size(packet))
+    return _packets(flag, value, packet)
 
 
 def _base(option: str, text: str, unit: str) -> float:
@@ -382,39 +185,37 @@ def _base(option: str, text: str, unit: str) -> float:
     return found[0]
 
 
-def _packets(option: str, rate: str, packet: str) -> float:
-    """Parse a rate and convert it to packets per second."""
-    size = _base("--packet", packet, "bytes")
+def _size(packet: str | None) -> float:
+    size = _base("--packet", packet or "", "bytes")
     if not size > 0:
         raise typer.BadParameter(f"{packet}: must be positive", param_hint="--packet")
-    return _base(option, rate, "bit/s") / (8 * size)
+    return size
 
 
-def _buffer(option: str, buffer: str, packet: str) -> float:
-    """Parse the size of a buffer and convert it to packets."""
+def _packets(option: str, text: str, packet: str | None) -> float:
+    """Parse a number of packets, or a size, which is converted to packets."""
     from aqmlab._core import in_base_unit
 
-    found = in_base_unit(buffer)
+    found = in_base_unit(text)
     if found is not None and found[1] == "packets":
         return found[0]
     if found is not None and found[1] == "bytes":
-        return found[0] / _base("--packet", packet, "bytes")
+        return found[0] / _size(packet)
     try:
-        return float(buffer)
+        return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{buffer}: must be like '800 packets' or '800 kB'", param_hint=option) from None
+        raise typer.BadParameter(f"{text}: must be like '800 packets' or '800 kB'", param_hint=option) from None
 
 
-def _answer(ask: Callable[[], Answer], json: bool) -> None:
+def _answer(rule: Callable[..., Answer], given: Mapping[str, Any], json: bool) -> None:
     """Print the answer, or exit with bad usage if theory refuses the parameters."""
     from aqmlab.files import json_text
 
     try:
-        answer = ask()
+        answer = rule(**given)
     except ValueError as error:
         name = re.match(r"(\w+) = ", str(error))
-        option = OPTIONS.get(name[1]) if name else None
-        stop(BAD_USAGE, f"{option}: {error}" if option else str(error))
+        stop(BAD_USAGE, f"{_flag(name[1])}: {error}" if name and name[1] in given else str(error))
     if json:
         typer.echo(json_text(answer.document()), nl=False)
         warn(answer.warnings)

@@ -1,6 +1,6 @@
 """Theory from the papers: models, theorems and design rules, as functions of plain numbers and numpy arrays.
 
->>> from aqmlab.theory import lred  # doctest: +SKIP
+>>> from aqmlab_papers.theory import lred  # doctest: +SKIP
 >>> round(lred.design(N_min=300, R_max=0.35, C=2500).beta_star, 6)  # doctest: +SKIP
 0.000931
 

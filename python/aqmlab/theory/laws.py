@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.theory.domain import caution, not_negative, positive
-from aqmlab.theory.lred.response import lag
 from aqmlab.theory.python_control import python_control
 
 if TYPE_CHECKING:
@@ -153,6 +152,40 @@ def lred(
 
     tau = lag(window, weight, period)
     return ControlLaw("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
+
+
+def lag(M: int = 4, m_w: float = 0.1, t_m: float = 1.0) -> float:
+    """Return the lag of LRED's estimate behind a steadily moving loss ratio.
+
+    Parameters
+    ----------
+    M : int
+        Number of periods over which the loss ratio is measured.
+    m_w : float
+        Weight of the previous estimate, in [0, 1).
+    t_m : float
+        Length of a period (s).
+
+    Returns
+    -------
+    float
+        t_m ((M + 1)/2 + m_w/(1 - m_w)) (s).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    The measured ratio is the mean over the last M periods; smoothing adds the mean of its geometric weights. Below
+    1/lag LRED is therefore a PI controller: d(L)/dt = (p - L)/lag = (beta sqrt(L)/lag) (q - q0).
+    """
+    positive(t_m=t_m)
+    not_negative(m_w=m_w)
+    if m_w >= 1 or M < 1:
+        raise ValueError(f"M = {M}, m_w = {m_w:g}: must be at least 1, and below 1")
+    return t_m * ((M + 1) / 2 + m_w / (1 - m_w))
 
 
 def pi(a: float, b: float, frequency: float, sampled: bool = True) -> ControlLaw:

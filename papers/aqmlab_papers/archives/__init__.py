@@ -1,0 +1,1 @@
+"""The kinds of archives that hold reproductions and evaluations."""

@@ -1,0 +1,1 @@
+"""The commands `aqmlab reproduce` and `aqmlab evaluate`."""

@@ -1,0 +1,307 @@
+"""Checks: numbers with confidence intervals, tested against the bounds that a claim sets for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, Self
+
+from aqmlab.results.student import quantile
+from aqmlab.results.summary import Summary
+from aqmlab_papers.describe.per_seed import PerSeed
+
+LOOKS = 3
+"""The number of times that a claim may be judged, each time with twice as many seeds, until it is decided."""
+
+LEVEL = 0.9805
+"""The confidence of each interval, with which the looks at 5, 10 and 20 seeds together err in 5 % of cases.
+
+Pocock (1977) has 0.9779 for three looks at equal distances and a normal distribution. Looks whose seeds double, and
+Student's intervals of few seeds, depend less on each other: with 0.9779 they would err in 5.6 % of cases. The 5 % are
+those in which any of the intervals errs, so that a verdict may rest on each of them, whatever made it the last.
+"""
+
+RELATIVE = "% of it"
+"""The unit of a tolerance in percent of the number to which another is compared."""
+
+Better = Literal["lower", "higher", "not lower", "not higher", "equal"]
+"""How a number is claimed to compare with another: beyond the tolerance (lower, higher), or within it."""
+
+
+class Outcome(StrEnum):
+    """The result of a check: whether a number is within the bounds of a claim."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The effect size below which a claim claims nothing, stated before the runs.
+
+    Parameters
+    ----------
+    value : float
+        The size.
+    unit : str
+        Its unit; ``% of it`` is in percent of the number that is compared with.
+    reason : str
+        The reason, such as the precision in print or the resolution of a figure.
+    """
+
+    value: float
+    unit: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value < math.inf:
+            raise ValueError(f"a tolerance of {self.value:g} {self.unit}: must be 0 or more, and finite")
+
+    @property
+    def relative(self) -> bool:
+        """Whether it is in percent of the number that is compared with."""
+        return self.unit == RELATIVE
+
+    def around(self, value: float) -> tuple[float, float]:
+        """Return the interval of the tolerance around a number.
+
+        Parameters
+        ----------
+        value : float
+            The number.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper end.
+        """
+        half = abs(value) * self.value / 100 if self.relative else self.value
+        return value - half, value + half
+
+    def bounds(self, better: Better) -> tuple[float, float]:
+        """Return the bounds of a difference to which the tolerance applies.
+
+        Parameters
+        ----------
+        better : str
+            As for `Check.better`.
+
+        Returns
+        -------
+        tuple of float
+            The lower and the upper bound.
+        """
+        return {
+            "lower": (-math.inf, -self.value),
+            "higher": (self.value, math.inf),
+            "not lower": (-self.value, math.inf),
+            "not higher": (-math.inf, self.value),
+            "equal": (-self.value, self.value),
+        }[better]
+
+    def __str__(self) -> str:
+        return f"{self.value:g}{self.unit and ' ' + self.unit}: {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A number with its confidence interval, and the bounds that a claim sets for it.
+
+    Parameters
+    ----------
+    effect : str
+        The name of the number: ``goodput of LRED minus that of the best other``.
+    value : float
+        The number.
+    half : float or None
+        Half of its confidence interval of `LEVEL`; 0 if it is exact, None for one run: then the number alone decides.
+    unit : str
+        Its unit; empty for a pure number.
+    least : float
+        The lower bound, inclusive.
+    most : float
+        The upper bound, inclusive.
+    """
+
+    effect: str
+    value: float
+    half: float | None
+    unit: str = ""
+    least: float = -math.inf
+    most: float = math.inf
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.least) or math.isnan(self.most) or self.least > self.most:
+            raise ValueError(f"{self.effect}: least = {self.least}, most = {self.most}: must be an interval")
+        if math.isinf(self.least) and math.isinf(self.most):
+            raise ValueError(f"{self.effect}: has no bounds: give least, most or both")
+
+    @classmethod
+    def of(
+        cls,
+        effect: str,
+        values: PerSeed | Iterable[float | None],
+        *,
+        unit: str | None = None,
+        least: float = -math.inf,
+        most: float = math.inf,
+    ) -> Self:
+        """Check the mean over seeds of a number.
+
+        Parameters
+        ----------
+        effect : str
+            The name of the number.
+        values : PerSeed or iterable of float or None
+            Its value for each seed; None where a run has no value.
+        unit : str
+            Its unit; by default that of a `PerSeed`.
+        least : float
+            The lower bound of the mean, inclusive.
+        most : float
+            The upper bound of the mean, inclusive.
+
+        Returns
+        -------
+        Check
+            The mean and Student's interval; NaN if no run has a value. If only some runs have one, the effect reports
+            how many, and the interval is infinite: what the others lack, such as an end, need not be like the rest.
+        """
+        every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
+        if unit is None:
+            unit = values.unit if isinstance(values, PerSeed) else ""
+        summary = Summary.of(every)
+        mean = math.nan if summary.mean is None else summary.mean
+        half = None
+        if summary.std is not None:
+            half = quantile(LEVEL, summary.n - 1) * summary.std / math.sqrt(summary.n)
+        if 0 < summary.n < len(every):
+            effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
+            half = math.inf
+        return cls(effect=effect, value=mean, half=half, unit=unit, least=least, most=most)
+
+    @classmethod
+    def exact(
+        cls, effect: str, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf
+    ) -> Self:
+        """Check a number without a random part: a result of theory, or a fact.
+
+        Parameters
+        ----------
+        effect : str
+            The name of the number.
+        value : float
+            The number.
+        unit : str
+            Its unit.
+        least : float
+            The lower bound, inclusive.
+        most : float
+            The upper bound, inclusive.
+
+        Returns
+        -------
+        Check
+            The check, with an interval of width 0.
+        """
+        return cls(effect=effect, value=value, half=0.0, unit=unit, least=least, most=most)
+
+    @classmethod
+    def near(cls, effect: str, values: PerSeed, printed: float, tolerance: Tolerance) -> Self:
+        """Check that the mean over seeds is a printed number, within a tolerance.
+
+        Parameters
+        ----------
+        effect : str
+            The name of the number.
+        values : PerSeed
+            Its value for each seed, in the unit of the printed number.
+        printed : float
+            The printed number.
+        tolerance : Tolerance
+            The tolerance, in the same unit or in percent of the printed number.
+
+        Returns
+        -------
+        Check
+            The check.
+        """
+        _require(effect, tolerance, values.unit)
+        least, most = tolerance.around(printed)
+        return cls.of(f"{effect} (printed: {printed:g})", values, least=least, most=most)
+
+    @classmethod
+    def better(cls, effect: str, one: PerSeed, other: PerSeed, better: Better, tolerance: Tolerance) -> Self:
+        """Check how a quantity compares with another, seed by seed.
+
+        Parameters
+        ----------
+        effect : str
+            The name of the difference of the first minus the second.
+        one : PerSeed
+            The quantity that the claim is about.
+        other : PerSeed
+            The quantity with which it is compared.
+        better : str
+            ``lower`` or ``higher``: by at least the tolerance; ``not lower`` or ``not higher``: by at most the
+            tolerance; ``equal``: the difference is within the tolerance.
+        tolerance : Tolerance
+            The tolerance, in the unit of the quantities or in percent of the mean of the second.
+
+        Returns
+        -------
+        Check
+            The check of the difference, in percent of the mean of the second quantity if the tolerance is.
+
+        Raises
+        ------
+        ValueError
+            If the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
+        """
+        if not tolerance.value and better in ("lower", "higher"):
+            raise ValueError(f"{effect}: {better} by at least 0: state the smallest difference that counts")
+        least, most = tolerance.bounds(better)
+        if tolerance.relative:
+            excess = 100.0 * one.excess(other).mean
+            nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
+            values = one.excess(other, nearest / 100.0) * 100.0
+            return cls.of(effect, values, unit="%", least=least, most=most)
+        _require(effect, tolerance, one.unit)
+        return cls.of(effect, one - other, least=least, most=most)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``."""
+        if not math.isfinite(self.value):
+            return Outcome.OPEN
+        half = self.half or 0.0
+        low, high = self.value - half, self.value + half
+        if low >= self.least and high <= self.most:
+            return Outcome.HOLDS
+        if high < self.least or low > self.most:
+            return Outcome.FAILS
+        return Outcome.OPEN
+
+    @property
+    def wanted(self) -> str:
+        """The bounds as text: ``>= 0 packets``."""
+        unit = f" {self.unit}" if self.unit else ""
+        if math.isinf(self.most):
+            return f">= {self.least:.4g}{unit}"
+        if math.isinf(self.least):
+            return f"<= {self.most:.4g}{unit}"
+        return f"{self.least:.4g} to {self.most:.4g}{unit}"
+
+    def __str__(self) -> str:
+        half = f" ± {self.half:.2g}" if self.half else ""
+        unit = f" {self.unit}" if self.unit else ""
+        return f"{self.effect}: {self.value:.4g}{half}{unit} (claimed: {self.wanted}): {self.outcome}"
+
+
+def _require(effect: str, tolerance: Tolerance, unit: str) -> None:
+    """Raise `ValueError` if a tolerance is in another unit than the numbers to which it applies."""
+    if not tolerance.relative and tolerance.value and tolerance.unit != unit:
+        raise ValueError(f"{effect}: is in {unit!r}, its tolerance in {tolerance.unit!r}: give it in the same unit")

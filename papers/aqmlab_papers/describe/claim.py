@@ -1,0 +1,183 @@
+"""Claims of a paper, each with the function that judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from aqmlab_papers.describe.check import Check, Tolerance
+from aqmlab_papers.describe.reader import reader
+
+if TYPE_CHECKING:
+    from aqmlab_papers.run.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The result of testing a claim against the data.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        The parts of the primary check: the number that the claim is about, at several points or for several
+        competitors, each with its bounds; empty if the claim cannot be tested.
+    why : str
+        The reason for the result, in one to three sentences.
+    beside : sequence of Check
+        Further checks that are shown and decide nothing.
+    need : float
+        The share of the parts that must hold, where the paper says "generally" or "most".
+    """
+
+    checks: Sequence[Check]
+    why: str = ""
+    beside: Sequence[Check] = ()
+    need: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim of the paper, or one of ours; `claim` makes it from the function that judges it.
+
+    Parameters
+    ----------
+    name : str
+        A short unique name: ``lowest-deviation``.
+    text : str
+        The claim, in our words.
+    where : str
+        Its place in the paper: ``Section 6.1, Fig. 7c``.
+    judge : callable
+        Takes the evidence and returns a `Judgement`.
+    quote : str
+        The clause of the paper that it tests, or what its figure or table shows; empty if the claim is ours.
+    tolerance : Tolerance or None
+        The effect size below which nothing is claimed; None for an exact statement.
+    needs : sequence of str
+        The experiments by which it is judged.
+    optional : sequence of str
+        Experiments that it also reads, where there are runs of them.
+    shown : sequence of str
+        The figures and tables that show it.
+    sensitive : bool
+        Whether it has a row in the sensitivity table: it is judged again with other values of the parameters that the
+        paper does not state.
+    comparative : bool
+        Whether it claims that the paper's discipline is better than others; it is then judged against later ones too.
+    arithmetic : bool
+        Whether it follows from definitions, so that no run could contradict it; it is then not counted.
+    """
+
+    name: str
+    text: str
+    where: str
+    judge: Callable[[Evidence], Judgement]
+    quote: str = ""
+    tolerance: Tolerance | None = None
+    needs: Sequence[str] = ()
+    optional: Sequence[str] = ()
+    shown: Sequence[str] = ()
+    sensitive: bool = False
+    comparative: bool = False
+    arithmetic: bool = False
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it is ours and not the paper's: a claim of the paper has a quote."""
+        return not self.quote
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """All experiments that it reads."""
+        return (*self.needs, *self.optional)
+
+
+def claim(
+    *,
+    where: str,
+    text: str = "",
+    quote: str = "",
+    tolerance: Tolerance | None = None,
+    shown: str = "",
+    name: str | None = None,
+    runs: str | Sequence[str] | None = None,
+    sensitive: bool | None = None,
+    comparative: bool = False,
+    arithmetic: bool = False,
+) -> Callable[[Callable[..., Judgement]], Claim]:
+    """Make a claim of the function that judges it.
+
+    Parameters
+    ----------
+    where : str
+        Its place in the paper.
+    text : str
+        The claim, in our words; by default the function's docstring.
+    quote : str
+        The clause of the paper that it tests; without one the claim is ours.
+    tolerance : Tolerance
+        The effect size below which nothing is claimed; passed to a function with the keyword-only parameter
+        ``tolerance``.
+    shown : str
+        The names of the figures and tables that show it, separated by spaces.
+    name : str
+        Its name; by default that of the function, with ``-`` for ``_``.
+    runs : str or sequence of str
+        The experiments in the order of the function's parameters; by default the parameters are named like them.
+    sensitive : bool
+        Whether it has a row in the sensitivity table; by default each claim of the paper that reads runs has one.
+    comparative : bool
+        Whether it is judged against later disciplines too.
+    arithmetic : bool
+        Whether no run could contradict it.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns a `Claim`.
+    """
+
+    def made(function: Callable[..., Judgement]) -> Claim:
+        judge = reader(function, runs, {"tolerance": tolerance})
+        return Claim(
+            name=name or function.__name__.replace("_", "-"),
+            text=text or " ".join((function.__doc__ or "").split()),
+            where=where,
+            judge=judge,
+            quote=quote,
+            tolerance=tolerance,
+            needs=judge.needs,
+            optional=judge.optional,
+            shown=shown.split(),
+            sensitive=bool(judge.needs and quote) and not arithmetic if sensitive is None else sensitive,
+            comparative=comparative,
+            arithmetic=arithmetic,
+        )
+
+    return made
+
+
+def claims(*modules: ModuleType) -> tuple[Claim, ...]:
+    """Collect the claims that modules define, also in lists.
+
+    Parameters
+    ----------
+    *modules : module
+        The modules, in the order of the paper.
+
+    Returns
+    -------
+    tuple of Claim
+        The claims of the paper in the order of their definitions, then ours.
+    """
+    found = {one.name: one for module in modules for value in vars(module).values() for one in _claims(value)}
+    return tuple(sorted(found.values(), key=lambda one: one.beyond))
+
+
+def _claims(value: object) -> Iterator[Claim]:
+    if isinstance(value, Claim):
+        yield value
+    elif isinstance(value, list | tuple):
+        yield from (one for one in value if isinstance(one, Claim))

@@ -1,0 +1,73 @@
+"""Find and load papers: each is a folder of scenarios with a ``paper.py``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+from aqmlab import plugins
+from aqmlab.plugins import entries
+from aqmlab_papers.describe.paper import Paper
+
+GROUP = "aqmlab.papers"
+"""The group of entry points of papers: ``NAME = "package.folder"``."""
+
+
+def names() -> list[str]:
+    """List the names of the papers that are installed, in alphabetical order."""
+    return list(entries(GROUP))
+
+
+def load(name: str) -> Paper:
+    """Load a paper: an installed one by name, or a folder with a ``paper.py`` that assigns a `Paper` to ``PAPER``.
+
+    In such a folder the scenarios of the paper ``mine`` may be called ``mine/NAME``, as if it were installed. Raises
+    `ValueError` if there is no such paper, or if its file cannot be read or has no `Paper`.
+    """
+    if name in names():
+        module = importlib.import_module(f"{entries(GROUP)[name]}.paper")
+        return _described(module)
+    file = Path(name) / "paper.py"
+    if not file.is_file():
+        raise ValueError(f"{name}: no such paper; there is {', '.join(names())}, or a folder with a paper.py")
+    spec = importlib.util.spec_from_file_location(f"aqmlab_paper_{file.parent.resolve().name}", file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{file}: cannot be read as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look up the module there
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        where = f"{file}:{lines[-1]}" if lines else str(file)
+        raise ValueError(f"{where}: {type(error).__name__}: {error}") from error
+    paper = _described(module)
+    scenarios = {f"{paper.name}/{scenario.stem}": scenario for scenario in file.parent.glob("*.toml")}
+    experiments = [
+        replace(experiment, scenario=str(scenarios.get(experiment.scenario, experiment.scenario)))
+        for experiment in paper.experiments
+    ]
+    return replace(paper, experiments=experiments)
+
+
+def scenario_name(paper: Paper, scenario: str) -> str:
+    """Return the name by which a loaded paper calls a scenario, wherever its folder is."""
+    file = Path(scenario)
+    return f"{paper.name}/{file.stem}" if (file.parent / "paper.py").is_file() else scenario
+
+
+def folder(paper: str) -> Path:
+    """Return the folder of a paper's ``paper.py``; ``paper`` is as for `load`."""
+    return (plugins.folder(entries(GROUP)[paper]) if paper in names() else None) or Path(paper)
+
+
+def _described(module: ModuleType) -> Paper:
+    paper = getattr(module, "PAPER", None)
+    if not isinstance(paper, Paper):
+        raise ValueError(f"{module.__file__}: has no paper: assign one, PAPER = Paper(...)")
+    return paper

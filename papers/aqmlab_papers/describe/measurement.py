@@ -1,0 +1,92 @@
+"""Experiments that the paper did on real machines, and that another engine than the simulator can repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from aqmlab.scenario import Settings
+
+if TYPE_CHECKING:
+    from aqmlab_papers.describe.paper import Choice, Item, Paper
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """How an engine repeats the experiments that a paper measured.
+
+    Parameters
+    ----------
+    engine : str
+        The name of the engine: ``linux``.
+    experiments : mapping
+        The names of these experiments, each with whether it is done only on request: with ``--full``, or where a
+        figure of ``--only`` needs it.
+    settings : mapping
+        Changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
+    items : sequence of Figure or Table
+        The figures and tables of these experiments.
+    full : mapping
+        Further changes for ``--full``, such as the paper's own length of runs.
+    quick : mapping
+        Further changes for ``--quick``.
+    seeds : int
+        The number of seeds; ``full_seeds`` is that of ``--full``.
+    full_seeds : int
+        The paper's own number of repetitions.
+    printed : mapping
+        What the paper prints of a claim, in numbers and units, by the name of the claim.
+    choices : sequence of Choice
+        What differs from the simulated copy. A choice replaces that of the paper on the same parameter.
+    why : str
+        The figures that are repeated, and the means, in a few sentences for the report.
+    """
+
+    engine: str
+    experiments: Mapping[str, bool]
+    settings: Settings
+    items: Sequence[Item]
+    full: Settings = field(default_factory=dict)
+    quick: Settings = field(default_factory=dict)
+    seeds: int = 3
+    full_seeds: int = 10
+    printed: Mapping[str, str] = field(default_factory=dict)
+    choices: Sequence[Choice] = ()
+    why: str = ""
+
+    def paper(self, paper: Paper, *, full: bool, quick: bool, only: Iterable[str]) -> Paper:
+        """Return the paper with the experiments that are to be done on the engine.
+
+        Parameters
+        ----------
+        paper : Paper
+            The paper, simulated.
+        full : bool
+            Whether to do all of these experiments, with the paper's length of runs.
+        quick : bool
+            Whether runs are short.
+        only : iterable of str
+            The figures and tables to make; all if empty.
+
+        Returns
+        -------
+        Paper
+            The paper as the engine measures it.
+        """
+        only = set(only)
+        read = {name for item in self.items if item.name in only for name in item.needs}
+        done = {name for name, rare in self.experiments.items() if full or not rare or name in read}
+        changed = {**self.settings, **(self.full if full else self.quick if quick else {})}
+        replaced = {choice.parameter for choice in self.choices}
+        return replace(
+            paper,
+            experiments=[
+                replace(one, settings={**one.settings, **changed}) for one in paper.experiments if one.name in done
+            ],
+            items=self.items,
+            choices=[*self.choices, *(one for one in paper.choices if one.parameter not in replaced)],
+            variants=(),
+            calibration=None,
+            simulated=paper,
+        )

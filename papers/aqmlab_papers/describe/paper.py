@@ -1,0 +1,351 @@
+"""The vocabulary in which a paper is described: experiments, figures, tables, claims, choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aqmlab.figures.model import Axis as Axis
+from aqmlab.scenario import Settings
+from aqmlab_papers.describe.calibration import Calibration, Variant
+from aqmlab_papers.describe.claim import Claim
+from aqmlab_papers.describe.measurement import Measurement
+from aqmlab_papers.describe.reader import reader
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars
+    from numpy.typing import NDArray
+
+    Numbers = Sequence[float] | NDArray[np.float64]
+
+Aqms = Mapping[str, str | Settings]
+"""Queue disciplines by their labels in the figures: each is ``NAME:KEY=VALUE``, or a mapping of settings."""
+
+RIVALS: Aqms = {"PIE": "pie", "CoDel": "codel", "DualPI2": "dualpi2"}
+"""The later disciplines against which each paper's claims are tested."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """The runs of one scenario: which parameters vary, and which queue disciplines are compared.
+
+    Parameters
+    ----------
+    name : str
+        The name that figures and claims use: ``exp3``.
+    title : str
+        A one-line description.
+    scenario : str
+        The name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
+    aqms : mapping
+        The disciplines by their labels in the figures.
+    settings : mapping
+        Changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
+    vary : mapping
+        The values of each parameter that varies, by dotted path; see `aqmlab.sweep`. A ``[sweep]`` in the scenario is
+        ignored.
+    quick : mapping
+        Fewer values that replace those in ``vary`` with ``--quick``, for the sensitivity table and against later
+        disciplines; still enough to judge every claim.
+    method : str
+        ``grid`` or ``paired``.
+    series : bool
+        Whether time series of the queues are kept too.
+    rivals : mapping
+        Later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes sense.
+    most_seeds : int or None
+        The largest number of seeds, where runs are long and a figure needs only one.
+    """
+
+    name: str
+    title: str
+    scenario: str
+    aqms: Aqms
+    settings: Settings = field(default_factory=dict)
+    vary: Mapping[str, Sequence[object] | str] = field(default_factory=dict)
+    quick: Mapping[str, Sequence[object] | str] = field(default_factory=dict)
+    method: str = "grid"
+    series: bool = False
+    rivals: Aqms = field(default_factory=lambda: RIVALS)
+    most_seeds: int | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel of a figure.
+
+    Parameters
+    ----------
+    letter : str
+        The paper's letter, or another text that distinguishes the panel within its figure; empty for a single panel.
+    title : str
+        Its title.
+    x : Axis
+        Its x axis.
+    y : Axis
+        Its y axis.
+    right : tuple of str and Axis, or None
+        A second y axis, at the right, and the letter of the curves that are read off it.
+    """
+
+    letter: str
+    title: str
+    x: Axis
+    y: Axis
+    right: tuple[str, Axis] | None = None
+
+    @property
+    def letters(self) -> list[str]:
+        """The letters of its curves: its own, and that of its right axis."""
+        return [self.letter, *(self.right or ())[:1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A curve, or a set of dots or bars, in a panel.
+
+    Parameters
+    ----------
+    panel : str
+        The letter of its panel, or that of the panel's right axis.
+    name : str
+        Its entry in the legend; curves of the same name have the same colour in all panels; points on bars are black.
+    x : sequence of float or str
+        The x coordinates of its points, in the unit of the axis; strings are categories, for bars.
+    y : sequence of float
+        The values of its points, in the unit of the axis; NaN where there is none.
+    low : sequence of float or None
+        The lower ends of the 95 % confidence intervals or of another band; None without them.
+    high : sequence of float or None
+        The upper ends.
+    style : str
+        ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed in the
+        paper), ``points``, ``steps`` or ``bars``. Points with the name of bars stand on these, hollow and black. What
+        is dashed at the left axis is dotted at the right.
+    run : int or None
+        The seed of the single run that it shows; None if it shows all runs.
+    """
+
+    panel: str
+    name: str
+    x: Sequence[float] | Sequence[str] | NDArray[np.float64]
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
+    style: str = "line"
+    run: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of the paper, or one beyond it.
+
+    Parameters
+    ----------
+    name : str
+        The name for ``--only`` and for its files: ``fig7``.
+    title : str
+        A one-line description.
+    panels : sequence of Panel
+        Its panels.
+    curves : callable
+        Takes the runs of the experiments that its parameters name, with ``_`` for ``-``, or the ``evidence``, and
+        returns all curves, in the order of the legend.
+    needs : sequence of str
+        The experiments from which it is drawn; by default those that the parameters name.
+    caption : str
+        What the reader must know to read it, such as differences from the printed figure.
+    across : int
+        The number of panels in a row.
+    beyond : bool
+        Whether it goes beyond the paper.
+    """
+
+    name: str
+    title: str
+    panels: Sequence[Panel]
+    curves: Callable[..., Iterable[Curve]]
+    needs: Sequence[str] = ()
+    caption: str = ""
+    across: int = 2
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        _bind(self, "curves", self.needs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of the paper, or one beyond it.
+
+    Parameters
+    ----------
+    name : str
+        The name for ``--only`` and for its files: ``table3``.
+    title : str
+        A one-line description.
+    rows : callable
+        Takes runs or evidence, as `Figure.curves` does, and returns the frame. The first column names the rows. A
+        column of printed values is called ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 %
+        interval of the column before it.
+    needs : sequence of str
+        The experiments from which it is made; by default those that the parameters name.
+    caption : str
+        What the reader must know to read it.
+    digits : int
+        Significant digits of numbers.
+    beyond : bool
+        Whether it goes beyond the paper.
+    """
+
+    name: str
+    title: str
+    rows: Callable[..., polars.DataFrame]
+    needs: Sequence[str] = ()
+    caption: str = ""
+    digits: int = 4
+    beyond: bool = False
+
+    def __post_init__(self) -> None:
+        _bind(self, "rows", self.needs)
+
+
+def _bind(item: Figure | Table, name: str, needs: Sequence[str]) -> None:
+    """Make the function of a figure or table a function of the evidence, and find the experiments that it reads."""
+    bound = reader(getattr(item, name), needs or None)
+    object.__setattr__(item, name, bound)
+    object.__setattr__(item, "needs", list(bound.needs))
+
+
+Item = Figure | Table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that the paper does not state, or states wrongly, and the value that we use.
+
+    Parameters
+    ----------
+    parameter : str
+        The parameter.
+    stated : str
+        The paper's statement about it; empty if there is none.
+    ours : str
+        Our value, with its unit.
+    why : str
+        The reason for our value.
+    """
+
+    parameter: str
+    stated: str
+    ours: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper: its experiments, figures, tables and claims.
+
+    Parameters
+    ----------
+    name : str
+        The name of its folder: ``lred``.
+    title : str
+        The paper's title.
+    source : str
+        Authors, journal or conference, year.
+    about : str
+        Its proposal, in two or three sentences of ours.
+    hero : str
+        The label of the discipline that it proposes or advocates; empty if there is none.
+    experiments : sequence of Experiment
+        The experiments to run.
+    items : sequence of Figure or Table
+        The figures and tables, in the paper's order; then those beyond it.
+    claims : sequence of Claim
+        The claims, in the paper's order; then ours.
+    choices : sequence of Choice
+        The parameters that it does not state, or states wrongly.
+    variants : sequence of Variant
+        Other values of such parameters, for the sensitivity table.
+    calibration : Calibration or None
+        How such parameters were fitted to the numbers that the paper prints.
+    later : str
+        The parts that are left out; empty if there are none.
+    measurements : sequence of Measurement
+        How other engines repeat experiments that it did on real machines.
+    simulated : Paper or None
+        The simulated paper, of one that another engine measures: see `Paper.on`.
+    """
+
+    name: str
+    title: str
+    source: str
+    about: str
+    hero: str
+    experiments: Sequence[Experiment]
+    items: Sequence[Item]
+    claims: Sequence[Claim]
+    choices: Sequence[Choice]
+    variants: Sequence[Variant] = ()
+    calibration: Calibration | None = None
+    later: str = ""
+    measurements: Sequence[Measurement] = ()
+    simulated: Paper | None = None
+
+    def on(self, engine: str, *, full: bool = False, quick: bool = False, only: Iterable[str] = ()) -> Paper:
+        """Return the paper with the experiments that another engine repeats.
+
+        Parameters
+        ----------
+        engine : str
+            The name of the engine.
+        full : bool
+            Whether to do all of these experiments, with the paper's own length of runs.
+        quick : bool
+            Whether runs are short.
+        only : iterable of str
+            The figures and tables to make; all if empty.
+
+        Returns
+        -------
+        Paper
+            The paper, whose `simulated` is this one.
+
+        Raises
+        ------
+        ValueError
+            If the paper measured nothing that the engine can repeat.
+        """
+        return self.measured(engine).paper(self, full=full, quick=quick, only=only)
+
+    def measured(self, engine: str) -> Measurement:
+        """Return how an engine repeats what the paper measured.
+
+        Parameters
+        ----------
+        engine : str
+            The name of the engine.
+
+        Returns
+        -------
+        Measurement
+            The description.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        for one in self.measurements:
+            if one.engine == engine:
+                return one
+        able = ", ".join(one.engine for one in self.measurements)
+        why = (
+            f"the engine that can repeat its measurements is {able}"
+            if able
+            else "its experiments are simulations, with the TCPs of their simulators, which no other engine has"
+        )
+        raise ValueError(f"{self.name} cannot be reproduced with engine {engine}: {why}; omit --engine")

@@ -1,0 +1,117 @@
+"""Sections 9 and 10: mixes of traffic, traffic in both directions, several managed queues."""
+
+from __future__ import annotations
+
+from aqmlab_papers.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Placement
+from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
+from aqmlab_papers.evaluation.describe.measure import (
+    Measure,
+    bitrate,
+    fairness,
+    goodput,
+    loss,
+    page,
+    slow_completion,
+    stalled,
+    voice,
+    waiting,
+)
+
+
+def _qoo() -> Measure:
+    return Measure("QoO", "%", "more", 5.0, lambda run: run["qoo"] * 100, 0)
+
+
+def _two_way(name: str, placement: Placement) -> Case:
+    return Case(
+        name,
+        "rfc7928/two-way",
+        [
+            goodput("bulk", "Goodput, fast way"),
+            waiting("bulk", "Delay, fast way"),
+            goodput("back", "Goodput, slow way"),
+            waiting("back", "Delay, slow way"),
+            slow_completion("transfers", "Completion p95"),
+            loss("dns", "DNS loss"),
+        ],
+        [
+            Plot(f"Fast way, {name}", waiting("bulk"), goodput("bulk")),
+            Plot(f"Slow way, {name}", waiting("back"), goodput("back")),
+        ],
+        placement=placement,
+    )
+
+
+def _two_queues(name: str, placement: Placement) -> Case:
+    return Case(
+        name,
+        "rfc7928/two-queues",
+        [
+            goodput("senders-a", "Goodput, A"),
+            waiting("senders-a", "Delay, A"),
+            goodput("senders-b", "Goodput, B"),
+            waiting("senders-b", "Delay, B"),
+            fairness(),
+        ],
+        [
+            Plot(f"Senders A, {name}", waiting("senders-a"), goodput("senders-a")),
+            Plot(f"Senders B, {name}", waiting("senders-b"), goodput("senders-b")),
+        ],
+        placement=placement,
+    )
+
+
+_APPLICATIONS = {
+    "bulk": "Bulk",
+    "web": "Web",
+    "voice": "Voice",
+    "video": "Video",
+    "cbr": "CBR",
+    "game": "Game",
+}
+
+GUIDELINES = [
+    Guideline(
+        "9.1",
+        "Traffic mix",
+        "recommended",
+        "A call in both directions, six web clients, UDP at 1 Mbit/s, adaptive video, five long NewReno flows; beside "
+        "the RFC's example a game's packets and a probe for the quality of outcome.",
+        [
+            Case(
+                "",
+                "rfc7928/mix",
+                [
+                    goodput("bulk", "Goodput, bulk"),
+                    page(),
+                    voice("voice", "Voice"),
+                    bitrate("video", "Video bitrate"),
+                    stalled("video", "Video stalled"),
+                    waiting("game", "Game delay p99", "p99"),
+                    loss("game", "Game loss"),
+                    _qoo(),
+                ],
+                [Plot(title, waiting(entry), goodput(entry)) for entry, title in _APPLICATIONS.items()],
+                distribution="game",
+            )
+        ],
+    ),
+    Guideline(
+        "9.2",
+        "Bidirectional traffic",
+        "may be considered",
+        "Mild congestion in both directions on a link of 10 and 2 Mbit/s, with short transfers and requests of 84 "
+        "bytes; the discipline in the fast direction only, then in both (3.1).",
+        [_two_way("one direction", ONE_WAY), _two_way("both directions", BOTH_WAYS)],
+        departures=["Drop-tail serves the slow direction in the first case."],
+    ),
+    Guideline(
+        "10.2",
+        "Several managed queues in a row",
+        "may be considered",
+        "Three senders cross two managed queues, three the second alone: mild congestion. The discipline at both, then "
+        "at the first before PIE.",
+        [_two_queues("same at both", AT_BOTH), _two_queues("before PIE", BEFORE_PIE)],
+        departures=["The second discipline with other parameters is left out; 4.3.1 has the range of targets."],
+    ),
+]

@@ -1,0 +1,116 @@
+"""Section 4: control knobs, packet sizes, ECN, scheduling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, aimed_at
+from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Line, Plot
+from aqmlab_papers.evaluation.describe.measure import bitrate, fairness, goodput, loss, page, size_bias, voice, waiting
+from aqmlab_papers.evaluation.guidelines.transport import ROUND_TRIPS, sender_delays
+
+TARGETS = (5, 10, 20, 40, 80)
+"""The targets, in ms."""
+
+
+def _aimed(target: int) -> Case:
+    return Case(
+        f"{target} ms",
+        "rfc7928/mild",
+        [goodput("bulk"), waiting("bulk"), loss("bulk")],
+        placement=aimed_at(target / 1e3),
+        x=float(target),
+        judged=False,
+    )
+
+
+def _marking(round_trip: int) -> Case:
+    name = f"RTT {round_trip} ms"
+    return Case(
+        name,
+        "rfc7928/round-trips",
+        [
+            replace(goodput("category1", "Goodput I"), least=0.1),
+            replace(goodput("category2", "Goodput II"), least=0.1),
+            waiting("category1", "Delay I"),
+            loss("category1", "Loss I"),
+            fairness(),
+        ],
+        settings={
+            "dumbbell.sender_delay": sender_delays(round_trip),
+            "traffic.category1.tcp.ecn": True,
+            "traffic.category2.tcp.ecn": True,
+        },
+        placement=MARKING,
+        against=("6.2", name),
+        x=float(round_trip),
+    )
+
+
+GUIDELINES = [
+    Guideline(
+        "4.3.1",
+        "Control knobs over a range",
+        "recommended for a fair comparison",
+        "Mild congestion, with the parameter that sets a discipline's delay at 5 to 80 ms: for targets in packets, as "
+        "many packets of 1500 bytes as the link sends in this time; for drop-tail, the buffer. Measured, not tested.",
+        [_aimed(target) for target in TARGETS],
+        lines=[Line(waiting("bulk")), Line(goodput("bulk")), Line(loss("bulk"))],
+        x_axis="Target (ms)",
+    ),
+    Guideline(
+        "4.4",
+        "Packet sizes",
+        "can be evaluated",
+        "Mild congestion by six flows, three of which send packets of 500 bytes. A discipline that treats sizes alike "
+        "loses the same share of both (RFC 7141).",
+        [
+            Case(
+                "",
+                "rfc7928/packet-sizes",
+                [size_bias("small", "bulk"), loss("small", "Loss, 500 B"), loss("bulk", "Loss, 1500 B")],
+                [
+                    Plot("1500 bytes", waiting("bulk"), goodput("bulk")),
+                    Plot("500 bytes", waiting("small"), goodput("small")),
+                ],
+            )
+        ],
+    ),
+    Guideline(
+        "4.5",
+        "Interaction with ECN",
+        "must be discussed if supported",
+        "Section 6.2 with ECN at the senders and marks in place of drops, compared with the same discipline without.",
+        [_marking(each) for each in ROUND_TRIPS],
+        lines=[
+            Line(goodput("category1", "Goodput I")),
+            Line(goodput("category2", "Goodput II")),
+            Line(waiting("category1", "Delay I")),
+            Line(loss("category1", "Loss I")),
+        ],
+        x_axis="Round-trip time of category II (ms)",
+    ),
+    Guideline(
+        "4.6",
+        "Interaction with scheduling",
+        "should be discussed",
+        "The traffic mix of 9.1 with the discipline on a queue for each flow under fair queueing, compared with the "
+        "same discipline on one queue.",
+        [
+            Case(
+                "",
+                "rfc7928/mix",
+                [
+                    voice("voice", "Voice"),
+                    page(),
+                    waiting("game", "Game delay p99", "p99"),
+                    bitrate("video", "Video bitrate"),
+                    goodput("bulk", "Goodput, bulk"),
+                ],
+                [Plot("Bulk, under fair queueing", waiting("bulk"), goodput("bulk"))],
+                placement=FAIR,
+                against=("9.1", ""),
+            )
+        ],
+    ),
+]

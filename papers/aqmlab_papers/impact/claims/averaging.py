@@ -1,0 +1,371 @@
+"""Claims on the averaging of the queue: sections III-B (Fig. 7) and V, with the link failure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.describe.check import Better
+from aqmlab_papers.impact.claims.loss_runs import BURSTY
+from aqmlab_papers.impact.measures import (
+    APPROXIMATED,
+    AVERAGE_GONE,
+    DELAY,
+    FAILS,
+    GENTLE,
+    HERO,
+    LOSS,
+    MIN_TH,
+    RED,
+    RETURNS,
+    SAME,
+    SHORT,
+    SIGNIFICANT,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    drops,
+    exactly,
+    first_drop,
+    lag,
+    lateness,
+    likeness,
+    tcp_goodput,
+    versus,
+)
+
+NOT_ONE = Tolerance(1, "packets", "not any packet")
+BIN = Tolerance(0.05, "s", "a bin of the series")
+FINE_BIN = Tolerance(0.02, "s", "a bin of the series")
+POINT = Tolerance(0.25, "points", "a fortieth of the printed axis of UDP's loss in Fig. 5, a line's width")
+
+
+def weights(averaging: Runs) -> list[float]:
+    """Return the weights of Fig. 7."""
+    return [w for w in averaging.points("aqm.w_q") if w >= 0.001]
+
+
+def udp_loss(averaging: Runs) -> dict[float, PerSeed]:
+    """Return UDP's loss (points) at the weights of Fig. 7."""
+    each = {w: averaging.per_seed(**UDP_LOSS, label=RED, at={"aqm.w_q": w}) for w in weights(averaging)}
+    return {w: loss.called("", "points") for w, loss in each.items()}
+
+
+def loads(runs: Runs) -> dict[str, At]:
+    """Return the points of a link failure, by the share of the link that is used before."""
+    found: dict[str, At] = {}
+    for count in runs.points("traffic.web.count"):
+        at = {"traffic.web.count": count}
+        found[f"from {runs.per_seed('utilisation', TD, at):.0f} %"] = at
+    return found
+
+
+def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETURNS + 5, below: float = 1e9) -> PerSeed:
+    """Count the packets lost around a link failure, until the queue is as before."""
+    return runs.from_series(label, partial(drops, begin=begin, end=end, below=below), at, unit="packets")
+
+
+@claim(
+    quote="using the average queue size instead of the instantaneous queue size could be harmful",
+    where="Section III-B",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
+    """If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost."""
+    checks = _lose_more(fifth, [RED], [TD, HERO], tolerance)
+    beside = [
+        Check.of(f"{name}: packets lost with {label}", lost(fifth, label, at), most=1 - tolerance.value)
+        for name, at in loads(fifth).items()
+        for label in (TD, RED, HERO)
+    ]
+    return Judgement(
+        checks,
+        "60 % and a fifth of it are 72 %: the queue stays short, its average below min_th, and the average forgives "
+        "what bursts there are. Beside: what each loses, where the carrier wants no loss.",
+        beside,
+    )
+
+
+def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance: Tolerance) -> list[Check]:
+    """Check that some disciplines lose more packets than others from a failure until 5 s after the link's return."""
+    return [
+        Check.better(
+            f"{name}: packets lost, {one} minus {other}",
+            lost(runs, one, at),
+            lost(runs, other, at),
+            "higher",
+            tolerance,
+        )
+        for name, at in loads(runs).items()
+        for one in ones
+        for other in others
+    ]
+
+
+@claim(
+    quote="the operational link will suddenly double its load, and it will take some time to the averaging to reflect "
+    "this change",
+    where="Section III-B",
+    tolerance=BIN,
+    shown="failure",
+)
+def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """When the load doubles, the average is late."""
+    threshold = exactly(double, RED, "min_th")
+    read = partial(lateness, threshold=threshold)
+    return Judgement(
+        [
+            Check.of(
+                f"{name}: time from when {threshold:g} packets wait until RED's average is {threshold:g}",
+                double.from_series(RED, read, at, unit="s"),
+                least=tolerance.value,
+            )
+            for name, at in loads(double).items()
+        ],
+        "RED's average takes 500 arrivals, 0.4 s of a full link and more here, to follow by two thirds. If it does not "
+        "get so far the time is that to the link's return, and none if the queue does not either.",
+    )
+
+
+@claim(
+    quote="GRED-I offers a better and faster reaction to congestion",
+    where="Section VI",
+    tolerance=BIN,
+    shown="failure",
+)
+def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED-I reacts faster to congestion than what relies on the average."""
+    return Judgement(
+        [check for other in (RED, APPROXIMATED, GENTLE) for check in _first(double, HERO, other, "lower", tolerance)],
+        "GRED-I looks at the queue itself, and its line is steeper than RED's. What makes a reaction better is not "
+        "stated: beside is whether fewer packets are lost in the failure, as carriers want.",
+        _lose_more(double, [RED, APPROXIMATED, GENTLE], [HERO], NOT_ONE),
+    )
+
+
+def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Tolerance) -> list[Check]:
+    """Compare the times to the first drop at every load."""
+    return [
+        Check.better(
+            f"{name}: time from the failure to the first drop, {one} minus {other}",
+            runs.from_series(one, first_drop, at, unit="s"),
+            runs.from_series(other, first_drop, at, unit="s"),
+            better,
+            tolerance,
+        )
+        for name, at in loads(runs).items()
+    ]
+
+
+@claim(
+    quote="none of the AQM mechanisms (except Tail Drop) is smart enough to solve efficiently the carrier's problem "
+    "with regards to link failure",
+    where="Section VI",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """No discipline but tail drop copes with a link failure, be it of a fifth more load or of twice the load."""
+    none = [
+        Check.of(f"a fifth, {name}: packets lost with {TD}", lost(fifth, TD, at), most=1 - tolerance.value)
+        for name, at in loads(fifth).items()
+    ]
+    more = [
+        replace(check, effect=f"{rise}, {check.effect}")
+        for rise, runs in (("a fifth", fifth), ("twice", double))
+        for check in _lose_more(runs, runs.others_than(TD), [TD], tolerance)
+    ]
+    return Judgement(
+        none + more,
+        "For a few seconds the buffer can store what comes in excess, and tail drop uses all of it. Of twice the load "
+        "the others drop on the way there, as they must to keep the queue short; a fifth more hardly makes a queue. "
+        "Beside: what is lost before the load doubles.",
+        [
+            Check.of(
+                f"{name}: packets lost in 50 s before, {label}",
+                lost(double, label, at, 50, FAILS),
+                most=tolerance.value,
+            )
+            for name, at in loads(double).items()
+            for label in double.labels
+        ],
+    )
+
+
+@claim(
+    quote="RED will continue dropping packets even after the congestion",
+    where="Section III-B; V",
+    tolerance=NOT_ONE,
+    shown="failure",
+)
+def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
+    """After a peak RED goes on dropping though the queue is short again."""
+    checks, beside = (
+        [
+            Check.of(
+                f"{name}: packets lost in 2 s from bins with fewer than {MIN_TH} waiting, {label}",
+                lost(double, label, at, RETURNS, RETURNS + 2, MIN_TH),
+                least=least,
+                most=most,
+            )
+            for name, at in loads(double).items()
+        ]
+        for label, least, most in ((RED, tolerance.value, math.inf), (HERO, -math.inf, 0.0))
+    )
+    return Judgement(
+        checks,
+        "RED's average takes some tenths of a second to come down to min_th, and drops until then, if the peak brought "
+        "it there; GRED-I drops nothing below min_th.",
+        beside,
+    )
+
+
+@claim(
+    quote="then the averaging procedure will not filter out transient congestion ... That is when RED behaves like a "
+    "Tail Drop router",
+    where="Section III-B",
+    tolerance=Tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %"),
+    shown="short",
+)
+def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With w = 1 RED is like tail drop."""
+    return Judgement(
+        [
+            check
+            for quantity, same in (
+                (tcp_goodput(short), SAME),
+                (DELAY, tolerance),
+                (UDP_LOSS, SIGNIFICANT),
+                (SWING, tolerance),
+            )
+            for check in versus(short, {"": None}, quantity, AVERAGE_GONE, [SHORT], "equal", same)
+        ],
+        f"With {short.per_seed(**LOSS, label=AVERAGE_GONE)} to lose the queue stands at the edge, which without an "
+        "average is the end of a buffer.",
+    )
+
+
+@claim(
+    quote="When [w] is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
+    "dropped due to a buffer overflow",
+    where="Section III-B",
+    tolerance=NOT_ONE,
+    shown="fig7",
+)
+def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """If w is very small, packets are lost by overflow."""
+    small, next_one = (
+        averaging.per_seed("drops_overflow", RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
+    )
+    return Judgement(
+        [
+            Check.better(
+                "packets lost at a full buffer, w = 0.0001 minus w = 0.001", small, next_one, "higher", tolerance
+            )
+        ],
+        f"An average over 10,000 packets lets the queue swing from empty to full. {next_one:.0f} packets overflow with "
+        "0.001, the smallest that the paper shows.",
+    )
+
+
+@claim(
+    quote="the TCP goodput is not very sensitive to the value of [w]",
+    where="Section III-B, Fig. 7",
+    tolerance=SAME,
+    shown="fig7",
+)
+def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """TCP's goodput hardly depends on RED's averaging weight."""
+    each = [averaging.per_seed(**tcp_goodput(averaging), label=RED, at={"aqm.w_q": w}) for w in weights(averaging)]
+    span = Check.better(
+        "largest over smallest TCP goodput", PerSeed.most(each), PerSeed.least(each), "equal", tolerance
+    )
+    return Judgement([span], "The queue is never empty for long, whatever the weight, and the link full.")
+
+
+@claim(
+    quote="the UDP loss probability is decreasing when [w] is getting larger",
+    where="Section III-B, Fig. 7",
+    tolerance=POINT,
+    shown="fig7",
+)
+def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """UDP loses the less the larger RED's averaging weight."""
+    loss = udp_loss(averaging)
+    checks = [
+        Check.better(f"UDP loss, w = {two:g} minus w = {one:g}", loss[two], loss[one], "lower", tolerance)
+        for one, two in pairwise(loss)
+    ]
+    return Judgement(
+        checks,
+        "The less RED averages, the more it is a buffer that ends at max_th, which spares packets that come singly. "
+        "From 0.001 to 0.01 it averages over many round trips or a few, and chance decides in both.",
+    )
+
+
+@claim(
+    quote="The best UDP performance is realized when the instantaneous queue size is used",
+    where="Section III-B, Fig. 7",
+    tolerance=POINT,
+    shown="fig7",
+)
+def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
+    """UDP fares best if the queue is not averaged."""
+    loss = udp_loss(averaging)
+    checks = [
+        Check.better(f"UDP loss, w = 1 minus w = {w:g}", loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
+    ]
+    return Judgement(checks, "As above: a full buffer spares packets that come singly.")
+
+
+@claim(
+    quote="Averaging helps to avoid the bias against bursty flows",
+    where="Section V",
+    tolerance=TENTH,
+    shown="bursts",
+)
+def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Averaging avoids a bias against bursts."""
+    bias = {
+        label: bursts.per_seed(**BURSTY, label=label) / bursts.per_seed(**UDP_LOSS, label=label)
+        for label in bursts.labels
+    }
+    effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
+    each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
+    return Judgement(
+        [Check.better(effect, bias[RED], bias[AVERAGE_GONE], "lower", tolerance)],
+        f"An average does not see the burst that it drops from. Bursty over smooth: {each}.",
+    )
+
+
+@claim(
+    quote="the average queue size does not reflect the real state of the queue",
+    where="Section V",
+    tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
+    shown="fig6",
+)
+def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The average does not reflect the real state of the queue."""
+    averaged = (RED, APPROXIMATED, GENTLE)
+    return Judgement(
+        [
+            Check.of(
+                f"correlation of the average with the queue, {label}",
+                queue.from_series(label, likeness),
+                most=tolerance.value,
+            )
+            for label in averaged
+        ],
+        "The average smooths the queue and comes after it. Beside is the lag at which both agree best, where round "
+        "trips are 0.12 to 0.22 s and the queue.",
+        [
+            Check.of(f"lag of the average, {label}", queue.from_series(label, lag, unit="s"), least=FINE_BIN.value)
+            for label in averaged
+        ],
+    )

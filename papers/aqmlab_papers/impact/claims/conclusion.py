@@ -1,0 +1,140 @@
+"""Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
+
+from __future__ import annotations
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    DELAY,
+    HERO,
+    PAPERS,
+    RED,
+    SAME,
+    SWING,
+    TD,
+    TENTH,
+    TWICE,
+    UDP_LOSS,
+    Quantity,
+    by_length,
+    mean_of,
+    orders,
+    tcp_goodput,
+)
+from aqmlab_papers.run.complexity import complexity
+
+FAIR_QUEUES = "Fair queues"
+JAIN: Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flows"}
+MISBEHAVED: Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
+SHARE = 9.6 / 51
+"""The fair share of the flow that does not slow down (Mbit/s of payload)."""
+
+
+@claim(
+    quote="should be easier to implement than the schemes relying on the average queue size",
+    where="Section VI; I",
+)
+def easier() -> Judgement:
+    """GRED-I is easier to implement than what relies on the average."""
+    costs = complexity()
+    each = ", ".join(f"{costs[name].instructions[100]:.0f} ({name})" for name in ("gredi", "red", "gred"))
+    return Judgement(
+        [],
+        "How easy a discipline is has no number, and what the average costs cannot be counted here: our GRED-I is RED "
+        f"of w = 1 and computes it all the same. With 100 flows instructions a packet beyond tail drop's are {each}.",
+    )
+
+
+@claim(
+    quote="We do not believe that any AQM scheme can efficiently match the requirements of a fair network",
+    where="Section VI",
+    tolerance=Tolerance(0.05, "", "a twentieth of Jain's index"),
+    shown="links",
+)
+def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
+    """No discipline of one queue makes a fair network."""
+    fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
+    checks = [
+        Check.better(
+            f"Jain's index, {label} minus fair queues", links.per_seed(**JAIN, label=label), fair, "lower", tolerance
+        )
+        for label in PAPERS
+    ]
+    return Judgement(
+        checks,
+        "TCP divides the link by the round trip, and a discipline that drops without regard to flows leaves it at "
+        f"that: {mean_of(links, JAIN, (*PAPERS, FAIR_QUEUES))}.",
+    )
+
+
+@claim(
+    quote="AQM also does not provide flow isolation and protection from misbehaving flows",
+    where="Section VI",
+    tolerance=Tolerance(2, "fair shares", "twice its fair share, which would be isolation of a kind"),
+    shown="isolation",
+)
+def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """No discipline of one queue isolates flows from one that misbehaves."""
+
+    def shares(label: str) -> Check:
+        got = (isolation.per_seed(**MISBEHAVED, label=label) / SHARE).called("", "fair shares")
+        return Check.of(f"{MISBEHAVED['name']}, {label}", got, least=tolerance.value)
+
+    return Judgement(
+        [shares(label) for label in PAPERS],
+        "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Beside are "
+        "disciplines that look at flows.",
+        [shares(label) for label in isolation.labels if label not in PAPERS],
+    )
+
+
+@claim(
+    where="Beyond Section III-A.4",
+    tolerance=TWICE,
+    shown="split",
+)
+def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With RED, how long runs of losses are depends on how fast a flow is."""
+    numbers = split.points("traffic.udp.count")
+
+    def compared(label: str) -> Check:
+        fast, slow = (by_length(split, label, {"traffic.udp.count": number}) for number in (numbers[0], numbers[-1]))
+        effect = f"P(> 5 in a row), {label}: one of {numbers[0]:g} flows over one of {numbers[-1]:g}"
+        return Check.of(effect, orders(fast, slow, 6), least=tolerance.value)
+
+    return Judgement(
+        [compared(RED)],
+        "A flow of 1 Mbit/s has a packet every 8 ms, of which several fall into a time in which RED drops everything; "
+        "a full buffer has no such times. Beside: tail drop.",
+        [compared(TD)],
+    )
+
+
+@claim(
+    where="Beyond Section V, which leaves it to later work",
+    tolerance=TENTH,
+    shown="line",
+)
+def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED-I's line moves its delay, and neither TCP's goodput nor UDP's loss."""
+    places = [
+        {"aqm.min_th": low, "aqm.max_th": high}
+        for low in line.points("aqm.min_th")
+        for high in line.points("aqm.max_th")
+    ]
+
+    def span(quantity: Quantity) -> tuple[PerSeed, PerSeed]:
+        found = [line.per_seed(**quantity, label=HERO, at=at) for at in places]
+        return PerSeed.most(found), PerSeed.least(found)
+
+    checks = [
+        Check.better(f"{one['name']}, largest over smallest", *span(one), "equal", bound)
+        for one, bound in ((tcp_goodput(line), SAME), (UDP_LOSS, tolerance))
+    ]
+    delays = Check.better(f"{DELAY['name']}, largest over smallest", *span(DELAY), "higher", tolerance)
+    swings = Check.better(f"{SWING['name']}, largest over smallest", *span(SWING), "higher", tolerance)
+    return Judgement(
+        [delays, *checks],
+        "The queue stands where the line gives the loss that TCP needs, which goes by the round trip and so by the "
+        "queue itself. Beside: the line moves the swing too.",
+        [swings],
+    )

@@ -1,0 +1,250 @@
+"""Claims on gentle RED: sections I, IV (Figs. 8 and 9) and VI."""
+
+from __future__ import annotations
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    APPROXIMATED,
+    BUSY,
+    BY_LENGTH,
+    GENTLE,
+    GREDS,
+    GREEDY,
+    HALF,
+    HIT,
+    LENGTHS,
+    MIXED,
+    RED,
+    SAME,
+    SIGNIFICANT,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    answer,
+    in_vain,
+    mean_of,
+    of_any_length,
+    tcp_goodput,
+    versus,
+)
+from aqmlab_papers.impact.theory import FLOWS, LOAD, LOADS, in_model
+
+ABOUT_3 = Tolerance(2, "% of it", '"about 3 %", which the paper calls better, is 2 % at least')
+
+
+@claim(
+    quote="the UDP loss probability with GRED is significantly lower than with RED (about 10% lower)",
+    where="Section IV, Fig. 8",
+    tolerance=Tolerance(5, "% of it", '"about 10 %" is read as 5 to 15 %'),
+    shown="fig8",
+)
+def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """UDP loses about 10 % less with GRED than with RED."""
+    checks = [
+        Check.of(f"{name}: UDP loss, GRED (testbed) over RED", (one / other - 1) * 100, unit="%", least=-15, most=-5)
+        for name, at in MIXED.items()
+        for one, other in [[mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (APPROXIMATED, RED)]]
+    ]
+    return Judgement(
+        checks,
+        "The testbed's GRED reaches the drops that TCP needs with a shorter queue; with it round trips are shorter and "
+        "TCP's loss is higher, and UDP, drawn from the same lot, shares it.",
+        versus(mixed, MIXED, UDP_LOSS, GENTLE, [RED], "lower", tolerance),
+    )
+
+
+@claim(
+    quote="the TCP performance is better with RED than with GRED (about 3% higher with RED)",
+    where="Section IV, Fig. 8",
+    tolerance=Tolerance(1, "% of it", '"about 3 %" is read as 2 to 4 %'),
+    shown="fig8",
+)
+def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """TCP's goodput is about 3 % higher with RED than with GRED."""
+    quantity = tcp_goodput(mixed)
+    checks = [
+        Check.of(f"{name}: TCP goodput, RED over GRED (testbed)", (one / other - 1) * 100, unit="%", least=2, most=4)
+        for name, at in MIXED.items()
+        for one, other in [[mixed.per_seed(**quantity, label=label, at=at) for label in (RED, APPROXIMATED)]]
+    ]
+    return Judgement(
+        checks,
+        "The link is full with both "
+        f"({mean_of(mixed, BUSY, (RED, APPROXIMATED))}), so that only what is sent in vain tells them apart: "
+        f"{mean_of(mixed, in_vain(), (RED, APPROXIMATED))}.",
+        versus(mixed, MIXED, quantity, RED, [APPROXIMATED], "not lower", SAME),
+    )
+
+
+@claim(
+    quote="We observe heavy oscillation of the actual queue size with GRED",
+    where="Section IV, Fig. 9 left",
+    tolerance=TENTH,
+    shown="fig9 metrics",
+)
+def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The queue oscillates heavily with GRED, in spite of different round trips."""
+    at = {"Exp7": GREEDY["Exp7"]}
+    return Judgement(
+        [check for label in GREDS for check in versus(simulation, at, SWING, label, [TD, RED], "higher", tolerance)],
+        "An average over 500 packets lags behind the queue by a good part of a round trip, and what is controlled by a "
+        "late signal overshoots; RED's edge cuts the swing off.",
+    )
+
+
+@claim(
+    quote='the "gentle" RED function leads obviously to a synchronization of the TCP flows',
+    where="Section IV",
+    tolerance=HALF,
+    shown="fig9 metrics",
+)
+def gred_synchronises(simulation: Runs) -> Judgement:
+    """GRED synchronises TCP flows."""
+    at = GREEDY["Exp7"]
+    checks = [
+        Check.of(f"{HIT['name']}, {label}", simulation.per_seed(**HIT, label=label, at=at), least=HALF.value)
+        for label in GREDS
+    ]
+    return Judgement(
+        checks,
+        f"A loss event of 0.3 s hits {mean_of(simulation, HIT, (*GREDS, RED), at)} of the flows: the queue can swing "
+        "with their sum, though each loses at another time.",
+        versus(simulation, {"Exp7": at}, HIT, APPROXIMATED, [TD, RED], "higher", SIGNIFICANT),
+    )
+
+
+@claim(
+    quote="GRED increases the probability to encounter multiple drops",
+    where="Section IV, Fig. 9 right",
+    tolerance=BY_LENGTH,
+    shown="fig9 runs",
+)
+def gred_multiple_drops(corners: Runs) -> Judgement:
+    """GRED makes more multiple drops than tail drop."""
+
+    def modelled(load: float, flows: float, whose: str) -> list[Check]:
+        return [
+            in_model(
+                f"P(> {n - 1} in a row) {whose}, open-loop model, load {load}: {label} over tail drop",
+                label,
+                TD,
+                n,
+                flows,
+                load=load,
+                least=bound.value,
+            )
+            for label in GREDS
+            for n, bound in LENGTHS.items()
+        ]
+
+    return Judgement(
+        [check for load in LOADS for check in modelled(load, 1, "of all packets")],
+        "The load is lost in our copy. At a full buffer an arrival is lost too if it comes before a packet has left, "
+        "while chance spares most of the next ones. Beside are simulated TCP, and one flow of fifty in the model.",
+        [check for label in GREDS for check in of_any_length(corners, label, [TD], "higher")]
+        + modelled(LOAD, FLOWS, f"of a flow of {FLOWS}"),
+    )
+
+
+@claim(
+    quote="This indeed can explain the oscillating behavior of the GRED queue",
+    where="Section IV",
+    tolerance=TENTH,
+    shown="fig9 metrics corners runs",
+    sensitive=False,  # it varies the spacing itself
+)
+def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED's multiple drops explain why its queue oscillates: without them it oscillates less."""
+    multiple, single = (
+        {label: runs.per_seed(**SWING, label=label, at=at) for label in GREDS}
+        for runs, at in ((corners, None), (simulation, GREEDY["Exp6"]))
+    )
+    return Judgement(
+        [
+            Check.better(
+                f"Exp6: {SWING['name']}, {label}, independent drops over ns-2's, never two in a row",
+                multiple[label],
+                single[label],
+                "higher",
+                tolerance,
+            )
+            for label in GREDS
+        ],
+        "The queue falls within a round trip where more is dropped, and grows where less is. So do single drops: it is "
+        "how many they are in a round trip that counts, not whether they follow each other. Beside is how the queue's "
+        "change goes with the drops.",
+        [
+            Check.of(
+                f"correlation of drops and the queue's change, {label}", queue.from_series(label, answer), most=-0.71
+            )
+            for label in GREDS
+        ],
+    )
+
+
+@claim(
+    quote="but is an improvement over RED performance with regard to consecutive losses",
+    where="Section I",
+    tolerance=BY_LENGTH,
+    shown="fig9 runs",
+)
+def gred_fewer_runs(corners: Runs) -> Judgement:
+    """GRED loses fewer packets in a row than RED."""
+    return Judgement(
+        [check for label in GREDS for check in of_any_length(corners, label, [RED], "lower")],
+        "Without a step there is no time in which all is dropped; what is left of long runs is chance. But RED, which "
+        "drops what is left below max_th one by one, has fewer losses that are followed by another at all.",
+        [
+            in_model(
+                f"P(> {n - 1} in a row), open-loop model, load {LOAD}: {label} over RED",
+                label,
+                RED,
+                n,
+                1,
+                most=-bound.value,
+            )
+            for label in GREDS
+            for n, bound in LENGTHS.items()
+        ],
+    )
+
+
+@claim(
+    quote="does not improve the end to end performance compared to Tail Drop and RED",
+    where="Section IV",
+    tolerance=SAME,
+    shown="fig8",
+)
+def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED is no better end to end than tail drop and RED."""
+    return Judgement(
+        versus(mixed, MIXED, tcp_goodput(mixed), APPROXIMATED, [TD, RED], "not higher", tolerance)
+        + versus(mixed, MIXED, UDP_LOSS, APPROXIMATED, [TD, RED], "not lower", SIGNIFICANT),
+        "Goodput is that of a full link, minus what is sent in vain. In UDP's loss the paper's own Fig. 8 has GRED "
+        "better than RED.",
+    )
+
+
+@claim(
+    quote="GRED is definitely not an improvement compared to RED (RED showed better results for all the metrics)",
+    where="Section VI",
+    tolerance=Tolerance(10, "% of it", "a tenth; of goodput 2 %, of loss 5 %, of runs as elsewhere"),
+    shown="fig8 fig9 metrics runs",
+)
+def gred_no_better(mixed: Runs, simulation: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED is no improvement on RED, which is better in all metrics."""
+    whole = {"": None}
+    return Judgement(
+        [
+            *versus(mixed, whole, tcp_goodput(mixed), RED, GREDS, "higher", ABOUT_3),
+            *versus(mixed, whole, UDP_LOSS, RED, GREDS, "lower", SIGNIFICANT),
+            *versus(simulation, {"Exp7": GREEDY["Exp7"]}, SWING, RED, GREDS, "lower", tolerance),
+            *of_any_length(corners, RED, GREDS, "lower"),
+        ],
+        "The paper itself has GRED better in UDP's loss, in Fig. 8, and in consecutive losses, in its introduction.",
+        [
+            *versus(simulation, whole, tcp_goodput(simulation), RED, GREDS, "higher", ABOUT_3),
+            *versus(simulation, whole, UDP_LOSS, RED, GREDS, "lower", SIGNIFICANT),
+        ],
+    )

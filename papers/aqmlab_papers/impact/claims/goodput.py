@@ -1,0 +1,390 @@
+"""Claims on goodput and loss with tail drop and RED: sections I to III-A.2, and III-C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    APPROXIMATED,
+    BUSY,
+    GOODPUT,
+    GREEDY,
+    LOSS,
+    MIXED,
+    PAPERS,
+    RED,
+    SAME,
+    SIGNIFICANT,
+    SIMULATED,
+    TCP_ONLY,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    Array,
+    Quantity,
+    extremes,
+    in_vain,
+    load,
+    max_th,
+    mean_of,
+    queue_over,
+    tcp_goodput,
+    tcp_loss,
+    versus,
+)
+
+TICK = Tolerance(0.05, "Mbit/s", "the distance of two ticks of Fig. 4's axis")
+MANY = {name: at for name, at in TCP_ONLY.items() if name != "Exp5"}
+FEW = {"Exp5": TCP_ONLY["Exp5"]}
+
+
+@claim(
+    quote="the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce",
+    where="Section I",
+    tolerance=TENTH,
+    shown="flows",
+)
+def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A max_p of 2 % was too little to make many TCP sources slow down."""
+    edge = 1 - tolerance.value / 100
+    checks, beside = (
+        [
+            Check.of(
+                f"mean queue over max_th, {label}, {count:g} sources",
+                queue_over(flows, max_th(flows, label), label, at),
+                least=least,
+                most=most,
+            )
+            for count in flows.points("traffic.tcp.count")
+            for at in [{"traffic.tcp.count": count}]
+        ]
+        for label, least, most in (("max_p = 2 %", edge, math.inf), ("max_p = 10 %", -math.inf, edge))
+    )
+    return Judgement(
+        checks,
+        "The link is shared only if TCP loses more than the line gives below max_th, with ns-2's spacing two thirds of "
+        "max_p: then the average is pushed against the edge. Beside: whether 10 % is enough.",
+        beside,
+    )
+
+
+@claim(
+    quote="a few packet discards could not regulate the traffic sources since at least one discard is needed per flow",
+    where="Section I",
+    tolerance=Tolerance(0, "%", "the loss that max_p allows is an exact bound"),
+    shown="flows",
+)
+def thousands(flows: Runs) -> Judgement:
+    """With thousands of flows a few drops regulate nothing."""
+    each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
+    found = {count: flows.per_seed("loss_ratio", "max_p = 10 %", at) for count, at in each.items()}
+    checks = [Check.of(f"loss with max_p = 10 %, {count:g} sources", loss, least=10) for count, loss in found.items()]
+    shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
+    return Judgement(
+        checks,
+        f"What thousands of flows must lose is beyond any early drop probability: {shares} drops a flow and second.",
+    )
+
+
+@claim(
+    quote="we measured a router load larger than one during our experiments",
+    where="Section III-A.4, footnote",
+    tolerance=Tolerance(0, "", "an exact statement"),
+    shown="levels",
+)
+def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
+    """The router's load was above one, though TCP reacts."""
+    checks = [
+        Check.of(f"{name}: offered load, {label}", runs.per_seed(**load(runs), label=label, at=at), least=1)
+        for runs, points in ((tcp, TCP_ONLY), (mixed, MIXED))
+        for name, at in points.items()
+        for label in (TD, RED)
+    ]
+    return Judgement(checks, "What is lost arrives again: with a loss p a full link has a load of 1 / (1 - p).")
+
+
+@claim(
+    quote="our simulation has been designed to reproduce the behavior of RED observed in our experimental evaluation",
+    where="Section II",
+    tolerance=SIGNIFICANT,
+    shown="fig5 fig10",
+)
+def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED behaves in simulation as it does on the testbed."""
+    checks = []
+    for quantity, same in ((lambda _: UDP_LOSS, tolerance), (tcp_goodput, SAME)):
+        for name, at in MIXED.items():
+            testbed, ours = (
+                runs.per_seed(**quantity(runs), label=RED, at=point)
+                / runs.per_seed(**quantity(runs), label=TD, at=point)
+                for runs, point in ((mixed, at), (simulation, GREEDY[name]))
+            )
+            effect = f"{name}: {quantity(mixed)['name']} of RED over tail drop's, simulation over testbed"
+            checks.append(Check.better(effect, ours, testbed, "equal", same))
+    return Judgement(
+        checks,
+        "In both, RED drops UDP as it drops all, and a full buffer less, since what comes singly slips in. How much "
+        "less goes by the bursts of TCP.",
+    )
+
+
+@claim(
+    quote="For all experiments except Exp5, Tail Drop provides a better goodput than RED",
+    where="Section III-A.1, Fig. 4, Exp1 to Exp4",
+    tolerance=TICK,
+    shown="fig4",
+)
+def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With 32 and more TCP sources tail drop gives more goodput than RED."""
+    return Judgement(
+        versus(tcp, MANY, tcp_goodput(tcp), TD, [RED], "higher", tolerance),
+        f"The link is busy with either ({mean_of(tcp, BUSY, (TD, RED), MANY['Exp1'])} in Exp1), so that goodput is "
+        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}.",
+    )
+
+
+@claim(
+    quote="RED performs better than Tail Drop when used with few TCP sources. Our experiments … support this",
+    where="Section III-A.1, Fig. 4, Exp5",
+    tolerance=TICK,
+    shown="fig4",
+)
+def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With 16 TCP sources RED gives more goodput than tail drop."""
+    return Judgement(
+        versus(tcp, FEW, tcp_goodput(tcp), RED, [TD], "higher", tolerance),
+        f"Goodput is what keeps the link busy, {mean_of(tcp, BUSY, (TD, RED), FEW['Exp5'])}, and is not sent in "
+        f"vain: {mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. The sources have eight connections each, 128 in "
+        "all. One each, as the paper counts its flows, is in the sensitivity table.",
+    )
+
+
+@claim(
+    quote='the "random drops" with RED forced individual sources to back off early and allowed a better utilization '
+    "of the buffer resources",
+    where="Section III-A.1",
+    tolerance=Tolerance(0.1, "%", "a thousandth of the time"),
+    shown="fig4",
+)
+def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With few sources RED makes better use of the buffer."""
+    empty: Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
+    return Judgement(
+        versus(tcp, FEW, empty, RED, [TD], "lower", tolerance),
+        f"RED's queue is shorter, and the nearer to empty: {mean_of(tcp, empty, (TD, RED), FEW['Exp5'])}. What is "
+        "sent in vain is judged with the goodput.",
+    )
+
+
+@claim(
+    quote="with a sharp dropping function has a limited influence on the TCP goodput",
+    where="Section III",
+    tolerance=SAME,
+    shown="presets",
+)
+def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Thresholds and max_p have little influence on TCP's goodput, as long as the function has an edge."""
+    quantity, (ours, *others) = tcp_goodput(presets), presets.labels
+    checks = [
+        check for other in others for check in versus(presets, TCP_ONLY, quantity, other, [ours], "equal", tolerance)
+    ]
+    return Judgement(
+        checks,
+        "While the queue outlasts the cuts of the windows, thresholds move only what is sent in vain. With few "
+        "sources a max_th of 15 packets, a tenth of the path, lets it run empty.",
+    )
+
+
+@claim(
+    quote="right axis of Fig. 5, from 29 to 38",
+    where="Section III-A.2, Fig. 5",
+    tolerance=Tolerance(0, "%", "the printed axis, within which all bars are"),
+    shown="fig5 levels",
+)
+def testbed_levels(mixed: Runs) -> Judgement:
+    """On the testbed UDP loses 29 to 38 %."""
+
+    def within(quantity: Quantity, least: float, most: float) -> list[Check]:
+        return [
+            Check.of(
+                f"{name}: {quantity['name']}, {label}",
+                mixed.per_seed(**quantity, label=label, at=at),
+                least=least,
+                most=most,
+            )
+            for name, at in MIXED.items()
+            for label in (TD, RED)
+        ]
+
+    losses = [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (TD, RED) for at in MIXED.values()]
+    return Judgement(
+        [],
+        f"UDP loses {extremes(losses)} %. The sources are fitted to the middle of the axes, as no bar has a number: "
+        "how near they come says nothing of RED, and is no verdict. "
+        'Beside: TCP\'s goodput on the left axis too, and the "about 8.7" of the text as that of all.',
+        within(UDP_LOSS, 29, 38) + within(tcp_goodput(mixed), 7, 8.4) + within(GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
+    )
+
+
+@claim(
+    quote="the aggregate TCP performance with RED is comparable with the one realized with Tail Drop",
+    where="Section III-A.2, Fig. 5",
+    tolerance=SAME,
+    shown="fig5",
+)
+def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """Beside UDP, TCP's goodput with RED is comparable with that with tail drop."""
+    return Judgement(
+        versus(mixed, MIXED, tcp_goodput(mixed), RED, [TD], "equal", tolerance),
+        "The link is full with both; TCP has what UDP and useless retransmissions leave of it.",
+        versus(simulation, SIMULATED, tcp_goodput(simulation), RED, [TD], "equal", tolerance) if simulation else [],
+    )
+
+
+@claim(
+    quote="the drop probability of the UDP flows is significantly higher with RED than with Tail Drop",
+    where="Section III-A.2, Fig. 5; III-C",
+    tolerance=SIGNIFICANT,
+    shown="fig5 fig10",
+)
+def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """UDP loses significantly more with RED than with tail drop."""
+    share = {
+        label: (mixed.per_seed(**UDP_LOSS, label=label) / mixed.per_seed(**LOSS, label=label)) for label in (TD, RED)
+    }
+    return Judgement(
+        versus(mixed, MIXED, UDP_LOSS, RED, [TD], "higher", tolerance),
+        f"UDP loses {share[TD]:.2f} times what all lose with tail drop and {share[RED]:.2f} times with RED: a full "
+        "buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops any packet.",
+        versus(simulation, SIMULATED, UDP_LOSS, RED, [TD], "higher", tolerance) if simulation else [],
+    )
+
+
+@claim(
+    quote="5% to 12% higher",
+    where="Section III-A.2, Fig. 5",
+    tolerance=Tolerance(0, "%", "the printed range"),
+    shown="fig5",
+)
+def red_drops_udp_by(mixed: Runs) -> Judgement:
+    """UDP loses 5 to 12 % more with RED than with tail drop."""
+    both = {name: [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (RED, TD)] for name, at in MIXED.items()}
+    return Judgement(
+        [
+            Check.of(f"{name}: UDP loss, RED over tail drop", (red / td - 1) * 100, unit="%", least=5, most=12)
+            for name, (red, td) in both.items()
+        ],
+        f"The printed axis spans 9 points; ours are {extremes(red - td for red, td in both.values())} points apart. A "
+        "full buffer spares packets that come singly: UDP in bursts is in the sensitivity table.",
+        [
+            Check.of(f"{name}: UDP loss, RED minus tail drop", (red - td).called("", "points"), least=0, most=9)
+            for name, (red, td) in both.items()
+        ],
+    )
+
+
+@claim(
+    quote="the loss rate suffered by UDP/IP telephony applications (whether they are rate adaptive or not) will "
+    "increase significantly",
+    where="Section III-A.2",
+    tolerance=SIGNIFICANT,
+    shown="voice",
+)
+def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Telephony loses more with RED than with tail drop."""
+    calls: Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
+    return Judgement(
+        versus(voice, {"Exp6": None}, calls, RED, [TD], "higher", tolerance),
+        "A call is smooth traffic as UDP is here. It does not adapt its rate: adaptive ones stay out, as there is no "
+        "rate control of TCP's friends among our traffic.",
+    )
+
+
+@claim(
+    quote="the aggregate loss rate suffered by TCP connections when going from Tail Drop to RED does not change much",
+    where="Section III-A.2",
+    tolerance=SIGNIFICANT,
+    shown="levels",
+)
+def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """TCP loses about as much with RED as with tail drop."""
+    return Judgement(
+        versus(mixed, MIXED, tcp_loss(mixed), RED, [TD], "equal", tolerance),
+        "At these losses TCP lives on time-outs, to which the length of the queue adds little. Greedy flows "
+        "(beside) lose by the round trip, which RED's shorter queue shortens.",
+        versus(simulation, SIMULATED, tcp_loss(simulation), RED, [TD], "equal", tolerance) if simulation else [],
+    )
+
+
+@claim(
+    quote="does not increase the goodput of the router interface",
+    where="Section III-C",
+    tolerance=SAME,
+    shown="fig4 fig5 fig10",
+)
+def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED does not increase the goodput of the router's interface."""
+    return Judgement(
+        versus(tcp, TCP_ONLY, GOODPUT, RED, [TD], "not higher", tolerance)
+        + versus(mixed, MIXED, GOODPUT, RED, [TD], "not higher", tolerance)
+        + versus(simulation, SIMULATED, GOODPUT, RED, [TD], "not higher", tolerance),
+        "Both keep the link full, so that only what is sent in vain tells them apart.",
+    )
+
+
+@claim(
+    quote="the higher the aggregate goodput, the better the goodput of individual user",
+    where="Section II-A",
+    tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
+    shown="links",
+)
+def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The more goodput in sum, the more for the single user, on links of any round trip."""
+    trips = (10, 74, 136, 200)
+    goodputs = [
+        [links.per_seed(metric, label) for label in PAPERS]
+        for metric in ("goodput", *(f"classes.rtt{trip}.goodput" for trip in trips))
+    ]
+    found: dict[int, Array] = {
+        seed: np.corrcoef([[one.values[seed] or 0.0 for one in each] for each in goodputs])[0, 1:]
+        for seed in links.study.seeds
+    }
+    return Judgement(
+        [
+            Check.of(
+                f"correlation of the goodput at {trip} ms with that of all",
+                PerSeed.of({seed: float(one[place]) for seed, one in found.items()}),
+                least=tolerance.value,
+            )
+            for place, trip in enumerate(trips)
+        ],
+        f"The sums are {mean_of(links, GOODPUT, PAPERS)}: a full link leaves little to tell them apart, and how a "
+        "discipline shares it goes by the round trip. A long queue evens the round trips out.",
+    )
+
+
+@claim(
+    quote="The standard deviation was smaller than",
+    where="Sections III-A.1 and IV, footnotes to Figs. 4 and 8",
+    shown="fig4 fig8",
+)
+def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
+    """The standard deviation over the repetitions was small."""
+
+    def most(runs: Runs, quantity: Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
+        each = (runs.per_seed(**quantity, label=label, at=at).summary.std for label in labels for at in places.values())
+        found = max((std for std in each if std is not None), default=None)
+        return "unknown" if found is None else f"at most {found:.2g} {quantity['unit']}"
+
+    bars = (TD, RED, APPROXIMATED)
+    return Judgement(
+        [],
+        f"The bounds are lost in our copy. The paper has 10 runs or more of a point. Our {len(tcp.study.seeds)} of "
+        f"Fig. 4 deviate by {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)}; our {len(mixed.study.seeds)} of Fig. 8 "
+        f"by {most(mixed, tcp_goodput(mixed), bars, MIXED)}, and in UDP's loss by "
+        f"{most(mixed, UDP_LOSS, bars, MIXED)} of its packets.",
+    )

@@ -1,0 +1,282 @@
+"""Claims on GRED-I: sections V (Figs. 10 and 11) and VI."""
+
+from __future__ import annotations
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    AVERAGE_GONE,
+    BUFFER,
+    BUFFERS,
+    BY_LENGTH,
+    DELAY,
+    GREDS,
+    GREEDY,
+    HERO,
+    LENGTHS,
+    RED,
+    SAME,
+    SIGNIFICANT,
+    SLOPE_ALONE,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    Quantity,
+    in_a_row,
+    mean_of,
+    of_any_length,
+    of_buffer,
+    tcp_goodput,
+    versus,
+)
+from aqmlab_papers.impact.theory import LOADS, in_model
+
+POINTS = Tolerance(10, "%", '"50 %", read off a curve: within ten points')
+
+
+@claim(
+    quote="In terms of TCP goodput, GRED-I performs best",
+    where="Section V, Fig. 10",
+    tolerance=SAME,
+    shown="fig10 metrics",
+    comparative=True,
+)
+def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED-I gives the best TCP goodput."""
+    hero, quantity = simulation.hero, tcp_goodput(simulation)
+    others = simulation.others_than(hero)
+    return Judgement(
+        versus(simulation, GREEDY, quantity, hero, others, "higher", tolerance),
+        "On a link that is never idle TCP gets what UDP loses, minus what is sent in vain. Beside: whether it is as "
+        "good as any.",
+        versus(simulation, GREEDY, quantity, hero, others, "not lower", tolerance),
+    )
+
+
+@claim(
+    quote="GRED-I increases the TCP goodput ... compared to GRED",
+    where="Section V, Fig. 10",
+    tolerance=SAME,
+    shown="fig10 metrics",
+)
+def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED-I gives more TCP goodput than GRED."""
+    return Judgement(
+        versus(simulation, GREEDY, tcp_goodput(simulation), HERO, GREDS, "higher", tolerance),
+        "Only a queue that swings until it is empty costs goodput. Beside: whether GRED-I is as good.",
+        versus(simulation, GREEDY, tcp_goodput(simulation), HERO, GREDS, "not lower", tolerance),
+    )
+
+
+@claim(
+    quote="decreases the dropping probability of the UDP flows compared to GRED",
+    where="Section V, Fig. 10",
+    tolerance=SIGNIFICANT,
+    shown="fig10 metrics",
+)
+def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """UDP loses less with GRED-I than with GRED."""
+    return Judgement(
+        versus(simulation, GREEDY, UDP_LOSS, HERO, GREDS, "lower", tolerance),
+        "Loss goes by the length of the round trip, hence of the queue, and a queue that swings makes TCP lose more: "
+        f"{mean_of(simulation, SWING, (HERO, *GREDS))} of standard deviation.",
+    )
+
+
+@claim(
+    quote="only Tail Drop offers better results for the UDP drop probability",
+    where="Section V, Fig. 10; VI",
+    tolerance=SIGNIFICANT,
+    shown="fig10 metrics",
+)
+def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Tail drop has the lowest UDP loss, and none other has less than GRED-I."""
+    return Judgement(
+        versus(simulation, GREEDY, UDP_LOSS, TD, simulation.labels, "lower", tolerance)
+        + versus(simulation, GREEDY, UDP_LOSS, HERO, [RED, *GREDS], "not higher", tolerance),
+        "The longest queue makes the longest round trips and so the least loss, and a full buffer hits bursts of TCP "
+        "before it hits packets that come singly.",
+    )
+
+
+@claim(
+    quote="The use of the instantaneous queue size reduces the oscillations of the queue size",
+    where="Section V, Fig. 11 left",
+    tolerance=TENTH,
+    shown="fig11 metrics",
+    comparative=True,
+)
+def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """To look at the queue itself reduces its oscillation."""
+    hero = simulation.hero
+    others = [label for label in simulation.labels if label != TD]
+    checks = versus(simulation, GREEDY, SWING, hero, others, "lower", tolerance)
+    if corners is not None:
+        for one, other in ((hero, SLOPE_ALONE), (AVERAGE_GONE, RED)):
+            checks += versus(corners, {"the average alone": None}, SWING, one, [other], "lower", tolerance)
+    return Judgement(
+        checks,
+        "GRED-I judges every arrival by the queue that it finds: its signal is never late.",
+    )
+
+
+@claim(
+    quote="the average delay is 50% shorter with GRED-I than with TD",
+    where="Section V, Fig. 11 left",
+    tolerance=POINTS,
+    shown="fig11 metrics line",
+    sensitive=False,  # it varies min_th itself
+)
+def gred_i_half_the_delay(simulation: Runs, line: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The mean delay with GRED-I is 50 % shorter than with tail drop."""
+    td = simulation.per_seed(**DELAY, label=TD, at=GREEDY["Exp7"])
+    by_min_th = {
+        low: line.per_seed(**DELAY, label=HERO, at={"aqm.min_th": low, "aqm.max_th": BUFFER})
+        for low in line.points("aqm.min_th")
+    }
+    return Judgement(
+        [
+            Check.near(f"Exp7: delay saved, min_th = {low:g}", _part_saved(one, td), 50, tolerance)
+            for low, one in by_min_th.items()
+        ],
+        "Tail drop holds a full buffer; GRED-I the queue at which its line gives the loss that TCP needs, a fifth of "
+        "the way up from its min_th or so, which is lost in our copy. The figure is of 200 sources and 10 % of UDP; "
+        "the other loads are beside, with a min_th of 30.",
+        [
+            Check.near(f"{name}: delay saved", _saved(simulation, HERO, TD, GREEDY[name]), 50, tolerance)
+            for name in ("Exp6", "Exp8")
+        ],
+    )
+
+
+def _saved(runs: Runs, hero: str, td: str, at: At | None = None) -> PerSeed:
+    """Return the share of tail drop's delay that GRED-I saves."""
+    return _part_saved(*(runs.per_seed(**DELAY, label=label, at=at) for label in (hero, td)))
+
+
+def _part_saved(one: PerSeed, other: PerSeed) -> PerSeed:
+    return ((1 - one / other) * 100).called("delay saved", "%")
+
+
+@claim(
+    quote="this percentage is very sensitive to the buffer size and can significantly vary with it",
+    where="Section V, footnote",
+    tolerance=POINTS,
+    shown="buffer",
+)
+def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The share of delay that is saved is very sensitive to the buffer."""
+    saved = {size: _saved(buffer, of_buffer(HERO, size), of_buffer(TD, size)) for size in BUFFERS}
+    checks = [
+        Check.of(
+            f"share saved at 200 packets minus at {size}, in size", abs(saved[200] - saved[size]), least=tolerance.value
+        )
+        for size in BUFFERS
+        if size != 200
+    ]
+    each = ", ".join(f"{share:.0f} % at {size}" for size, share in saved.items())
+    return Judgement(
+        checks,
+        f"Saved is {each}. min_th stays at 30 packets, which are most of a small buffer and little of a large one.",
+    )
+
+
+@claim(
+    quote="the number of consecutive losses is still higher with GRED-I, than with TD",
+    where="Section V, Fig. 11 right",
+    tolerance=Tolerance(0.1, "orders of magnitude", '"slightly": by a quarter, a line\'s width'),
+    shown="fig11 runs",
+)
+def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """GRED-I still makes more consecutive losses than tail drop."""
+    checks = [check for n in LENGTHS for check in in_a_row(corners, HERO, [TD], "higher", tolerance, n=n)]
+    checks += [
+        in_model(
+            f"P(> {n - 1} in a row) of all packets, open-loop model, load {load}: GRED-I over tail drop",
+            HERO,
+            TD,
+            n,
+            1,
+            load=load,
+            least=tolerance.value,
+        )
+        for load in LOADS
+        for n in LENGTHS
+    ]
+    return Judgement(
+        checks,
+        "Drawn by chance, a loss is followed by another as often as any packet is lost. At a full buffer the next "
+        "arrival is lost if it comes before a packet has left, which with bursts is often. The model's load is lost.",
+        in_a_row(corners, HERO, [TD], "higher", tolerance, n=2, owner="udp"),
+    )
+
+
+@claim(
+    quote="we can see a dramatic improvement compared to the results of GRED",
+    where="Section V, Fig. 11 right",
+    tolerance=BY_LENGTH,
+    shown="fig9 fig11 runs",
+)
+def gred_i_fewer_than_gred(corners: Runs) -> Judgement:
+    """GRED-I makes far fewer consecutive losses than GRED."""
+    return Judgement(
+        of_any_length(corners, HERO, GREDS, "lower")
+        + [
+            in_model(
+                f"P(> {n - 1} in a row), open-loop model, load {load}: GRED-I over {label}",
+                HERO,
+                label,
+                n,
+                1,
+                load=load,
+                most=-bound.value,
+            )
+            for load in LOADS
+            for label in GREDS
+            for n, bound in LENGTHS.items()
+        ],
+        "GRED's average swings above what TCP needs and drops much there; how much more that makes goes by its line. "
+        "Two in a row come by chance with both. With the spacing of ns-2 neither ever drops two in a row. The model's "
+        "load is lost.",
+    )
+
+
+@claim(
+    quote="The gain from GRED-I is small",
+    where="Section VI",
+    tolerance=SAME,
+    shown="fig10 metrics",
+)
+def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """What TCP gains from GRED-I is small."""
+    jain: Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "Jain's index"}
+    return Judgement(
+        versus(simulation, GREEDY, tcp_goodput(simulation), HERO, [TD], "not higher", tolerance),
+        "The link is full with both. What the paper did not measure is who gets it: Jain's index of the TCP flows is "
+        f"{mean_of(simulation, jain, (HERO, TD))}.",
+    )
+
+
+@claim(
+    quote="gentle RED with the instantaneous queue size is the system that exhibited the best performance",
+    where="Section VI",
+    tolerance=SIGNIFICANT,
+    shown="fig10 fig11 metrics",
+    comparative=True,
+)
+def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """If not tail drop, GRED-I is the discipline with the best performance."""
+    hero = simulation.hero
+    others = [label for label in simulation.others_than(hero) if label != TD]
+    return Judgement(
+        versus(simulation, {"": None}, tcp_goodput(simulation), hero, others, "not lower", SAME)
+        + [
+            check
+            for one in (UDP_LOSS, DELAY, SWING)
+            for check in versus(simulation, {"": None}, one, hero, others, "not higher", tolerance)
+        ]
+        # With ns-2's spacing no two drops of a line come in a row; later disciplines have no runs without it.
+        + (of_any_length(corners, hero, others, "not higher") if corners else []),
+        "Delay goes by the length of queue that a discipline holds, which is its parameters' doing: "
+        f"{mean_of(simulation, DELAY, (hero, *others))}.",
+    )

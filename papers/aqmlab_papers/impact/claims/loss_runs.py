@@ -1,0 +1,238 @@
+"""Claims on losses in a row with tail drop and RED: the abstract, sections II-A and III-A.4 (Fig. 6, right)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    APPROXIMATED,
+    AVERAGE_GONE,
+    BY_LENGTH,
+    GREEDY,
+    HERO,
+    LOSS,
+    MIXED,
+    RED,
+    SIMULATED,
+    SLOPE_ALONE,
+    TD,
+    TENTH,
+    TWICE,
+    UDP_LOSS,
+    Quantity,
+    by_length,
+    in_a_row,
+    longest,
+    of_any_length,
+    orders,
+    versus,
+)
+from aqmlab_papers.impact.theory import FLOWS, LOAD, bias, in_model
+
+ORDER = Tolerance(
+    0.7, "orders of magnitude", "ten times less a factor of two; more shows the same, of which the number is an example"
+)
+AT_ALL = Tolerance(0, "packets", "an exact statement")
+BURSTY: Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": "loss of bursty UDP"}
+
+
+@claim(
+    quote="the Tail Drop bias against bursty traffic",
+    where="Section II-A",
+    tolerance=TENTH,
+    shown="bursts",
+)
+def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Tail drop is biased against bursts."""
+    bursty, smooth = (bursts.per_seed(**one, label=TD) for one in (BURSTY, UDP_LOSS))
+    return Judgement(
+        [Check.better("loss with tail drop, bursty over smooth UDP", bursty, smooth, "higher", tolerance)],
+        "Ten packets at once find a buffer with room for a few; one finds room if a packet has just left. The model's "
+        "batches lose more in the same way.",
+        [
+            Check.exact(
+                f"the same in the open-loop model, load {LOAD}: one over the other", bias(TD, 10, 0.05), least=1.1
+            )
+        ],
+    )
+
+
+@claim(
+    quote="the probability of loosing more than 5 packets in a row is one order of magnitude higher with RED",
+    where="Section III-A.4, Fig. 6 right",
+    tolerance=ORDER,
+    shown="fig6 split",
+)
+def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A UDP flow loses more than 5 packets in a row ten times as often or more with RED as with tail drop."""
+    checks = [
+        replace(check, effect=f"UDP flows: {flows:g}; {check.effect}")
+        for flows in split.points("traffic.udp.count")
+        for check in in_a_row(split, RED, [TD], "higher", tolerance, at={"traffic.udp.count": flows}, owner="udp")
+    ]
+    return Judgement(
+        checks,
+        "The paper does not state into how many flows its UDP is split, and that decides: a flow of 1 Mbit/s has a "
+        "packet every 8 ms, of which many fall into a time in which RED drops all; one of 100 kbit/s hardly two.",
+        [
+            *in_a_row(mixed, RED, [TD], "higher", tolerance, at=MIXED["Exp6"], owner="udp"),
+            *(
+                in_model(f"open-loop model, load {LOAD}, {flows} flows: the same", RED, TD, 6, flows, least=ORDER.value)
+                for flows in (10, FLOWS, 100)
+            ),
+        ],
+    )
+
+
+@claim(
+    quote="While we measured more than 15 consecutive losses in one individual flow with RED, we never observed more "
+    "than 7 consecutive drops with Tail Drop",
+    where="Section III-A.4",
+    tolerance=AT_ALL,
+    shown="fig6 split",
+)
+def longest_runs(split: Runs, mixed: Runs) -> Judgement:
+    """More than 15 losses in a row occur with RED, never more than 7 with tail drop."""
+
+    def both(runs: Runs, place: str, at: At) -> list[Check]:
+        return [
+            Check.exact(f"{place}; longest run, {label}", max(longest(runs, label, at).known), unit="packets", **bound)
+            for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0}))
+        ]
+
+    def minutes(runs: Runs) -> float:
+        return len(runs.study.seeds) * (runs.duration - 60) / 60
+
+    chance = split.per_seed("classes.udp.loss_ratio", TD)
+    return Judgement(
+        [
+            check
+            for flows in split.points("traffic.udp.count")
+            for check in both(split, f"UDP flows: {flows:g}", {"traffic.udp.count": flows})
+        ],
+        f"The longer one looks the longer the longest: here {minutes(split):.0f} minutes at each number of flows, in "
+        f"the paper 100 or more; beside are {minutes(mixed):.0f}. With tail drop UDP loses {chance}, of which eight in "
+        "a row come by chance too.",
+        both(mixed, "Exp6, UDP flows: 10", MIXED["Exp6"]),
+    )
+
+
+@claim(
+    quote="every flow (TCP and UDP) will encounter a similar distribution of the consecutive losses",
+    where="Section III-A.4",
+    tolerance=TENTH,
+    shown="fig6",
+)
+def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """TCP and UDP flows lose in runs of the same lengths."""
+    at = MIXED["Exp6"]
+    checks = []
+    for label in (TD, RED):
+        udp = mixed.per_seed("classes.udp.loss_run_mean", label, at)
+        for entry in ("ftp", "gif", "text"):
+            tcp = mixed.per_seed(f"classes.{entry}.loss_run_mean", label, at)
+            checks.append(Check.better(f"{label}: mean run of losses, {entry} over UDP", tcp, udp, "equal", tolerance))
+    return Judgement(
+        checks,
+        "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. A "
+        "lost packet of TCP is followed by a time-out, and the next one finds another queue.",
+    )
+
+
+@claim(
+    quote="we find higher probabilities of consecutive losses when we examine the loss process of all aggregate flows",
+    where="Section III-A.4",
+    tolerance=TWICE,
+    shown="runs",
+)
+def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Of all packets more are lost in a row than of a flow."""
+    at = MIXED["Exp6"]
+    checks = []
+    for label in (TD, RED):
+        every, flow = (by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp"))
+        checks += [
+            Check.of(
+                f"P(> {n - 1} in a row), {label}: of all packets over that of a UDP flow",
+                orders(every, flow, n),
+                least=tolerance.value,
+            )
+            for n in (2, 6)
+        ]
+    checks += [
+        in_model(
+            f"P(> {n - 1} in a row), {label}, open-loop model, load {LOAD}: of all packets over that of a flow",
+            label,
+            label,
+            n,
+            1,
+            other_flows=FLOWS,
+            least=tolerance.value,
+        )
+        for label in (TD, APPROXIMATED, HERO)
+        for n in (2, 6)
+    ]
+    return Judgement(
+        checks,
+        "Packets that arrive one after the other find the same queue, full or not; a flow's next packet finds another. "
+        "But where a line spaces its drops or draws each by itself, the next packet of all is as likely to be spared "
+        "as the next of a flow, and single losses are most.",
+    )
+
+
+@claim(
+    quote="a RED gateway drops more packets than a Tail Drop gateway",
+    where="Section III-A.4",
+    tolerance=Tolerance(1, "% of it", "a hundredth of the loss, which no figure shows"),
+    shown="levels metrics",
+)
+def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED drops more packets than tail drop."""
+    return Judgement(
+        versus(mixed, MIXED, LOSS, RED, [TD], "higher", tolerance)
+        + versus(simulation, SIMULATED, LOSS, RED, [TD], "higher", tolerance),
+        "The paper blames the slow average. What a queue drops in the long run is what TCP must lose to share the "
+        "link, which is more if the queue is shorter; of short transfers little, since they live on time-outs.",
+    )
+
+
+@claim(
+    quote="the average function in coexistence with the sharp dropping function will always perform badly in terms of "
+    "the number of consecutive losses",
+    where="Section III-A.4; abstract",
+    tolerance=BY_LENGTH,
+    shown="corners runs",
+)
+def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs) -> Judgement:
+    """Averaging with an edge makes consecutive losses, whatever the load and the spacing of drops."""
+    always = [
+        check
+        for runs, points, whose in ((mixed, MIXED, "testbed"), (simulation, GREEDY, "simulation"))
+        for name, at in points.items()
+        for check in of_any_length(runs, RED, [TD], "higher", at=at, place=f"{name}, {whose}")
+    ]
+    return Judgement(
+        of_any_length(corners, RED, [AVERAGE_GONE, SLOPE_ALONE, TD, HERO], "higher") + always,
+        "Above max_th RED drops all that comes until its average has come down; without an average until one packet "
+        "has left. But below max_th it drops single packets, which are most, so that fewer of its losses are followed "
+        "by another than at a full buffer. A UDP flow of one packet in a hundred sees nothing of either.",
+        in_a_row(corners, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", TWICE, n=3, owner="udp"),
+    )
+
+
+@claim(
+    quote="queue size averaging and the slope of the dropping function as the two major parameters influencing "
+    "consecutive drops",
+    where="Abstract",
+    tolerance=TWICE,
+    shown="corners runs",
+)
+def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Averaging and the slope are the two major influences on consecutive drops."""
+    pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))
+    return Judgement(
+        [check for one, other in pairs for check in in_a_row(corners, one, [other], "higher", tolerance)],
+        "The spacing of drops, which the paper leaves out, matters too: with ns-2's no two drops of a line are ever "
+        "consecutive (see the table of runs).",
+    )

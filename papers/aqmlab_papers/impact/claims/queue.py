@@ -1,0 +1,257 @@
+"""Claims on the queue with tail drop and RED: sections II and III-A.3 (Fig. 6, left), and III-C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.impact.measures import (
+    AVERAGE_GONE,
+    BUFFER,
+    DELAY,
+    GREEDY,
+    HALF,
+    HIT,
+    RED,
+    SAME,
+    SHORT,
+    SIGNIFICANT,
+    SLOPE_ALONE,
+    SWING,
+    TD,
+    TENTH,
+    UDP_LOSS,
+    Quantity,
+    crossings,
+    exactly,
+    max_th,
+    mean_of,
+    queue_over,
+    tcp_goodput,
+    versus,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+JITTER: Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
+WINDOW = 15
+"""Length of the window that Fig. 6 shows (s)."""
+STAYS = 95
+"""Share of the time (%) for which a queue that stays at a level has to be near it."""
+
+
+@claim(
+    quote="since RED spreads out packet drops, it will help break the synchronization pattern",
+    where="Section II-A, as a claim of RED's designers",
+    tolerance=SIGNIFICANT,
+    shown="metrics equal",
+)
+def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED spreads its drops out and so helps to break synchronisation."""
+    return Judgement(
+        versus(simulation, GREEDY, HIT, RED, [TD], "lower", tolerance)
+        + versus(equal, {"round trips of 165 to 175 ms": None}, HIT, RED, [TD], "lower", tolerance),
+        "A full buffer drops several packets of one flow's burst and none of many others; drops that are spread out "
+        "hit more flows in the same time.",
+    )
+
+
+@claim(
+    quote="simulations with too small differences in the RTT tend to generate synchronization effects",
+    where="Section II-C",
+    tolerance=SIGNIFICANT,
+    shown="equal",
+)
+def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Round trips that differ too little synchronise flows in simulation."""
+    pairs = {
+        label: [runs.per_seed(**HIT, label=label, at=at) for runs, at in ((equal, None), (simulation, GREEDY["Exp7"]))]
+        for label in equal.labels
+    }
+    checks = [
+        Check.better(f"{HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms", near, apart, "higher", tolerance)
+        for label, (near, apart) in pairs.items()
+    ]
+    return Judgement(
+        checks,
+        "Round trips alike help a queue that swings already to swing in step. Standard deviations with them: "
+        f"{mean_of(equal, SWING, equal.labels)}.",
+    )
+
+
+@claim(
+    quote="the buffer occupancy quickly increases and then remains close to its maximum value",
+    where="Section III-A.3, Fig. 6 left",
+    tolerance=TENTH,
+    shown="fig6",
+)
+def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Tail drop's buffer fills quickly and stays close to full."""
+    near = BUFFER * tolerance.around(1)[0]
+
+    def filled(frame: polars.DataFrame) -> float:
+        found = frame.filter(frame["queue.mean"] >= near)["t"]
+        return queue.duration if found.is_empty() else float(found[0])
+
+    def remains(frame: polars.DataFrame) -> float:
+        after = frame.filter(frame["t"] >= filled(frame))["queue.mean"]
+        return 100 * float((after >= near).sum()) / max(len(after), 1)
+
+    return Judgement(
+        [
+            Check.of(f"time until {near:g} packets wait", queue.from_series(TD, filled, unit="s"), most=WINDOW),
+            Check.of(
+                f"time from then on in which {near:g} and more wait",
+                queue.from_series(TD, remains, unit="%"),
+                least=STAYS,
+            ),
+        ],
+        "200 greedy flows fill such a buffer: what one takes back others use at once. Quickly is within the "
+        f"{WINDOW} s that the figure shows, and it remains full if it is for {STAYS} % of the time.",
+        [Check.of("mean queue over the buffer", queue_over(queue, BUFFER, TD), least=tolerance.around(1)[0])],
+    )
+
+
+@claim(
+    quote="we do not observe system-wide synchronization patterns",
+    where="Section III-A.3",
+    tolerance=HALF,
+    shown="fig6 metrics",
+)
+def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
+    """With tail drop 200 flows of different round trips are not synchronised."""
+    return Judgement(
+        [
+            Check.of(
+                f"{HIT['name']}, tail drop", simulation.per_seed(**HIT, label=TD, at=GREEDY["Exp7"]), most=HALF.value
+            )
+        ],
+        "An event is 0.3 s, a round trip with its queue. A full buffer drops several packets of one flow's burst and "
+        "none of many others.",
+    )
+
+
+@claim(
+    quote="the average queue tends toward [max_th] and eventually exceeds it, and the cycle resumes",
+    where="Section III-A.3, Fig. 6 left",
+    tolerance=Tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows"),
+    shown="fig6",
+)
+def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes."""
+    edge = max_th(queue, RED)
+    rises = queue.from_series(RED, lambda frame: crossings(frame, edge), unit="per minute")
+    above = queue.from_series(
+        RED, lambda frame: 100 * float(frame["avg.max"].ge(edge).cast(float).sum()) / len(frame), unit="%"
+    )
+    return Judgement(
+        [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
+        f"It rises there {rises:.0f} times a minute, and touches it in {above:.2g} % of the bins of 20 ms: a few dozen "
+        "drops in a row are enough to turn it.",
+    )
+
+
+@claim(
+    quote="the average queue size stays close to [max_th]",
+    where="Section III-A.3, Fig. 6 left; of any high load in III-A.4",
+    tolerance=TENTH,
+    shown="fig6 metrics",
+)
+def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED's average queue stays close to max_th."""
+    threshold = exactly(simulation, RED, "max_th")
+    least, most = tolerance.around(1)
+
+    def near(frame: polars.DataFrame) -> float:
+        average = frame.filter(frame["t"] >= 20)["avg.mean"] / threshold
+        return 100 * float(average.is_between(least, most).sum()) / len(average)
+
+    return Judgement(
+        [
+            Check.of(
+                "time in which RED's average is within a tenth of max_th",
+                queue.from_series(RED, near, unit="%"),
+                least=STAYS,
+            ),
+            *(
+                Check.of(
+                    f"{name}: mean queue of RED over max_th",
+                    queue_over(simulation, threshold, RED, at),
+                    least=least,
+                    most=most,
+                )
+                for name, at in GREEDY.items()
+            ),
+        ],
+        "The sources must lose more than the line gives below max_th, which with ns-2's spacing is 7 %; so the average "
+        "is pushed against the edge. The spacing of 1993 gives 18 %. It stays there if it is for "
+        f"{STAYS} % of the time, as tail drop's buffer stays full.",
+    )
+
+
+@claim(
+    quote="the RED router behaves essentially like a Tail Drop router with buffer size [max_th]",
+    where="Section III-A.3",
+    tolerance=Tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %"),
+    shown="short",
+)
+def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED behaves like tail drop with a buffer of max_th packets."""
+    return Judgement(
+        [
+            check
+            for quantity, same in ((tcp_goodput(short), SAME), (DELAY, tolerance), (UDP_LOSS, SIGNIFICANT))
+            for check in versus(short, {"": None}, quantity, RED, [SHORT], "equal", same)
+        ],
+        "Goodput and delay are those of a full link and of the same queue. A full buffer spares packets that come "
+        "singly, which RED does not.",
+    )
+
+
+@claim(
+    quote="the instantaneous queue size varies heavily with time, more than a Tail Drop queue would do",
+    where="Section III-A.3, Fig. 6 left; III-C",
+    tolerance=TENTH,
+    shown="fig6 metrics",
+)
+def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The queue varies more with RED than with tail drop."""
+    return Judgement(
+        versus(simulation, GREEDY, SWING, RED, [TD], "higher", tolerance),
+        "A full buffer cuts off what tail drop's queue could vary; RED's has room on both sides.",
+    )
+
+
+@claim(
+    quote="we suspect the sharp dropping function and the averaging function to interact in order to produce the delay "
+    "oscillation",
+    where="Section III-A.3",
+    tolerance=TENTH,
+    shown="short corners",
+)
+def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Edge and averaging together make the queue oscillate."""
+    simulated, independent = (
+        versus(runs, {place: None}, SWING, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", tolerance)
+        for runs, place in ((short, ""), (corners, "400 sources, independent drops"))
+    )
+    return Judgement(
+        simulated,
+        "The average makes the queue swing, by its lag; the edge bounds the swing from above, which a slope does not.",
+        independent,
+    )
+
+
+@claim(
+    quote="adds heavy variations to the actual queue size and consequently add jitter in the data path",
+    where="Section III-C; II-A",
+    tolerance=TENTH,
+    shown="metrics",
+)
+def red_jitters(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED adds jitter to the data path."""
+    return Judgement(
+        versus(simulation, GREEDY, JITTER, RED, [TD], "higher", tolerance),
+        "A UDP flow's packets are 80 ms apart, in which RED's queue moves and a full one cannot.",
+    )

@@ -1,0 +1,243 @@
+"""The experiments of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from aqmlab.scenario import Settings
+from aqmlab_papers import Aqms, Experiment
+from aqmlab_papers.impact.measures import (
+    APPROXIMATED,
+    AVERAGE_GONE,
+    BUFFERS,
+    FAILS,
+    GENTLE,
+    HERO,
+    RED,
+    RETURNS,
+    SHORT,
+    SLOPE_ALONE,
+    SPLITS,
+    TD,
+    of_buffer,
+)
+
+# RED is the scenarios' discipline. The others are changes of it, so that a variant moves the spacing of all drops.
+SHARP: Aqms = {TD: "droptail", RED: {}}
+SMOOTH: Settings = {"aqm.max_th": 200, "aqm.max_p": 1.0}
+GENTLE_REDS: Aqms = {APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, GENTLE: {"aqm.gentle": True}}
+GRED_I: Settings = {**SMOOTH, "aqm.w_q": 1.0}
+ALL: Aqms = {**SHARP, **GENTLE_REDS, HERO: GRED_I}
+
+# About the delay of GRED-I with 200 greedy sources: the same point on the trade-off of delay and loss.
+RIVALS: Aqms = {"PIE": "pie:target=45 ms", "CoDel": "codel:target=45 ms", "DualPI2": "dualpi2:target=45 ms"}
+
+LARGE, SMALL = [205, 102, 51, 26, 13], ([26, 13, 7, 3, 2], [25, 13, 6, 3, 1])
+PURE = {"traffic.ftp.count": LARGE, "traffic.gif.count": SMALL[0], "traffic.text.count": SMALL[1]}
+MIX = {
+    "traffic.ftp.count": [80, 40, 40],
+    "traffic.gif.count": [160, 80, 80],
+    "traffic.text.count": [160, 80, 80],
+    "traffic.udp.count": [10, 10, 5],
+}
+EXP6 = {path: values[:1] for path, values in MIX.items()}
+
+
+def split(flows: Iterable[int]) -> dict[str, list[int] | list[str]]:
+    """Return the values that split 1 Mbit/s of UDP into given numbers of flows; gaps vary by half."""
+    flows = list(flows)
+    return {
+        "traffic.udp.count": flows,
+        "traffic.udp.rate": [f"{2000 / count:g} kbit/s" for count in flows],
+        "traffic.udp.on": [f"{4 * count} ms" for count in flows],
+        "traffic.udp.off": [f"uniform(0 s, {8 * count} ms)" for count in flows],
+    }
+
+
+def _experiment(
+    name: str,
+    title: str,
+    scenario: str,
+    aqms: Aqms,
+    vary: Mapping[str, list[int] | list[float] | list[str]] | None = None,
+    *,
+    settings: Settings | None = None,
+    quick: Mapping[str, list[int] | list[str]] | None = None,
+    method: str = "paired",
+    series: bool = False,
+    rivals: Aqms | None = None,
+) -> Experiment:
+    """Describe an experiment whose parameters move together, without later disciplines unless they are given."""
+    return Experiment(
+        name=name,
+        title=title,
+        scenario=f"impact/{scenario}",
+        aqms=aqms,
+        vary=vary or {},
+        settings=settings or {},
+        quick=quick or {},
+        method=method,
+        series=series,
+        rivals=rivals or {},
+    )
+
+
+EXPERIMENTS = [
+    _experiment("tcp", "Experiments 1 to 5: 256, 128, 64, 32 and 16 sources of TCP", "tcp", SHARP, PURE),
+    _experiment(
+        "presets",
+        "Experiments 1 to 5 with RED at other thresholds",
+        "tcp",
+        {
+            "30, 90": {},
+            "5, 15": {"aqm.min_th": 5, "aqm.max_th": 15},
+            "20, 40": {"aqm.min_th": 20, "aqm.max_th": 40},
+            "30, 90, 2 %": {"aqm.max_p": 0.02},
+            "5, 15, 2 %": {"aqm.min_th": 5, "aqm.max_th": 15, "aqm.max_p": 0.02},
+        },
+        PURE,
+        settings={"duration": "200 s"},
+    ),
+    _experiment(
+        "mixed",
+        "Experiments 6 to 8 with the testbed's traffic: web, files and UDP",
+        "mixed",
+        {**SHARP, **GENTLE_REDS},
+        MIX,
+    ),
+    _experiment(
+        "voice",
+        "Experiment 6 with five telephone calls",
+        "mixed",
+        SHARP,
+        settings={"traffic.voice.count": 5},
+    ),
+    _experiment(
+        "simulation",
+        "Experiments 6 to 8 in simulation: greedy TCP and UDP",
+        "simulation",
+        ALL,
+        {"traffic.tcp.count": [400, 200, 200], "traffic.udp.count": [10, 10, 5]},
+        rivals=RIVALS,
+    ),
+    _experiment(
+        "queue",
+        "The queue over time: 200 greedy TCP sources, 10 % of UDP",
+        "simulation",
+        ALL,
+        settings={"record.step": "20 ms"},
+        series=True,
+    ),
+    _experiment(
+        "averaging",
+        "RED's averaging weight: 200 greedy TCP sources, 10 % of UDP",
+        "simulation",
+        {RED: {}},
+        {"aqm.w_q": [0.0001, 0.001, 0.01, 0.1, 1.0]},
+    ),
+    _experiment(
+        "short",
+        "Tail drop with a buffer of max_th packets, beside RED with and without its average and its edge",
+        "simulation",
+        {
+            RED: {},
+            AVERAGE_GONE: {"aqm.w_q": 1.0},
+            SLOPE_ALONE: SMOOTH,
+            SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"},
+        },
+    ),
+    _experiment(
+        "corners",
+        "Independent drops, as in the model: averaging alone, the slope alone, both, none; 400 greedy TCP sources",
+        "simulation",
+        {**ALL, SLOPE_ALONE: SMOOTH, AVERAGE_GONE: {"aqm.w_q": 1.0}},
+        settings={"traffic.tcp.count": 400, "aqm.spacing": "none"},
+    ),
+    _experiment(
+        "flows",
+        "RED with 50 to 2000 greedy TCP sources, max_p of 2 and 10 %",
+        "simulation",
+        {"max_p = 2 %": {"aqm.max_p": 0.02}, "max_p = 10 %": {}},
+        {"traffic.tcp.count": [50, 200, 1000, 2000]},
+        quick={"traffic.tcp.count": [50, 1000]},
+    ),
+    _experiment(
+        "equal",
+        "Round trips of 165 to 175 ms: 200 greedy TCP sources, 10 % of UDP",
+        "simulation",
+        ALL,
+        settings={"dumbbell.sender_delay": ["uniform(72.5 ms, 77.5 ms)"]},
+    ),
+    _experiment(
+        "bursts",
+        "Smooth and bursty UDP side by side, 5 % of each: 200 greedy TCP sources",
+        "simulation",
+        {TD: "droptail", RED: {}, AVERAGE_GONE: {"aqm.w_q": 1.0}, HERO: GRED_I},
+        settings={"traffic.udp.count": 5, "traffic.bursty.count": 5},
+    ),
+    *(
+        _experiment(
+            name,
+            f"A link failure: the load of a half-used link {rises} for 5 s",
+            "failure",
+            ALL,
+            {"traffic.web.count": [450, 500, 545]},
+            quick={"traffic.web.count": [545]},
+            settings={"dumbbell.changes": [f"{FAILS} s: {rate} Mbit/s", f"{RETURNS} s: 10 Mbit/s"]},
+            series=True,
+        )
+        for name, rises, rate in (("fifth", "rises by a fifth", 8.333), ("double", "doubles", 5))
+    ),
+    _experiment(
+        "links", "Round trips of 10 to 200 ms: 16 greedy flows behind each link", "links", {**ALL, "Fair queues": "drr"}
+    ),
+    _experiment(
+        "isolation",
+        "A flow of 5 Mbit/s that does not slow down, beside 50 greedy TCP sources",
+        "simulation",
+        {
+            **ALL,
+            "FRED": "fred:min_th=30,max_th=90",
+            "SFB": "sfb",
+            "CHOKe": "choke:min_th=30,max_th=90,max_p=0.1,w_q=0.002,gentle=false",
+            "Fair queues": "drr",
+        },
+        settings={
+            "traffic.tcp.count": 50,
+            "traffic.udp.count": 1,
+            "traffic.udp.rate": "10 Mbit/s",
+            "traffic.udp.on": "0.8 ms",
+            "traffic.udp.off": "uniform(0 s, 1.6 ms)",
+        },
+    ),
+    _experiment(
+        "buffer",
+        "The buffer, which is GRED-I's max_th too: 200 greedy TCP sources, 10 % of UDP",
+        "simulation",
+        {
+            of_buffer(label, buffer): {
+                **({"aqm": "droptail"} if label == TD else {**GRED_I, "aqm.max_th": buffer}),
+                "dumbbell.buffer": f"{buffer} packets",
+            }
+            for buffer in BUFFERS
+            for label in (TD, HERO)
+        },
+    ),
+    _experiment(
+        "line",
+        "GRED-I's own line: min_th and the queue at which it drops all, 200 greedy TCP sources",
+        "simulation",
+        {HERO: GRED_I},
+        {"aqm.min_th": [1, 30, 60], "aqm.max_th": [100, 150, 200]},
+        method="grid",
+    ),
+    _experiment(
+        "split",
+        "Beyond the paper: 1 Mbit/s of UDP in 1 to 40 flows, beside 400 sources of the testbed's traffic",
+        "mixed",
+        SHARP,
+        split(SPLITS),
+        settings={"duration": "300 s"},
+        quick=split((1, 10)),
+    ),
+]

@@ -1,0 +1,115 @@
+"""Figure 1 and Table 1, the drop functions; figures 2 and 3, the networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.scenario import Scenario
+from aqmlab_papers import Axis, Curve, Figure, Panel, Table
+from aqmlab_papers.impact.measures import APPROXIMATED, GENTLE, HERO, RED, TD
+from aqmlab_papers.impact.theory import MODELLED
+from aqmlab_papers.theory.drops import POLICIES, Policy
+
+if TYPE_CHECKING:
+    import polars
+
+SHAPES = {
+    "1993: max_p 0.02": Policy(30, 90, 0.02),
+    "1997: max_p 0.1": Policy(30, 90, 0.1),
+    "2000: gentle": Policy(30, 90, 0.1, gentle=True),
+}
+PRINTED = {
+    TD: ("instantaneous", "sharp"),
+    RED: ("average", "sharp"),
+    APPROXIMATED: ("average", "smooth"),
+    GENTLE: ("average", "smooth"),
+    HERO: ("instantaneous", "smooth"),
+}
+
+
+def functions() -> Iterator[Curve]:
+    """Draw the evolution of RED's drop function."""
+    average = np.linspace(0, 200, 401)
+    for name, policy in SHAPES.items():
+        yield Curve("", name, average, policy.drop(average))
+
+
+def design_space() -> polars.DataFrame:
+    """Classify the disciplines by the queue they use (instant or average) and by jumps in their drop function."""
+    import polars
+
+    rows = []
+    for label, (queue, function) in PRINTED.items():
+        policy = POLICIES[MODELLED[label]]
+        # An edge: one more packet changes the probability by more than a tenth.
+        jump = float(np.max(np.diff(policy.drop(np.arange(0.0, 202)))))
+        rows.append(
+            {
+                "mechanism": label,
+                "queue size (paper)": queue,
+                "queue size": "average" if policy.w < 1 else "instantaneous",
+                "dropping function (paper)": function,
+                "dropping function": "sharp" if jump > 0.1 else "smooth",
+                "weight w": policy.w,
+                "largest step of p by one packet": jump,
+            }
+        )
+    return polars.DataFrame(rows)
+
+
+def _network(scenario: str, hosts: str, access: str, bottleneck: str, trips: str) -> polars.DataFrame:
+    """List the links of a scenario beside the printed ones."""
+    import polars
+
+    network = Scenario.load(f"impact/{scenario}").resolved["dumbbell"]
+    delays = ", ".join(network["sender_delay"])
+    rows = (
+        ("senders and receivers", hosts, str(network["hosts"])),
+        ("links of the senders and receivers", access, network["access_rate"]),
+        ("link between the routers", bottleneck, network["rate"]),
+        ("buffer in front of it", "200 packets", network["buffer"]),
+        ("delays", trips, f"{delays}; {network['delay']}; {network['receiver_delay'][0]}"),
+    )
+    return polars.DataFrame([{"part": part, "paper": printed, "ours": ours} for part, printed, ours in rows])
+
+
+def testbed() -> polars.DataFrame:
+    """List the testbed's links."""
+    return _network("mixed", "20 PCs on both sides", "10 Mbit/s, half duplex", "10 Mbit/s, full duplex", "10 to 200 ms")
+
+
+def simulated() -> polars.DataFrame:
+    """List the links of the simulation."""
+    return _network("simulation", "32 sources", "100 Mbit/s", "10 Mbit/s", "round trips of 120 to 220 ms")
+
+
+FIGURE_1 = Figure(
+    name="fig1",
+    title="The evolution of the RED dropping functions",
+    panels=[Panel("", "Drop function", Axis("Average queue (packets)", 0, 200), Axis("Drop probability", 0, 1))],
+    curves=functions,
+    caption="Thresholds 30 and 90, which are not those of the printed sketches.",
+    across=1,
+)
+TABLE_1 = Table(
+    name="table1",
+    title="The design space",
+    rows=design_space,
+    caption="Ours is computed from the disciplines as they are run: a function is sharp if one more "
+    "packet adds a tenth or more to the drop probability. The testbed's GRED is sharp RED in name only.",
+)
+FIGURE_2 = Table(
+    name="fig2",
+    title="The testbed",
+    rows=testbed,
+    caption="A sketch in print. Delays: of the senders' links, between the routers, of the receivers' links.",
+)
+FIGURE_3 = Table(
+    name="fig3",
+    title="The network of the simulations",
+    rows=simulated,
+    caption="A sketch in print. Delays as in figure 2; each sender's link draws its own.",
+)

@@ -1,0 +1,128 @@
+"""Figures 6, 9 and 11: queues, and losses in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers.impact.measures import (
+    BUFFER,
+    GREDS,
+    HERO,
+    LONGEST,
+    MIXED,
+    PACKET_TIME,
+    RED,
+    TD,
+    Array,
+    at_least,
+    by_length,
+)
+from aqmlab_papers.impact.theory import FLOWS, LOAD, modelled
+
+WINDOW = (100.0, 115.0)
+"""The 15 s of the queue that are drawn (s)."""
+LEAST = 1e-9
+"""Lower limit of bands on a logarithmic axis."""
+QUEUE = Panel(
+    "left", "Queueing delay, 200 greedy sources", Axis("Time (s)", *WINDOW), Axis("Queueing delay (s)", 0, 0.2)
+)
+LENGTH, CHANCE = Axis("Consecutive losses n (packets)", 1, LONGEST), Axis("P(at least n)", 1e-6, 1, log=True)
+OF_ALL = Panel("right", "Losses in a row of all, 400 greedy sources", LENGTH, CHANCE)
+MODEL = (
+    f"Dashed is the open-loop model: Poisson arrivals at {LOAD} times what the link serves, buffer {BUFFER}. Bands are "
+    "of the scatter between seeds, and of the model's simulation."
+)
+
+
+def delays(queue: Runs, labels: Sequence[str]) -> Iterator[Curve]:
+    """Draw the queueing delay over 15 s."""
+    for label in labels:
+        whole = queue.over_time("left", label, scale=PACKET_TIME, bin=0.1)
+        t, wait = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
+        shown = (t >= WINDOW[0]) & (t < WINDOW[1])
+        yield Curve("left", label, t[shown], wait[shown], run=whole.run)
+
+
+def _lengths(label: str, probability: Array, error: Array, style: str) -> Curve:
+    """Draw P(run >= n), with twice its standard error if it has one."""
+    n, probability = np.arange(1.0, LONGEST + 1), np.where(probability > 0, probability, np.nan)
+    if not np.nansum(error):
+        return Curve("right", label, n, probability, style=style)
+    return Curve(
+        "right", label, n, probability, np.maximum(probability - 2 * error, LEAST), probability + 2 * error, style
+    )
+
+
+def counted(label: str, counts: Array) -> Curve:
+    """Draw P(run >= n) of counted runs, with the scatter between seeds."""
+    seeds = len(counts)
+    tails = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1][:, :LONGEST] / counts.sum(axis=1, keepdims=True)
+    error = tails.std(axis=0, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.zeros(LONGEST)
+    return _lengths(label, at_least(counts), error, "line")
+
+
+def predicted(label: str, flows: float) -> Curve:
+    """Draw P(run >= n) of the model."""
+    return _lengths(f"{label}, model", *modelled(label, flows), "dashed")
+
+
+def figure_6(queue: Runs, mixed: Runs) -> Iterator[Curve]:
+    """Draw the queue, and the loss runs of a UDP flow at 400 sources, with the model's."""
+    yield from delays(queue, (TD, RED))
+    yield from udp_runs(mixed, (RED, TD))
+
+
+def udp_runs(mixed: Runs, labels: Sequence[str]) -> Iterator[Curve]:
+    """Draw the loss runs of a UDP flow at 400 sources, with the model's."""
+    for label in labels:
+        yield counted(label, by_length(mixed, label, MIXED["Exp6"]))
+    for label in labels:
+        yield predicted(label, FLOWS)
+
+
+def _of_all(queue: Runs, corners: Runs, shown: Sequence[str]) -> Iterator[Curve]:
+    """Draw the queue, and the loss runs over all flows, with the model's."""
+    yield from delays(queue, shown)
+    for label in shown:
+        yield counted(label, by_length(corners, label, None, "bottleneck"))
+    for label in shown:
+        yield predicted(label, 1)
+
+
+def figure_9(queue: Runs, corners: Runs) -> Iterator[Curve]:
+    """Draw gentle RED beside tail drop."""
+    return _of_all(queue, corners, (*GREDS, TD))
+
+
+def figure_11(queue: Runs, corners: Runs) -> Iterator[Curve]:
+    """Draw GRED-I beside tail drop, with half of tail drop's mean delay, which the text gives to GRED-I."""
+    yield from _of_all(queue, corners, (HERO, TD))
+    half = queue.per_seed("queue_delay_mean", TD, unit="s").mean / 2
+    yield Curve("left", "GRED-I, mean (paper)", list(WINDOW), [half, half], style="printed")
+
+
+FIGURE_6 = Figure(
+    name="fig6",
+    title="Queueing delay and consecutive losses with RED and tail drop",
+    panels=[QUEUE, Panel("right", "Losses in a row of a UDP flow, 400 sources", LENGTH, CHANCE)],
+    curves=figure_6,
+    caption=f"{MODEL} It deals packets out to {FLOWS} flows at random; the simulated flow is one of ten, "
+    "and has a packet every 40 to 120 ms.",
+)
+FIGURE_9 = Figure(
+    name="fig9",
+    title="The queue and consecutive losses with gentle RED",
+    panels=[QUEUE, OF_ALL],
+    curves=figure_9,
+    caption=f"{MODEL} Right with independent drops, as in the model.",
+)
+FIGURE_11 = Figure(
+    name="fig11",
+    title="The queue and consecutive losses with GRED-I",
+    panels=[QUEUE, OF_ALL],
+    curves=figure_11,
+    caption=f"{MODEL} Right with independent drops, as in the model. Grey: half of tail drop's mean delay.",
+)

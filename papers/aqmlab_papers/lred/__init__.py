@@ -1,0 +1,1 @@
+"""The paper on LRED. `aqmlab_papers` describes the files."""

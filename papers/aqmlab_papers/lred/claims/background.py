@@ -1,0 +1,291 @@
+"""Claims of the abstract and of sections 1, 2 and 4 that the paper states of others' work, run on its dumb-bell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import polars
+
+import aqmlab
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import BUFFER, COUNT, Q0
+from aqmlab_papers.lred.theory import C
+from aqmlab_papers.run.complexity import complexity as costs
+
+_REDS = ("RED", "ARED", "S-RED")
+_VARIATIONS = (*_REDS, "BLUE")
+"""RED and what the paper calls its variants; BLUE is "another variation"."""
+
+
+def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str, why: str) -> Claim:
+    @claim(
+        text=text,
+        name=f"buffer-{name}",
+        quote="a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
+        "link utilization, and vice versa",
+        where="Section 1",
+        tolerance=tolerance,
+        shown="buffers",
+    )
+    def judge(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+        """Compare drop-tail buffers of neighbouring sizes; LRED's beside."""
+
+        def steps(label: str) -> list[Check]:
+            sizes = buffers.points(BUFFER)
+            found = [buffers.per_seed(metric, label, {BUFFER: size}) for size in sizes]
+            return [
+                Check.better(
+                    f"{found[0].name} of {label}, {more:g} minus {less:g} packets",
+                    found[i + 1],
+                    found[i],
+                    "higher" if sign > 0 else "lower",
+                    tolerance,
+                )
+                for i, (less, more) in enumerate(pairwise(sizes))
+            ]
+
+        return Judgement(steps("drop-tail"), why, steps("LRED"), need=0.8)
+
+    return judge
+
+
+BUFFERS = [
+    _buffer(
+        "delay",
+        "queue_delay_mean",
+        1,
+        Tolerance(1, "ms", "2.5 packets"),
+        "The smaller a drop-tail buffer, the less delay.",
+        "Greedy flows fill whatever buffer there is.",
+    ),
+    _buffer(
+        "loss",
+        "loss_ratio",
+        -1,
+        Tolerance(0.1, "%", "a packet in a thousand"),
+        "The smaller a drop-tail buffer, the more loss.",
+        "A longer wait is a longer round trip, for which fewer losses are needed.",
+    ),
+    _buffer(
+        "use",
+        "utilisation",
+        1,
+        Tolerance(0.1, "%", "a thousandth of the link"),
+        "The smaller a drop-tail buffer, the less of the link is used.",
+        "A link that is never idle has nothing to gain.",
+    ),
+]
+
+
+@claim(
+    quote='strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
+    where="Section 1",
+    tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
+    shown="buffers",
+)
+def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Drop-tail's losses often hit more flows together than LRED's, which are drawn one by one."""
+    drop_tail, drawn = (
+        buffers.per_seed("loss_synchronisation", label, unit="fraction") for label in ("drop-tail", "LRED")
+    )
+    neighbours = (1 - 1 / (polars.col("loss_burst_mean") * (1 - polars.col("loss_ratio")))).alias(
+        "correlation of the losses of neighbouring arrivals"
+    )
+    hit, beside = (
+        buffers.compare(
+            metric,
+            "drop-tail",
+            ["LRED"],
+            better="higher",
+            tolerance=least,
+            each=(BUFFER, "{:g} packets"),
+            unit=least.unit,
+        )
+        for metric, least in (
+            ("loss_synchronisation", tolerance),
+            (neighbours, Tolerance(0.1, "", "a hundredth of the variance")),
+        )
+    )
+    return Judgement(
+        hit,
+        f"A loss event of 0.1 s hits {drop_tail:.2g} of the flows, with LRED {drawn:.2g}: a full buffer drops bursts, "
+        "which with a hundred flows of five round trips are of few of them. Whether most flows lose in one round trip, "
+        "longer than such an event, is not measured.",
+        beside,
+        need=0.5,
+    )
+
+
+def _loose(runs: Runs, label: str, tolerance: Tolerance) -> list[Check]:
+    """Compare, load by load, how far a queue is from its mean over the loads, and LRED's from its target."""
+    loads = runs.points(COUNT)
+    usual = PerSeed.average(runs.per_seed("queue_mean", label, {COUNT: count}) for count in loads)
+
+    def off(label: str, count: float, expected: PerSeed | float) -> PerSeed:
+        mean, spread = (runs.per_seed(metric, label, {COUNT: count}) for metric in ("queue_mean", "queue_mad"))
+        return spread + abs(mean - expected)
+
+    return [
+        Check.better(
+            f"deviation and distance of the mean from the expected value, {count:g} flows, {label} minus LRED",
+            off(label, count, usual),
+            off("LRED", count, Q0),
+            "higher",
+            tolerance,
+        )
+        for count in loads
+    ]
+
+
+_HUNDREDTH = Tolerance(2, "packets", "a hundredth of the buffer")
+
+
+@claim(
+    quote="the optimal parameter configuration for RED remains a daunting task",
+    where="Section 2",
+    tolerance=_HUNDREDTH,
+    shown="related",
+)
+def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED's best parameters are hard to find, whether or not they adapt."""
+    idle = [
+        100 - related.per_seed("utilisation", label, {COUNT: count}).mean
+        for label in _REDS
+        for count in related.points(COUNT)
+    ]
+    return Judgement(
+        [],
+        "Whether the best parameters for one load serve another takes runs with several; here each discipline has one "
+        "setting, for RED and ARED ns-2's automatic thresholds. They keep the queue short whatever the load, and leave "
+        f"{min(idle):.1f} to {max(idle):.1f} % of the link unused, which shows neither that better ones are easy to "
+        "find nor that they are hard to.",
+        [check for label in _REDS for check in _loose(related, label, tolerance)],
+    )
+
+
+@claim(
+    quote="BLUE can not well regulate the queue length to an expected value",
+    where="Section 2",
+    tolerance=_HUNDREDTH,
+    shown="related",
+)
+def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """BLUE does not hold the queue at an expected value."""
+    usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: n}) for n in related.points(COUNT))
+    return Judgement(
+        _loose(related, "BLUE", tolerance),
+        f"BLUE has no target; what may be expected of it is its mean over the loads, {usual}. It waits for overflows "
+        "and an idle link, and its queue goes from one to the other.",
+    )
+
+
+@claim(
+    quote="AVQ achieves lower average queue length",
+    where="Section 2",
+    tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
+    shown="related",
+)
+def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """AVQ has a shorter queue than RED and its variants."""
+    parts = related.compare(
+        "queue_mean", "AVQ", _VARIATIONS, better="lower", tolerance=tolerance, each=(COUNT, "{:g} flows")
+    )
+    return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
+
+
+@claim(
+    quote="and higher link utility than RED and its variants",
+    where="Section 2",
+    tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
+    shown="related",
+)
+def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
+    """AVQ uses the link better than RED and its variants."""
+    parts = related.compare(
+        "utilisation", "AVQ", _VARIATIONS, better="higher", tolerance=tolerance, each=(COUNT, "{:g} flows")
+    )
+    return Judgement(parts, "AVQ leaves 2 % of the link unused by design; a queue that is never empty uses all of it.")
+
+
+@claim(
+    quote="this model offers a good approximation",
+    where="Section 4.1, (4) to (6)",
+    tolerance=Tolerance(20, "% of it", "good: a fifth"),
+    shown="model",
+)
+def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The model of section 4.1 approximates the loss of long flows."""
+    loads: list[tuple[Runs, dict[str, float], str]] = [(p0_light, {}, "experiment 2, light")]
+    loads += [(exp1, {COUNT: count}, f"{count:g} flows") for count in exp1.points(COUNT)]
+    loads.append((p0_heavy, {}, "experiment 2, heavy"))
+    parts: list[Check] = []
+    beside: list[Check] = []
+    for runs, at, words in loads:
+        measured = runs.per_seed("loss_ratio", "LRED", at)
+        for found, name, loss in ((parts, "by (6)", root_loss), (beside, "with time-outs", fluid_loss)):
+            model = measured * 0.0 + loss(runs, at)
+            found.append(Check.better(f"loss {name} over the measured, {words}", model, measured, "equal", tolerance))
+    return Judgement(
+        parts,
+        "From 100 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 500 flows "
+        "on it gives no probability.",
+        beside,
+    )
+
+
+def root_loss(runs: Runs, at: Mapping[str, float]) -> float:
+    """Return p0 (%) by (6), for flows of several round trips; b is the number of packets that an ACK is for."""
+    scenario = runs.study.scenario.with_(dict(at)).resolved
+    b = 2 if scenario["traffic"][0]["tcp"]["delayed_ack"] else 1
+    delays = [float(delay.removesuffix(" ms")) / 1e3 for delay in scenario["dumbbell"]["receiver_delay"]]
+    count = scenario["traffic"][0]["count"]
+    rate = sum(count / len(delays) / (2 * (0.005 + delay) + 100 / C) for delay in delays)
+    return float(150 / b * (rate / C) ** 2)
+
+
+def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
+    """Return the loss ratio (%) of the fluid equations with time-outs, from 20 s on."""
+    scenario = runs.study.scenario.with_({"duration": "100 s", **at})
+    return 100 * float(aqmlab.fluid(scenario).metrics["loss_ratio"] or 0.0)
+
+
+@claim(
+    quote="with comparable complexities",
+    where="Abstract; section 1",
+    tolerance=Tolerance(2, "", "comparable: at most twice as much"),
+    shown="costs",
+)
+def complexity(*, tolerance: Tolerance) -> Judgement:
+    """LRED's complexity is comparable to that of PI, REM and AVQ."""
+    found = costs()
+    hero, rivals = found["lred"], {name.upper(): found[name] for name in ("pi", "rem", "avq")}
+    parts = [
+        Check.exact(
+            f"instructions a packet of LRED over those of {name}, {flows} flows",
+            count / other.instructions[flows],
+            most=tolerance.value,
+        )
+        for name, other in rivals.items()
+        for flows, count in hero.instructions.items()
+    ]
+    beside = [
+        Check.exact(f"bytes of state of LRED over those of {name}", hero.bytes / other.bytes, most=tolerance.value)
+        for name, other in rivals.items()
+    ]
+    beside += [
+        Check.exact(
+            f"instructions a packet with those of drop-tail, LRED over {name}, {flows} flows",
+            (count + found.queue[flows]) / (other.instructions[flows] + found.queue[flows]),
+            most=tolerance.value,
+        )
+        for name, other in rivals.items()
+        for flows, count in hero.instructions.items()
+    ]
+    queue = ", ".join(f"{count:.0f} with {flows} flows" for flows, count in found.queue.items())
+    return Judgement(
+        parts,
+        f"Drop-tail itself takes {queue}. LRED draws one number an arrival and takes a root a second; its window is "
+        "four periods of counters.",
+        beside,
+    )

@@ -1,0 +1,157 @@
+"""Claims on the estimate of the loss ratio (sections 1 and 3, Fig. 2)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import polars
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import Q0, UDP_RATE, Seconds
+from aqmlab_papers.theory import lred
+
+SETTLED = 20.0
+"""The time (s) from which figure 2 is judged, like all metrics."""
+
+
+@claim(
+    quote="the loss ratio should be close to the desired drop probability in a steady-state",
+    where="Section 1",
+    tolerance=Tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2"),
+    shown="fig2",
+)
+def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """In a steady state the measured loss ratio is close to the drop probability."""
+
+    def bias(frame: polars.DataFrame) -> float:
+        late = frame.filter(polars.col("t") >= SETTLED)
+        p, estimate = (late[name].drop_nulls().to_numpy().mean() for name in ("p.mean", "loss_ratio.mean"))
+        return float(100 * (p / estimate - 1))
+
+    found = fig2.from_series("LRED", bias, unit="%")
+    check = Check.of("mean of p over that of the estimate, less 1", found, least=-tolerance.value, most=tolerance.value)
+    return Judgement([check], "Drops are drawn with p; some ten thousand arrivals are in a window of 4 s.")
+
+
+@claim(
+    quote="it deviates from the desired drop probability if the buffer is (or tends to) overflow or empty",
+    where="Section 1",
+    tolerance=Tolerance(1, "%", "a packet in a hundred, the least that figure 2's axis shows"),
+    shown="fig10",
+)
+def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The measured loss ratio departs from the drop probability where the buffer overflows and where it runs empty."""
+
+    def excess(frame: polars.DataFrame, *, full: bool) -> float | None:
+        run = Seconds(frame)
+        gap, late = 100 * np.abs(run.lost - run.p), run.t >= SETTLED
+        high, low = run.queue >= 180, run.queue <= 20
+        there = late & (high if full else low)
+        return float(gap[there].mean() - gap[late & ~high & ~low].mean()) if there.any() else None
+
+    at = {UDP_RATE: max(exp4.points(UDP_RATE))}
+    checks = [
+        Check.of(
+            f"{label}: |loss ratio - p| in seconds in the {end} tenth of the buffer, less that between them",
+            exp4.from_series(label, partial(excess, full=full), at, unit="%"),
+            least=tolerance.value,
+        )
+        for label in exp4.labels
+        for end, full in (("last", True), ("first", False))
+    ]
+    return Judgement(
+        checks,
+        "An overflow adds drops that p did not ask for. An empty queue takes none away: what comes is dropped with p "
+        "there as anywhere.",
+    )
+
+
+@claim(
+    quote="l(40) = l(41) = l(42) = l(43) = 0.12",
+    where="Section 3, Fig. 2b",
+    tolerance=Tolerance(0.5, "%", "half of the last digit of 0.12"),
+    shown="fig2",
+)
+def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """In a steady state the estimate is the same from second to second, to two digits."""
+
+    def change(frame: polars.DataFrame, second: int) -> float:
+        estimate = frame["loss_ratio.max"].drop_nulls().to_numpy()
+        step = frame["t"][1] - frame["t"][0]
+        begin, end = (estimate[round((at + 0.5) / step)] for at in (40, second))
+        return float(100 * abs(end - begin))
+
+    checks = [
+        Check.of(
+            f"|L({second}) - L(40)|",
+            fig2.from_series("LRED", partial(change, second=second), unit="%"),
+            most=tolerance.value,
+        )
+        for second in (41, 42, 43)
+    ]
+    return Judgement(checks, "An estimate of ten thousand arrivals has a standard error of 0.3 %.")
+
+
+@claim(
+    quote="LRED is closer to a proportional controller",
+    where="Section 3",
+    tolerance=Tolerance(50, "%", "closer to: most of the variance of p is to be the queue's"),
+    shown="fig2",
+)
+def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED acts as a proportional controller: p follows the queue's distance from its target."""
+
+    def share(frame: polars.DataFrame) -> float:
+        late = frame.filter(polars.col("t") >= SETTLED).select("p.mean", "queue.mean").drop_nulls()
+        return float(100 * np.corrcoef(late["p.mean"], late["queue.mean"])[0, 1] ** 2)
+
+    found = fig2.from_series("LRED", share, unit="%")
+    return Judgement(
+        [Check.of("share of the variance of p that the queue explains, bins of 20 ms", found, least=tolerance.value)],
+        "The rest is the estimate's: it integrates the error with a lag of 2.6 s, so that the mean queue is on target.",
+    )
+
+
+@claim(
+    where="Section 3; ours",
+    tolerance=Tolerance(5, "packets", "a twentieth of the target"),
+    shown="fig5",
+)
+def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load."""
+    path = "traffic.long.count"
+    checks = [
+        Check.of(
+            f"mean queue less its target, {count} flows",
+            exp1.per_seed("queue_mean", "LRED", {path: count}) - Q0,
+            least=-tolerance.value,
+            most=tolerance.value,
+        )
+        for count in exp1.points(path)
+    ]
+    return Judgement(
+        checks,
+        "dL/dt = beta sqrt(L) (q - q0) / T with T = 2.6 s. A controller with p alone in proportion would need queues "
+        "hundreds of packets apart.",
+    )
+
+
+@claim(
+    where="Section 3, (1), (2), Fig. 1",
+    tolerance=Tolerance(0.001, "%", "rounding of the series"),
+    shown="fig1",
+)
+def measured(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The engine's estimate is that of (1) and (2), second by second."""
+    found = fig2.from_series("LRED", lambda frame: 100 * float(np.abs(np.subtract(*estimates(frame))).max()), unit="%")
+    return Judgement([Check.of("largest difference of the estimates", found, most=tolerance.value)])
+
+
+def estimates(frame: polars.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return the engine's estimate after each period, and that of (1) and (2)."""
+    counted = frame.group_by(polars.col("t").floor()).agg(polars.col("drops", "arrivals").sum()).sort("t")
+    ours = lred.law.smoothed(lred.law.loss_ratio(counted["drops"], counted["arrivals"]))
+    during = frame.group_by(polars.col("t").floor()).agg(polars.col("loss_ratio.max").median()).sort("t")
+    engine = during["loss_ratio.max"].to_numpy()
+    return engine[1:], ours[:-1]

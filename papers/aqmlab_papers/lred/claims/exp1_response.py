@@ -1,0 +1,300 @@
+"""Claims of experiment 1 (Fig. 5) and section 5.2: response times over the load and the buffer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars
+
+from aqmlab.theory import rem
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import BUFFER, COUNT, rivals
+from aqmlab_papers.lred.theory import FREQUENCY, PI_GAINS, response_bound
+from aqmlab_papers.theory import lred
+
+END = 400.0
+"""The end of PI's runs (s), which are longer than the others'."""
+_SECOND = Tolerance(1, "s", "response times are whole seconds")
+_WHERE = "Section 6.1, Experiment 1, Fig. 5"
+_MORE = Tolerance(0.1, "", "a tenth of the bound")
+_EACH = (COUNT, "{:g} flows")
+
+
+def whole(runs: Runs, label: str) -> float:
+    """Return the duration (s) of a discipline's runs, with which a queue that never settles counts."""
+    return END if label == "PI" else runs.duration
+
+
+def _response(runs: Runs) -> polars.Expr:
+    ends = polars.col("aqm").replace_strict({label: whole(runs, label) for label in runs.labels})
+    return polars.col("response_time").fill_null(ends).alias("response time")
+
+
+def _time(runs: Runs, label: str, at: At | None = None) -> PerSeed:
+    return runs.per_seed(_response(runs), label, at, unit="s")
+
+
+def _sooner(runs: Runs, one: str, others: Sequence[str], tolerance: Tolerance, **points: Any) -> list[Check]:
+    """Check that a discipline responds sooner than others."""
+    return runs.compare(_response(runs), one, others, better="lower", tolerance=tolerance, unit="s", **points)
+
+
+def _slope(runs: Runs, label: str) -> PerSeed:
+    """Return the slope of response time over loss ratio (s per unit of loss)."""
+    rows = runs.of(label).select("seed", "loss_ratio", _response(runs).alias("time"))
+    groups = {int(key[0]): group for key, group in rows.group_by("seed")}
+    return PerSeed.of(
+        {seed: float(np.polyfit(one["loss_ratio"], one["time"], 1)[0]) for seed, one in groups.items()}, "s"
+    )
+
+
+def _over_bound(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
+    """Return response time over its bound, for the loss that holds the queue at its target: LRED's."""
+    needed = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="")
+    bound = PerSeed.of({seed: response_bound(label, loss or 0.0, count) for seed, loss in needed.values.items()}, "s")
+    return _time(runs or exp1, label, {COUNT: count}) / bound
+
+
+def _mismatch(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
+    """Return the distance of response time over bound from 1."""
+    return abs(_over_bound(exp1, label, count, runs) - 1)
+
+
+def _high(runs: Runs) -> list[int]:
+    """Return the loads of 600 flows and more, the upper half."""
+    return [count for count in runs.points(COUNT) if count >= 600]
+
+
+@claim(
+    quote="the response time of LRED is generally lower than other schemes",
+    where=_WHERE,
+    tolerance=_SECOND,
+    shown="fig5",
+    comparative=True,
+)
+def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """LRED's response time is generally shorter than that of PI, PI* and REM."""
+    runs = exp1 | exp1_pistar
+    parts, beside = (
+        _sooner(runs, "LRED", others, tolerance, each=_EACH)
+        for others in (rivals(runs), [label for label in ("REM (36)",) if label in runs.labels])
+    )
+    means = ", ".join(f"{label} {_time(runs, label):.3g} s" for label in runs.labels)
+    why = (
+        f"Means over the loads: {means}. The estimate is right after a few periods of 1 s whatever the loss; an "
+        "integrator climbs to it in steps. PI*'s gain, made for each load, is tens of times PI's from 400 flows on."
+    )
+    return Judgement(parts, why, beside, need=0.8)
+
+
+@claim(
+    quote="the gaps between LRED and other schemes under a high loss ratio are pretty significant",
+    where=_WHERE,
+    tolerance=Tolerance(10, "s", "a fortieth of the figure's axis of 400 s"),
+    shown="fig5",
+)
+def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """At high loss LRED's lead is large."""
+    runs, at = exp1 | exp1_pistar, [{COUNT: count} for count in _high(exp1)]
+    parts = _sooner(runs, "LRED", rivals(runs), tolerance, at=at)
+    return Judgement(parts, "PI*'s gain is made for each load, and large where the loss is.")
+
+
+@claim(
+    quote="it is nearly independent of the packet loss ratio",
+    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
+    tolerance=Tolerance(50, "s", "a quarter of the slope of REM's bound, the smaller of the two: 200 s a unit of loss"),
+    shown="fig5",
+)
+def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED's response time is nearly independent of the loss ratio."""
+    light, *_, heavy = ({COUNT: count} for count in exp1.points(COUNT))
+    ends = [_time(exp1, "LRED", at) for at in (light, heavy)]
+    part = (ends[1] - ends[0]) / (_time(exp1, "PI", heavy) - _time(exp1, "PI", light))
+    return Judgement(
+        [
+            Check.of(
+                "slope of LRED's response time over the loss ratio, per unit",
+                _slope(exp1, "LRED"),
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+        ],
+        f"LRED takes {ends[0]} at the lightest load, where the estimate that slow start leaves is too high and falls "
+        f"slowly, and {ends[1]} at the heaviest.",
+        beside=[
+            Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1)
+        ],
+    )
+
+
+@claim(
+    quote="the response times of PI or REM increase, for both simulated and analytical results",
+    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
+    tolerance=Tolerance(50, "%", "half of the bounds' slopes: 980 s a unit of loss for PI, 200 s for REM"),
+    shown="fig5",
+)
+def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The response times of PI and REM grow with the loss ratio."""
+    slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
+    slopes["REM (36)"] = slopes["REM"]
+    parts = [
+        Check.of(
+            f"slope of {label}'s response time over that of its bound",
+            _slope(exp1, label) * (100 / slope),
+            unit="%",
+            least=tolerance.value,
+        )
+        for label, slope in slopes.items()
+    ]
+    return Judgement(parts[:2], "With the buffer full p climbs at a constant rate.", parts[2:])
+
+
+@claim(
+    quote="The lower bound of the response time",
+    where="Section 5.2, (34), (40)",
+    tolerance=Tolerance(0, "", "a bound is exact"),
+    shown="fig5",
+)
+def bounds_hold(exp1: Runs) -> Judgement:
+    """(34) and (40) are lower bounds of the response times of PI and REM, in every run."""
+    parts, beside = (
+        [
+            Check.exact(
+                f"{label}'s response time over its bound, {count} flows, the least of {len(exp1.study.seeds)} runs",
+                min(_over_bound(exp1, label, count).known, default=math.nan),
+                least=1,
+            )
+            for label in labels
+            for count in exp1.points(COUNT)
+        ]
+        for labels in (("PI", "REM (36)"), ("REM",))
+    )
+    return Judgement(
+        parts,
+        "For the loss that LRED needs. A queue below the full buffer drives PI and (36) more slowly. (40) follows from "
+        "(36); ns-2's REM is beside it.",
+        beside,
+    )
+
+
+@claim(
+    quote="mismatches ... for PI and REM are relatively small, especially with high loss ratios",
+    where=_WHERE,
+    tolerance=Tolerance(0.5, "", "relatively small: within a half, in a figure whose times differ tenfold"),
+    shown="fig5",
+)
+def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Simulated response times of PI and REM are close to their bounds, above all at high loss."""
+    high = _high(exp1)
+    low = [count for count in exp1.points(COUNT) if count not in high]
+
+    def close(label: str) -> list[Check]:
+        return [
+            Check.of(
+                f"{label}'s response time over its bound, less 1, {count} flows",
+                _over_bound(exp1, label, count) - 1,
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+            for count in exp1.points(COUNT)
+        ]
+
+    def closer(label: str) -> Check:
+        few, many = (PerSeed.average(_mismatch(exp1, label, count) for count in counts) for counts in (low, high))
+        effect = f"{label}'s response time over its bound: distance from 1, from 600 flows on minus below"
+        return Check.better(effect, many, few, "lower", _MORE)
+
+    parts, beside = (
+        [check for label in labels for check in (*close(label), closer(label))]
+        for labels in (("PI", "REM"), ("REM (36)",))
+    )
+    return Judgement(
+        parts,
+        "On top comes the last part, with a buffer no longer full, and the wait for five seconds near the target.",
+        beside,
+    )
+
+
+@claim(
+    quote="PI* however has a big mismatch between its simulated and analytical results",
+    where=_WHERE,
+    tolerance=Tolerance(0.5, "", "what counts as small for PI and REM"),
+    shown="fig5",
+)
+def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI*'s response times are far from its bound, farther than those of PI and REM from theirs."""
+    parts = []
+    for count in exp1.points(COUNT):
+        effect = f"PI*'s response time over its bound, {count} flows: distance from 1"
+        own = _mismatch(exp1, "PI*", count, exp1_pistar)
+        parts.append(Check.of(effect, own, least=tolerance.value))
+        parts += [
+            Check.better(f"{effect}, minus that of {label}", own, _mismatch(exp1, label, count), "higher", _MORE)
+            for label in ("PI", "REM")
+        ]
+    return Judgement(parts, "With a gain made for the load the queue leaves the full buffer before p is there.")
+
+
+@claim(
+    quote="it has faster response than PI using the default parameters",
+    where=_WHERE,
+    tolerance=_SECOND,
+    shown="fig5",
+)
+def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI* responds faster than PI."""
+    parts = _sooner(exp1 | exp1_pistar, "PI*", ["PI"], tolerance, each=_EACH)
+    return Judgement(parts, "At 100 flows the rule gives nearly ns-2's gains, at 400 tens of times as much.")
+
+
+@claim(
+    quote="When buffer size Q is small, the responsiveness of PI and REM becomes worse as well",
+    where="Section 5.2, (34), (40)",
+    tolerance=_SECOND,
+    shown="buffer-response",
+)
+def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A smaller buffer makes PI and REM slower."""
+    sizes = small_buffers.points(BUFFER)
+
+    def parts(*labels: str) -> list[Check]:
+        return [
+            Check.better(
+                f"response time of {label}, Q = {less:g} minus {more:g} packets",
+                _time(small_buffers, label, {BUFFER: less}),
+                _time(small_buffers, label, {BUFFER: more}),
+                "higher",
+                tolerance,
+            )
+            for label in labels
+            for less, more in pairwise(sizes)
+        ]
+
+    return Judgement(
+        parts("PI", "REM (36)"),
+        "The error that drives the climb is Q - q0, in (36) as in PI; ns-2's REM is beside it. From 150 packets on, as "
+        "120 would count as settled.",
+        parts("REM", "LRED"),
+    )
+
+
+@claim(
+    where="Section 7 leaves LRED's response time in numbers to the future",
+    tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
+    shown="fig5",
+)
+def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED's response time is no longer than its recursion predicts from a start that loses half of all packets."""
+    checks = []
+    for count in exp1.points(COUNT):
+        loss = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean
+        effect = f"response time less the prediction, {count} flows"
+        checks.append(
+            Check.of(effect, _time(exp1, "LRED", {COUNT: count}) - lred.cold_start(loss), most=tolerance.value)
+        )
+    return Judgement(checks, "Time-outs are not in the recursion: after an overload flows wait for doubled timers.")

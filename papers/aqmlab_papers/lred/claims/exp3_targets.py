@@ -1,0 +1,249 @@
+"""Claims of experiment 3 (Figs. 7 and 8): goodput, queue, deviation and loss over the target queue."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.describe.check import Better
+from aqmlab_papers.lred.measures import FOUR, TARGET, points, rivals
+
+_WHERE = "Section 6.1, Experiment 3, Fig. 7"
+_GOODPUT, _PACKETS, _DEVIATION, _LOSS = (tolerance for *_, tolerance in FOUR.values())
+_FOLLOWING = ("LRED", "PI*", "REM")
+_OFF = (polars.col("queue_mean") - polars.col(TARGET)).alias("mean queue less its target")
+
+
+def _printed(runs: Runs) -> list[dict[str, float]]:
+    """Return the paper's targets; later disciplines target the delay of 100 packets."""
+    return [{TARGET: q0} for q0 in runs.points(TARGET) if q0 % 20 == 0 and ("PI" in runs.labels or q0 == 100)]
+
+
+def _each(
+    runs: Runs,
+    name: str,
+    metric: str,
+    subject: str,
+    others: Sequence[str],
+    better: Better,
+    tolerance: Tolerance,
+    targets: Sequence[At] | None = None,
+) -> list[Check]:
+    """Compare a discipline with others at each target of figure 7, or at each of those given."""
+    return [
+        check
+        for at in (_printed(runs) if targets is None else targets)
+        for check in runs.compare(
+            metric, subject, others, better=better, tolerance=tolerance, at=at, name=f"{name}, q0 = {at[TARGET]:g},"
+        )
+    ]
+
+
+@claim(
+    quote="PI achieves higher throughput",
+    where=_WHERE,
+    tolerance=_GOODPUT,
+    shown="fig7",
+)
+def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """PI has a higher goodput than LRED, PI* and REM, whatever the target."""
+    parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
+    beside = (
+        exp3_settled.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, name="settled goodput")
+        if exp3_settled
+        else []
+    )
+    means = ", ".join(f"{label} {exp3.per_seed('goodput', label):.4g}" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means} Mbit/s. Drops come before the link and cost it nothing while it is never idle.", beside
+    )
+
+
+@claim(
+    quote="and lower loss ratio",
+    where=_WHERE,
+    tolerance=_LOSS,
+    shown="fig7",
+)
+def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """PI has a lower loss ratio than LRED, PI* and REM, whatever the target."""
+    parts = _each(exp3, "loss", "loss_ratio", "PI", _FOLLOWING, "lower", tolerance)
+    beside = (
+        exp3_settled.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, name="settled loss")
+        if exp3_settled
+        else []
+    )
+    means = ", ".join(f"{label} {exp3.per_seed('loss_ratio', label):.3g} %" for label in ("PI", *_FOLLOWING))
+    return Judgement(
+        parts, f"Means: {means}. A longer queue means longer round trips, for which fewer losses are needed.", beside
+    )
+
+
+@claim(
+    quote="its slow response leads to longer queue length than the other three schemes",
+    where="Section 6.1, Experiment 3, Figs. 7b and 8",
+    tolerance=_PACKETS,
+    shown="fig7 fig8",
+)
+def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI's slow response leaves it a longer queue than the others."""
+    return Judgement(
+        _each(exp3, "queue", "queue_mean", "PI", _FOLLOWING, "higher", tolerance),
+        "p climbs by 0.001 a second while the buffer is full: to 0.11 in more than half of the run.",
+    )
+
+
+@claim(
+    quote="LRED, PI*, and REM effectively realize the expected average queue length",
+    where=_WHERE,
+    tolerance=_PACKETS,
+    shown="fig7",
+)
+def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED, PI* and REM have the expected queue length on average."""
+    parts, beside = (
+        [
+            Check.of(
+                f"mean queue of {label} less its target, q0 = {at[TARGET]:g}",
+                exp3.per_seed(_OFF, label, at, unit="packets"),
+                least=-tolerance.value,
+                most=tolerance.value,
+            )
+            for label in labels
+            for at in _printed(exp3)
+        ]
+        for labels in (_FOLLOWING, ("REM (36)",))
+    )
+    return Judgement(
+        parts,
+        "ns-2's REM counts packets that it drops: it rests below its target by (c / alpha) l / (1 - l), 6 packets at a "
+        "loss of 0.11. (36) has the queue itself, and is above it by its slow start.",
+        beside,
+    )
+
+
+@claim(
+    quote="have almost the same packet loss ratio",
+    where=_WHERE,
+    tolerance=_LOSS,
+    shown="fig7",
+)
+def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED, PI* and REM have almost the same loss ratio."""
+    parts = [
+        check
+        for one, others in (("LRED", ("PI*", "REM")), ("PI*", ("REM",)))
+        for check in _each(exp3, "loss", "loss_ratio", one, others, "equal", tolerance)
+    ]
+    return Judgement(parts, "Loss follows from the round trip, and so from the mean queue.")
+
+
+@claim(
+    quote="LRED has a higher goodput when q0 is smaller than 60",
+    where=_WHERE,
+    tolerance=_GOODPUT,
+    shown="fig7",
+)
+def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Below a target of 60 packets LRED has a higher goodput than PI* and REM."""
+
+    def against(targets: Sequence[At], *others: str) -> list[Check]:
+        return _each(exp3, "goodput", "goodput", "LRED", others, "higher", tolerance, targets)
+
+    every = points(exp3, TARGET, below=60)
+    printed = [at for at in every if at in _printed(exp3)]
+    empty = ", ".join(
+        f"{label} {exp3.per_seed('queue_empty', label, {TARGET: 20.0}):.2g} %" for label in (*_FOLLOWING, "REM (36)")
+    )
+    return Judgement(
+        against(printed, "PI*", "REM"),
+        f"Goodput is lost where the queue runs empty, at q0 = 20 for {empty} of the time. LRED starts with an empty "
+        "queue for as long as its estimate falls, by beta sqrt(L) q0 / T: the shorter the target the longer.",
+        against([at for at in every if at not in printed], "PI*", "REM") + against(every, "REM (36)"),
+    )
+
+
+@claim(
+    quote="LRED has the smallest queue deviation",
+    where=_WHERE,
+    tolerance=_DEVIATION,
+    shown="fig7",
+    comparative=True,
+)
+def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED has the smallest queue deviation, whatever the target."""
+    parts, beside = (
+        _each(exp3, "deviation", "queue_mad", "LRED", others, "lower", tolerance)
+        for others in (rivals(exp3), [one for one in ("REM (36)",) if one in exp3.labels])
+    )
+    return Judgement(
+        parts,
+        "Noise about the target, and the approach to it. A buffer that stays full hardly deviates, which is no merit "
+        "where the mean is far from its target.",
+        beside,
+    )
+
+
+def _advantage(runs: Runs, metric: str, label: str, unit: str) -> PerSeed:
+    """Return LRED's metric less another discipline's at the same mean queue, for its targets in figure 7."""
+    scale = 1e-6 if unit == "Mbit/s" else 100.0
+    targets = [at[TARGET] for at in _printed(runs)]
+    found: dict[int, float | None] = {}
+    for seed in runs.study.seeds:
+        hero = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")
+        other = runs.of(label, {"seed": seed}).filter(polars.col(TARGET).is_in(targets))
+        queue = other["queue_mean"].to_numpy()
+        reached = (queue >= hero["queue_mean"][0]) & (queue <= hero["queue_mean"][-1])
+        at_same = np.interp(queue, hero["queue_mean"].to_numpy(), hero[metric].to_numpy())
+        gap = (at_same - other[metric].to_numpy())[reached] * scale
+        found[seed] = float(gap.mean()) if len(gap) else None
+    return PerSeed.of(found, unit)
+
+
+def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance, which: str = "") -> list[Check]:
+    """Check that LRED is better than each other discipline at the same mean queue."""
+    return [
+        Check.of(
+            f"{which}{metric.replace('_', ' ')} of {runs.hero} minus that of {label} at the same mean queue",
+            _advantage(runs, metric, label, unit),
+            least=tolerance.value if sign > 0 else -np.inf,
+            most=-tolerance.value if sign < 0 else np.inf,
+        )
+        for label in rivals(runs)
+    ]
+
+
+@claim(
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput",
+    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    tolerance=_GOODPUT,
+    shown="tradeoff fig7",
+    comparative=True,
+)
+def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """LRED trades queue length for goodput better than the others."""
+    parts = _traded(exp3, "goodput", "Mbit/s", 1, tolerance)
+    beside = _traded(exp3_settled, "goodput", "Mbit/s", 1, tolerance, "settled ") if exp3_settled else []
+    return Judgement(
+        parts,
+        "Loss follows from the mean queue, whatever holds it; with a link that is never idle goodput follows.",
+        beside,
+    )
+
+
+@claim(
+    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput "
+    "and loss ratio",
+    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    tolerance=_LOSS,
+    shown="tradeoff fig7",
+    comparative=True,
+)
+def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """LRED trades queue length for loss better than the others."""
+    parts = _traded(exp3, "loss_ratio", "%", -1, tolerance)
+    beside = _traded(exp3_settled, "loss_ratio", "%", -1, tolerance, "settled ") if exp3_settled else []
+    return Judgement(parts, "Loss follows from the round trip, and so from the mean queue, whatever holds it.", beside)

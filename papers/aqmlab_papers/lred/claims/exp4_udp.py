@@ -1,0 +1,244 @@
+"""Claims of experiment 4 (Figs. 9 and 10): unresponsive UDP flows from 50 s to 150 s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+
+import polars
+
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import FOUR, Q0, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
+
+_WHERE = "Section 6.2, Experiment 4, Fig. 9"
+_WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
+_NAMES = {
+    "goodput": "goodput",
+    "queue": "the distance of the mean queue from its target",
+    "deviation": "queue deviation",
+    "loss": "loss ratio",
+}
+_READINGS = "The formula for a flow's rate is not readable in our copy: both readings of the density are judged."
+
+
+def _readings(exp4: Runs, exp4_peak: Runs | None) -> Iterator[tuple[Runs, float, str]]:
+    """Return the runs by either reading of the density, its ratio to the share on average, and words for it."""
+    yield exp4, 1.0, ""
+    if exp4_peak:
+        yield exp4_peak, 2.0, " while on"
+
+
+def _best(measure: str) -> Claim:
+    @claim(
+        text=f"With UDP beside TCP LRED generally has {SAID[measure]} of LRED, PI, PI* and REM.",
+        name=f"udp-{measure}",
+        quote="LRED generally outperforms PI, PI*, and REM in all these performance measures",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
+        comparative=True,
+    )
+    def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
+        """Compare at every density, by both readings of it."""
+        parts = [
+            check
+            for runs, factor, words in _readings(exp4, exp4_peak)
+            for rate in runs.points(UDP_RATE)
+            for check in best(
+                runs,
+                measure,
+                rivals(runs),
+                at={UDP_RATE: rate},
+                where=f"({_WORDS[measure]}) at {factor * density(rate):g}{words}",
+            )
+        ]
+        values = ", ".join(f"{label} {exp4.per_seed(FOUR[measure][0], label):.3g}" for label in exp4.labels)
+        return Judgement(
+            parts,
+            f"{_READINGS} Means over the densities by the definition: {values}. UDP comes and goes in a second: LRED's "
+            "estimate follows in 4 s, an integrator with its response time, and a queue that is full meanwhile loses "
+            "less.",
+            need=0.8,
+        )
+
+    return judge
+
+
+BEST = [_best(measure) for measure in FOUR]
+
+
+def _densest(measure: str) -> Claim:
+    @claim(
+        text=f"LRED's lead in {_NAMES[measure]} grows with the density of UDP.",
+        name=f"udp-density-{measure}",
+        quote="especially when the UDP traffic density is high",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
+    )
+    def judge(exp4: Runs, exp4_peak: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+        """Compare LRED's lead at the highest density with that at the lowest, or with none where it is behind there."""
+        metric, better, _ = FOUR[measure]
+        sign = 1 if better == "higher" else -1
+        parts = []
+        for runs, factor, words in _readings(exp4, exp4_peak):
+            first, *_, last = runs.points(UDP_RATE)
+            for label in rivals(runs):
+                low, high = (
+                    (runs.per_seed(metric, "LRED", {UDP_RATE: rate}) - runs.per_seed(metric, label, {UDP_RATE: rate}))
+                    * sign
+                    for rate in (first, last)
+                )
+                effect = f"{measure}: lead on {label} at a density of {factor * density(last):g}{words}"
+                grown = high
+                if low.mean > 0:
+                    effect += f" minus at {factor * density(first):g}"
+                    grown = high - low
+                parts.append(Check.of(effect, grown, unit=tolerance.unit, least=tolerance.value))
+        return Judgement(
+            parts,
+            f"{_READINGS} The load's step is in proportion to the density, and so is the time in which an integrator "
+            "has the buffer full or empty.",
+        )
+
+    return judge
+
+
+DENSEST = [_densest(measure) for measure in FOUR]
+
+
+def _rem(measure: str) -> Claim:
+    @claim(
+        text=f"Beside UDP REM performs better than PI in {_NAMES[measure]}.",
+        name=f"rem-over-pi-{measure}",
+        quote="REM achieves better performance than PI in this experiment",
+        where=_WHERE,
+        tolerance=FOUR[measure][2],
+        shown="fig9",
+    )
+    def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
+        """Compare REM with PI, averaged over the densities, by both readings of them."""
+        parts = [
+            check
+            for runs, _, words in _readings(exp4, exp4_peak)
+            for check in best(runs, measure, ["PI"], subject="REM", where=f"({_WORDS[measure]}), all densities{words},")
+        ]
+        return Judgement(
+            parts, f"{_READINGS} REM's probability climbs five times as fast as PI's: 200 s and 980 s per unit."
+        )
+
+    return judge
+
+
+def _drawn(exp4: Runs) -> list[float]:
+    """Return UDP's rates at the densities of figure 10."""
+    return [rate for rate in exp4.points(UDP_RATE) if density(rate) in (0.5, 0.9)]
+
+
+REM_OVER_PI = [_rem(measure) for measure in FOUR]
+
+
+@claim(
+    quote="the buffers of PI, PI* and REM are overflowed (or empty) for a long time ... especially if r is large, "
+    "i.e., 0.9 ... On the contrary, there is only a short-term increase (or decrease)",
+    where="Section 6.2, Experiment 4, Fig. 10",
+    tolerance=Tolerance(10, "s", "a twentieth of the figure's axis"),
+    shown="fig10",
+)
+def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, the longer the more UDP there
+    is, and only for a short time with LRED.
+    """
+
+    def stuck(label: str, rate: float) -> PerSeed:
+        return exp4.from_series(label, lambda frame: Seconds(frame).stuck(begin=50), {UDP_RATE: rate}, unit="s")
+
+    effect = "seconds in the first or last tenth of the buffer from 50 s on, "
+    slow, rates = ("PI", "PI*", "REM"), _drawn(exp4)
+    parts = [
+        Check.better(
+            f"{effect}{label} minus LRED, density {density(rate):g}",
+            stuck(label, rate),
+            stuck("LRED", rate),
+            "higher",
+            tolerance,
+        )
+        for rate in rates
+        for label in slow
+    ]
+    parts += [
+        Check.better(
+            f"{effect}{label}, density {density(more):g} minus {density(less):g}",
+            stuck(label, more),
+            stuck(label, less),
+            "higher",
+            tolerance,
+        )
+        for less, more in pairwise(rates)
+        for label in slow
+    ]
+    # Two steps of the load: after either the estimate takes 4 s to forget the previous one.
+    parts += [Check.of(f"{effect}LRED, density {density(rate):g}", stuck("LRED", rate), most=8) for rate in rates]
+    return Judgement(
+        parts,
+        "Means of 1 s. With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.",
+    )
+
+
+@claim(
+    quote="LRED can still regulate the queue length to the expected value with much smaller under- or over-shoots than "
+    "PI, PI* and REM",
+    where="Section 6.2, Experiment 4, Fig. 10",
+    tolerance=Tolerance(20, "packets", "much smaller: a tenth of the figure's axis"),
+    shown="fig10",
+)
+def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """As UDP's density grows, LRED keeps its queue about the target, and over- and undershoots far less than PI, PI*
+    and REM.
+    """
+
+    def over(rate: float, label: str) -> PerSeed:
+        return exp4.from_series(label, lambda frame: Seconds(frame).overshoot(50, 70), {UDP_RATE: rate}, unit="packets")
+
+    def under(rate: float, label: str) -> PerSeed:
+        def depth(frame: polars.DataFrame) -> float:
+            return float(Q0 - Seconds(frame).during(150, 170).min())
+
+        return exp4.from_series(label, depth, {UDP_RATE: rate}, unit="packets")
+
+    def off(rate: float, label: str) -> PerSeed:
+        steps = (away(exp4, label, {UDP_RATE: rate}, begin, begin + 20) for begin in (50, 150))
+        return PerSeed.average(steps)
+
+    def compared(words: str, read: Callable[[float, str], PerSeed]) -> list[Check]:
+        return [
+            check
+            for rate in _drawn(exp4)
+            for check in lower(
+                f"{words}, density {density(rate):g}",
+                partial(read, rate),
+                ("PI", "PI*", "REM"),
+                tolerance,
+            )
+        ]
+
+    held = [
+        Check.of(
+            f"mean queue of LRED, density {density(rate):g}",
+            exp4.per_seed("queue_mean", "LRED", {UDP_RATE: rate}),
+            least=0.8 * Q0,
+            most=1.2 * Q0,
+        )
+        for rate in _drawn(exp4)
+    ]
+    return Judgement(
+        [
+            *held,
+            *compared("overshoot in the 20 s after UDP comes", over),
+            *compared("undershoot in the 20 s after it goes", under),
+        ],
+        "The highest and the lowest mean of 1 s; the buffer ends 100 packets from the target on either side. The mean "
+        "queue is held within the band in which a queue counts as settled.",
+        compared("mean |queue - q0| in the 20 s after either step", off),
+    )

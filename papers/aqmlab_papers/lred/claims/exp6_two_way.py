@@ -1,0 +1,253 @@
+"""Claims of experiment 6 (Figs. 15 and 16): two-way congestion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import polars
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.describe.check import Better
+from aqmlab_papers.lred.measures import BUFFER, Q0, Seconds, away, lower, rivals
+
+_WHERE = "Section 6.3, Experiment 6, "
+_WAYS = {"forward": "", "reverse": "bottleneck:reverse."}
+_SMALL, _LARGE = {BUFFER: 200.0}, {BUFFER: 400.0}
+_NAMED = ("LRED", "PI", "PI*", "REM")
+_AXIS = Tolerance(5, "packets", "a fortieth of Fig. 15's axis")
+_SECONDS = Tolerance(5, "s", "a twentieth of the figure's axis")
+
+
+def _peak(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSeed:
+    return runs.from_series(label, lambda frame: Seconds(frame, link).overshoot(), at, unit="packets")
+
+
+def _late(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSeed:
+    """Return the end of the first time above q0 + 20 packets (s): REM, which rests below its target, never settles."""
+
+    def end(frame: polars.DataFrame) -> float:
+        high = Seconds(frame, link).queue > 1.2 * Q0
+        first = int(np.argmax(high)) if high.any() else 0
+        return float(first + np.argmin(np.append(high[first:], False)))
+
+    return runs.from_series(label, end, at, unit="s")
+
+
+_LATE = "end of the first time above q0 + 20 packets"
+
+
+def _compared(
+    runs: Runs,
+    labels: Sequence[str],
+    others: Sequence[str],
+    words: str,
+    read: Callable[[Runs, str, dict[str, float], str], PerSeed],
+    better: Better,
+    tolerance: Tolerance,
+) -> list[Check]:
+    """Compare disciplines with others in both directions, with the larger buffer."""
+    return [
+        Check.better(
+            f"{words}, {label} minus {other}, {way}, Q = 400",
+            read(runs, label, _LARGE, link),
+            read(runs, other, _LARGE, link),
+            better,
+            tolerance,
+        )
+        for way, link in _WAYS.items()
+        for label in labels
+        for other in others
+    ]
+
+
+@claim(
+    quote="all the AQM schemes have noticeable overshoots in this case",
+    where=_WHERE + "Fig. 15",
+    tolerance=Tolerance(20, "packets", "noticeable: a tenth of the figure's axis"),
+    shown="fig15",
+)
+def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With congestion in both directions every scheme overshoots noticeably."""
+    checks = [
+        Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
+        for way, link in _WAYS.items()
+        for label in _NAMED
+    ]
+    return Judgement(checks, "All flows start within a second, at p = 0.")
+
+
+@claim(
+    quote="yet LRED controls the queue length better than others ... LRED still regulates queue length around the "
+    "expected value (100) and achieves better control effect than other schemes",
+    where=_WHERE + "Figs. 15 and 16",
+    tolerance=_AXIS,
+    shown="fig15 fig16",
+)
+def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With congestion in both directions LRED controls the queues better than PI, PI* and REM, and with a buffer of 400
+    packets it keeps them about the target.
+    """
+    parts = [
+        Check.of(
+            f"mean queue of LRED, {way}, Q = 400",
+            exp6.per_seed(f"links.{link.removesuffix('.') or 'bottleneck'}.queue_mean", "LRED", _LARGE),
+            least=0.8 * Q0,
+            most=1.2 * Q0,
+        )
+        for way, link in _WAYS.items()
+    ]
+    beside: list[Check] = []
+    for buffer in exp6.points(BUFFER):
+        for way, link in _WAYS.items():
+            read = partial(away, exp6, at={BUFFER: buffer}, begin=0, end=exp6.duration, link=link)
+            words = f"|queue - q0|, {way}, Q = {buffer:g}"
+            parts += lower(words, read, rivals(exp6), tolerance)
+            beside += lower(words, read, ["REM (36)"], tolerance)
+    return Judgement(
+        parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside
+    )
+
+
+@claim(
+    quote="The forward traffic that consists of persistent TCP flows is influenced more noticeably",
+    where=_WHERE + "Fig. 15",
+    tolerance=_SECONDS,
+    shown="fig15",
+)
+def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The forward direction, of long flows, is influenced more noticeably than the reverse one: it is at the buffer's
+    end for longer, and overshoots more.
+    """
+
+    def full(label: str, link: str) -> PerSeed:
+        return exp6.from_series(label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s")
+
+    parts = [
+        Check.better(
+            f"seconds in the last tenth of the buffer, {label}, forward minus reverse, Q = 200",
+            full(label, _WAYS["forward"]),
+            full(label, _WAYS["reverse"]),
+            "higher",
+            tolerance,
+        )
+        for label in _NAMED
+    ]
+
+    def more(words: str, read: Callable[[str, str], PerSeed]) -> list[Check]:
+        return [
+            Check.better(
+                f"{words} of {label}, forward minus reverse, Q = 200",
+                read(label, _WAYS["forward"]),
+                read(label, _WAYS["reverse"]),
+                "higher",
+                _AXIS,
+            )
+            for label in _NAMED
+        ]
+
+    parts += more("overshoot", lambda label, link: _peak(exp6, label, _SMALL, link))
+    beside = more("|queue - q0|", lambda label, link: away(exp6, label, _SMALL, 0, exp6.duration, link))
+    losses = [
+        exp6.per_seed(f"links.{link}.loss_ratio", "LRED", _SMALL) for link in ("bottleneck", "bottleneck:reverse")
+    ]
+    return Judgement(
+        parts,
+        f"With LRED the forward direction loses {losses[0]:.3g} %, the other {losses[1]:.3g} %, with 200 slow starts a "
+        "second. The more loss is needed, the later an integrator is there.",
+        beside,
+    )
+
+
+@claim(
+    quote="both PI and PI* still show slower response",
+    where=_WHERE + "Fig. 16",
+    tolerance=_SECONDS,
+    shown="fig16",
+)
+def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With a buffer of 400 packets PI and PI* respond more slowly than LRED, in both directions."""
+    return Judgement(
+        _compared(exp6, ("PI", "PI*"), ("LRED",), _LATE, _late, "higher", tolerance),
+        "All climb from p = 0, PI with 0.003 a second while 400 packets wait.",
+    )
+
+
+@claim(
+    quote="and bigger overshoot",
+    where=_WHERE + "Fig. 16",
+    tolerance=Tolerance(10, "packets", "a fortieth of the figure's axis"),
+    shown="fig16",
+)
+def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With a buffer of 400 packets PI and PI* overshoot more than LRED, in both directions."""
+    return Judgement(
+        _compared(exp6, ("PI", "PI*"), ("LRED",), "overshoot", _peak, "higher", tolerance),
+        "LRED has L = 0 until the first period ends, and overflows too.",
+    )
+
+
+@claim(
+    quote="Although REM responds more quickly",
+    where=_WHERE + "Fig. 16",
+    tolerance=_SECONDS,
+    shown="fig16",
+)
+def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With a buffer of 400 packets REM responds sooner than PI and PI*, in both directions."""
+    parts, beside = (
+        _compared(exp6, (label,), ("PI", "PI*"), _LATE, _late, "lower", tolerance) for label in ("REM", "REM (36)")
+    )
+    return Judgement(parts, "REM climbs five times as fast as PI.", beside)
+
+
+@claim(
+    quote="its queue length is often below the expected value (100)",
+    where=_WHERE + "Fig. 16",
+    tolerance=Tolerance(60, "%", "often: more than the half that any queue about its target has"),
+    shown="fig16",
+)
+def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With a buffer of 400 packets REM's queue is often below its target, in both directions."""
+
+    def below(label: str) -> list[Check]:
+        return [
+            Check.of(
+                f"seconds in which the queue of {label} is below q0, {way}",
+                exp6.from_series(label, partial(share, link=link), _LARGE, unit="%"),
+                least=tolerance.value,
+            )
+            for way, link in _WAYS.items()
+        ]
+
+    def share(frame: polars.DataFrame, link: str) -> float:
+        return float(100 * (Seconds(frame, link).during(20, 100) < Q0).mean())
+
+    return Judgement(
+        below("REM"),
+        "ns-2's REM counts the packets that it drops, and rests (c / alpha) l / (1 - l) below its target, (36) at it.",
+        [*below("REM (36)"), *below("LRED")],
+    )
+
+
+@claim(
+    quote="leading to lower goodput",
+    where=_WHERE + "Fig. 16",
+    tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
+    shown="fig16",
+)
+def two_way_rem_goodput(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With a buffer of 400 packets REM's low queue costs it goodput: it has less than LRED, in both directions."""
+    parts, beside = (
+        [
+            check
+            for kind in ("long", "back")
+            for check in exp6.compare(
+                f"classes.{kind}.goodput", label, ["LRED"], better="lower", tolerance=tolerance, at=_LARGE
+            )
+        ]
+        for label in ("REM", "REM (36)")
+    )
+    empty = exp6.per_seed("queue_empty", "REM", _LARGE)
+    return Judgement(parts, f"REM's queue is empty for {empty:.2g} % of the time, forward.", beside)

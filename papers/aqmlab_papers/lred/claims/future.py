@@ -1,0 +1,227 @@
+"""Claims on the future work that the authors list: marks, traces and noise, priorities, short flows."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+
+import numpy as np
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import ARRIVALS, COUNT, HURST, OFF_TARGET, Q0, WEIGHTS, rivals
+from aqmlab_papers.theory.short_flows import Shorts, equilibrium
+
+_DROPS, _MARKS, _PI_MARKS = "LRED", "LRED, marks", "PI, marks"
+_EQUAL = "1 : 1 : 1"
+_FLOWS = (COUNT, "{:g} flows")
+_BAND = Tolerance(20, "packets", "the band in which a queue counts as settled")
+_PACKETS = Tolerance(2, "packets", "a hundredth of the buffer")
+_MARKS_WHERE = "Section 7 leaves marks instead of drops to the future"
+_NOISE_WHERE = "Sections 6.2 and 7 leave traces and fractional Gaussian noise to the future"
+_PRIORITIES_WHERE = "Section 7 leaves priorities to the future"
+
+
+@claim(where=_MARKS_WHERE, tolerance=_BAND, shown="marks")
+def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED that marks holds its target."""
+    return Judgement(
+        [
+            Check.of(
+                f"mean queue, {count:g} flows",
+                marks.per_seed("queue_mean", _MARKS, {COUNT: count}),
+                least=Q0 - tolerance.value,
+                most=Q0 + tolerance.value,
+            )
+            for count in marks.points(COUNT)
+        ],
+        "A mark cannot bring a window below one segment: N flows send N / R segments whatever is marked.",
+    )
+
+
+@claim(
+    where=_MARKS_WHERE,
+    tolerance=Tolerance(0.1, "%", "nothing: a packet in a thousand"),
+    shown="marks",
+)
+def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED that marks loses nothing."""
+    checks = [
+        Check.of(f"loss, {count:g} flows", marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
+        for count in marks.points(COUNT)
+    ]
+    return Judgement(checks, "SYNs and segments that are sent again must not be marked: LRED drops them with its p.")
+
+
+@claim(
+    where=_MARKS_WHERE,
+    tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
+    shown="marks",
+)
+def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED has more goodput with marks than with drops."""
+    parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
+    return Judgement(parts, "The link is busy either way; what is delivered twice makes the difference.")
+
+
+@claim(
+    where=_MARKS_WHERE,
+    tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
+    shown="marks",
+)
+def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED responds as fast with marks as with drops."""
+    compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
+    return Judgement(
+        compared([_DROPS], better="not higher"),
+        "The measured ratio has marks in it, so the loop is the same until windows of one segment answer no more.",
+        compared([_PI_MARKS], better="lower"),
+    )
+
+
+@claim(
+    where=_MARKS_WHERE,
+    tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
+    shown="marks",
+)
+def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Marks make LRED no less fair to the flows."""
+    parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)
+    return Judgement(
+        parts, "A time-out costs flows of a short round trip most, which evens them out; marks take that away."
+    )
+
+
+@claim(
+    where=_NOISE_WHERE,
+    tolerance=_PACKETS,
+    shown="noise",
+    comparative=True,
+)
+def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
+    parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
+    beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
+    return Judgement(
+        parts,
+        "Sixty conferences of 10 s come and go, as a load that drifts.",
+        beside,
+    )
+
+
+@claim(
+    where=_NOISE_WHERE,
+    tolerance=_PACKETS,
+    shown="noise",
+    comparative=True,
+)
+def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Beside fractional Gaussian noise LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
+    each = (HURST, "H = {:g}")
+    return Judgement(
+        fgn.compare(OFF_TARGET, "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=each, unit="packets"),
+        "An integrator that has not arrived after 20 s is off target whatever the noise.",
+    )
+
+
+@claim(
+    where=_NOISE_WHERE,
+    tolerance=_PACKETS,
+    shown="noise",
+    comparative=True,
+)
+def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Beside fractional Gaussian noise LRED's queue deviates least."""
+    return Judgement(
+        fgn.compare("queue_mad", "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=(HURST, "H = {:g}")),
+        "beta sqrt(L) answers within a round trip, the more the more is lost. A queue at a buffer's end deviates less.",
+    )
+
+
+@claim(
+    where=_PRIORITIES_WHERE,
+    tolerance=Tolerance(10, "% of it", "a tenth"),
+    shown="priorities",
+)
+def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With weights each class of LRED loses in proportion to its own."""
+    checks = []
+    for label in priorities.labels:
+        weights = WEIGHTS[label]
+        first, *others = (
+            priorities.per_seed(f"classes.{one}.loss_ratio", label) for one in ("first", "second", "third")
+        )
+        for name, loss, weight in zip(("second", "third"), others, weights[1:], strict=True):
+            effect = f"loss of the {name} class over that of the first, weights {label}"
+            least, most = tolerance.around(weight)
+            if label != _EQUAL:
+                checks.append(Check.of(effect, loss / first, least=least, most=most))
+    return Judgement(checks, "As long as no p is clipped at 1 and the buffer has room.")
+
+
+@claim(
+    where=_PRIORITIES_WHERE,
+    tolerance=Tolerance(10, "% of it", "a tenth"),
+    shown="priorities",
+)
+def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Weights leave the loss ratio of all classes together as it is."""
+
+    def steepness(label: str) -> float:
+        arrivals, losses = (
+            priorities.per_seed(f"classes.first.{metric}", label, unit=unit).mean
+            / priorities.per_seed(f"classes.third.{metric}", label, unit=unit).mean
+            for metric, unit in (("arrivals", None), ("loss_ratio", None))
+        )
+        return -math.log(arrivals) / math.log(losses)
+
+    labels = [label for label in priorities.labels if label != _EQUAL]
+    parts = [
+        Check.better(
+            f"loss of all, weights {label} over {_EQUAL}",
+            priorities.per_seed("loss_ratio", label),
+            priorities.per_seed("loss_ratio", _EQUAL),
+            "equal",
+            tolerance,
+        )
+        for label in labels
+    ]
+    found = ", ".join(f"{steepness(label):.2g} with {label}" for label in labels)
+    beside = [
+        Check.of(
+            f"mean queue, weights {label}",
+            priorities.per_seed("queue_mean", label),
+            least=Q0 - _BAND.value,
+            most=Q0 + _BAND.value,
+        )
+        for label in labels
+    ]
+    return Judgement(
+        parts,
+        f"Where rates fall as p^-a, the loss of all rises if a < 1 and falls if a > 1. Between the first and the third "
+        f"class a is {found}: time-outs make rates fall steeply where much is lost.",
+        beside,
+    )
+
+
+@claim(
+    where="Section 7 leaves a model with short flows to the future",
+    tolerance=Tolerance(10, "% of it", "a tenth"),
+    shown="model",
+)
+def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The model of short flows finds the loss of experiment 5's load with the TCP that it models."""
+    checks = []
+    for rate in short_model.points(ARRIVALS):
+        measured = short_model.per_seed("loss_ratio", "LRED", {ARRIVALS: rate})
+        model = measured * 0 + 100 * modelled_loss(rate)
+        checks.append(
+            Check.better(f"loss of the model over the measured, {rate:g}/s", model, measured, "equal", tolerance)
+        )
+    return Judgement(checks, "No constant was tuned. SYNs that are lost and time-outs decide what a short flow sends.")
+
+
+@cache
+def modelled_loss(rate: float) -> float:
+    """Return the loss ratio of the model of short flows beside a hundred long ones."""
+    trips = np.array([30, 110, 210, 310, 410]) / 1e3 + 0.0005
+    return float(equilibrium(Shorts(lam=rate, lifetime=(1, 2)), 20, trips, 2500.0, q0=Q0).p)

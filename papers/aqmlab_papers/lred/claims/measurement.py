@@ -1,0 +1,251 @@
+"""Claims of section 6.4 (Fig. 17): the measurement's period and weight, and the gain; steps in the load."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import polars
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.lred.measures import COUNT, FOUR, JOINS, PERIOD, Q0, WEIGHT, lower, settled
+
+_QUICK = 10.0
+"""The longest time (s) that is quick: a twentieth of the run, which the paper's figures show whole."""
+_HOLD = Tolerance(5, "s", "the time for which a queue has to stay near its target")
+
+
+def _time(runs: Runs, path: str, value: float, count: float) -> PerSeed:
+    """Return LRED's response time with a period or weight (s)."""
+    return runs.per_seed("response_time", "LRED", {path: value, COUNT: count}, fill=runs.duration)
+
+
+def _spread(runs: Runs, path: str, value: float, count: float) -> PerSeed:
+    """Return the standard deviation of the estimate over its mean, in the second half of the run (%)."""
+
+    def spread(frame: polars.DataFrame) -> float:
+        late = frame.filter(polars.col("t") >= 100)["loss_ratio.mean"].drop_nulls().to_numpy()
+        return float(100 * late.std() / late.mean())
+
+    return runs.from_series("LRED", spread, {path: value, COUNT: count}, unit="%")
+
+
+def _slower(runs: Runs, path: str, usual: float, values: list[float], tolerance: Tolerance) -> list[Check]:
+    name = path.rpartition(".")[2]
+    return [
+        Check.better(
+            f"response time with a {name} of {value:g} minus of {usual:g}, {count:g} flows",
+            _time(runs, path, value, count),
+            _time(runs, path, usual, count),
+            "higher",
+            tolerance,
+        )
+        for value in values
+        for count in runs.points(COUNT)
+    ]
+
+
+@claim(
+    quote="almost independent of p0 ..., but mainly influenced by the measurement period",
+    where="Sections 5.2 and 6.4",
+    tolerance=Tolerance(1, "s", "response times are whole seconds"),
+    shown="period",
+)
+def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
+    """LRED's response time is set by its measurement period more than by the load: ten times the period adds more to it
+    than eight times the flows.
+    """
+    few, *_, many = period.points(COUNT)
+    load = _time(period, PERIOD, 1.0, many) - _time(period, PERIOD, 1.0, few)
+    load = load if load.mean > 0 else -load
+    checks = [
+        Check.of(
+            f"response time with a period of {long:g} s minus of {short:g} s, {count:g} flows, less what {few:g} and "
+            f"{many:g} flows differ by",
+            _time(period, PERIOD, long, count) - _time(period, PERIOD, short, count) - load,
+            least=tolerance.value,
+        )
+        for short, long in pairwise((0.1, 1.0, 10.0))
+        for count in (few, many)
+    ]
+    return Judgement(
+        checks,
+        f"With a period of 1 s the loads differ by {load}. One of 0.1 s measures so inaccurately that the queue is "
+        "seldom near its target for 5 s, by which a response is told.",
+    )
+
+
+@claim(
+    quote="if it is too big, the response time can be longer",
+    where="Section 6.4",
+    tolerance=_HOLD,
+    shown="period",
+)
+def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A measurement period that is too long makes LRED slow."""
+    longer = [value for value in period.points(PERIOD) if value > 1]
+    return Judgement(
+        _slower(period, PERIOD, 1.0, longer, tolerance),
+        "The window is of four periods; L = 0 until the first has ended, and slow start's losses stay in it.",
+    )
+
+
+@claim(
+    quote="if it is too small, the measurement could be inaccurate",
+    where="Section 6.4",
+    tolerance=Tolerance(50, "% of it", "inaccurate: half more error than with 1 s"),
+    shown="period",
+)
+def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A measurement period that is too short measures inaccurately."""
+    short = min(period.points(PERIOD))
+    checks = [
+        Check.better(
+            f"spread of the estimate with {short:g} s over that with 1 s, {count:g} flows",
+            _spread(period, PERIOD, short, count),
+            _spread(period, PERIOD, 1.0, count),
+            "higher",
+            tolerance,
+        )
+        for count in period.points(COUNT)
+    ]
+    return Judgement(checks, "A window of 0.4 s has a thousand arrivals, one of 4 s ten thousand.")
+
+
+@claim(
+    quote="should be set to a small value in order to capture the latest packet loss",
+    where="Section 6.4",
+    tolerance=_HOLD,
+    shown="period",
+)
+def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A large weight of the old estimate makes LRED slow."""
+    return Judgement(
+        _slower(weight, WEIGHT, 0.1, [max(weight.points(WEIGHT))], tolerance),
+        "A weight w adds w / (1 - w) periods of lag: 9 s with 0.9.",
+    )
+
+
+@claim(
+    quote="are reasonable choices in most scenarios",
+    where="Section 6.4",
+    tolerance=_HOLD,
+    shown="period",
+)
+def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner by much, or holds the
+    queue better.
+    """
+
+    def deviates(runs: Runs, path: str, value: float, count: float) -> PerSeed:
+        return runs.per_seed(FOUR["deviation"][0], "LRED", {path: value, COUNT: count})
+
+    def worse(runs: Runs, path: str, usual: float, value: float, count: float) -> Check:
+        both = (
+            Check.better(
+                f"{words} with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
+                read(runs, path, usual, count),
+                read(runs, path, value, count),
+                "not higher",
+                by,
+            )
+            for words, read, by in (
+                ("response time", _time, tolerance),
+                ("queue deviation", deviates, FOUR["deviation"][2]),
+            )
+        )
+        return max(both, key=lambda check: check.value / check.most)
+
+    return Judgement(
+        [
+            worse(runs, path, usual, value, count)
+            for runs, path, usual in ((period, PERIOD, 1.0), (weight, WEIGHT, 0.1))
+            for value in runs.points(path)
+            if value != usual
+            for count in runs.points(COUNT)
+        ],
+        "Of the two the one is judged that speaks more for the other choice. Most scenarios: two loads here, and eight "
+        "tenths of the comparisons.",
+        need=0.8,
+    )
+
+
+@claim(
+    quote="when the network is highly dynamic, LRED can quickly converge to a new stable state",
+    where="Abstract; sections 5.2 and 6.4",
+    tolerance=_HOLD,
+    shown="steps",
+)
+def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
+    """When long flows join or leave, LRED is at its new steady state quickly, and sooner than PI and REM."""
+    parts: list[Check] = []
+    beside: list[Check] = []
+    for count in steps.points(JOINS):
+        for begin, end, change in ((70, 140, "join"), (140, 200, "leave")):
+            read = partial(settled, steps, at={JOINS: count}, begin=begin, end=end)
+            words = f"response time when {count:g} flows {change}"
+            parts.append(Check.of(f"{words}, LRED", read("LRED"), most=_QUICK))
+            parts += lower(words, read, ["PI", "REM"], tolerance)
+            beside += lower(words, read, ["PI*", "REM (36)"], tolerance)
+    return Judgement(
+        parts,
+        f"Quickly is within {_QUICK:g} s, a twentieth of the run. After four periods the window has forgotten the old "
+        "load, but while the queue is empty p is only beta sqrt(L) q0 below it: when many leave it takes "
+        "several windows.",
+        beside,
+    )
+
+
+@claim(
+    quote="the packet drop probability almost equals 1 or 0",
+    where="Section 6.4, Fig. 17",
+    tolerance=Tolerance(90, "%", "nearly always: nine arrivals of ten"),
+    shown="fig17",
+)
+def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With beta = 10, p is nearly always 0 or 1."""
+
+    def share(frame: polars.DataFrame) -> float:
+        # A bin begins with the p of the arrival before: the next one has that of this arrival alone.
+        arrivals = polars.col("arrivals")
+        lone = frame.with_columns(p=polars.col("p.min").shift(-1)).filter(
+            (polars.col("t") >= 20) & (arrivals == 1) & (arrivals.shift(-1) == 0)
+        )
+        return 100 * float(lone["p"].is_in([0.0, 1.0]).mean())  # type: ignore[arg-type]
+
+    found = beta10_fine.from_series("LRED", share, unit="%")
+    return Judgement(
+        [
+            Check.of(
+                "of the arrivals alone in their 100 us, from 20 s on, those that find p = 0 or 1",
+                found,
+                least=tolerance.value,
+            )
+        ],
+        "An arrival that finds exactly q0 packets is dropped with L only, and a queue held at its end is there often.",
+    )
+
+
+@claim(
+    quote="LRED behaves like a virtual Tail-Drop with a virtual buffer size of q0 ... and the queue length stays below "
+    "100",
+    where="Section 6.4, Fig. 17",
+    tolerance=Tolerance(1, "packets", "the packet that an arrival at q0 may add"),
+    shown="fig17",
+)
+def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With beta = 10 the queue stays below its target after the start, as in a drop-tail buffer that ends there."""
+
+    def longest(frame: polars.DataFrame) -> float:
+        return float(frame.filter(polars.col("t") >= 20)["queue.max"].to_numpy().max())
+
+    alike = Tolerance(10, "% of it", "like: within a tenth")
+    found = beta10.from_series("LRED", longest, unit="packets")
+    parts = [Check.of("longest queue from 20 s on", found, most=Q0 + tolerance.value)]
+    for metric in ("queue_mean", "loss_ratio", "goodput"):
+        parts += beta10.compare(metric, "LRED", ["drop-tail"], better="equal", tolerance=alike)
+    return Judgement(
+        parts,
+        "As a drop-tail buffer of 100 packets, but that L of the arrivals at q0 are dropped, and that the buffer is "
+        "full before L is above 0.",
+    )

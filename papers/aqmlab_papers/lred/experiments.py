@@ -1,0 +1,368 @@
+"""The experiments of the LRED paper, and those on what it states without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from aqmlab.scenario import Settings
+from aqmlab_papers import Experiment
+from aqmlab_papers.describe.paper import Aqms
+from aqmlab_papers.lred.choices import NS2_35, TCP
+from aqmlab_papers.lred.measures import (
+    ARRIVALS,
+    BUFFER,
+    COUNT,
+    DENSITIES,
+    HURST,
+    JOINS,
+    LAWS,
+    PERIOD,
+    RATES,
+    ROUND_TRIPS,
+    TARGET,
+    UDP_RATE,
+    WEIGHT,
+    WEIGHTS,
+    udp_rate,
+)
+
+RIVALS: Aqms = {"PIE": "pie:target=40 ms", "CoDel": "codel:target=40 ms", "DualPI2": "dualpi2:target=40 ms"}
+"""Later disciplines, whose target is the delay of 100 packets of 0.4 ms."""
+
+REMS: Aqms = {"REM": "rem:q0=100,form=ns2", "REM (36)": "rem:q0=100"}
+"""REM as in ns-2, on which the paper's simulations ran, and by the equation that it prints."""
+
+
+def _four(count: int, trip: str) -> dict[str, str | Settings]:
+    """Return the paper's four disciplines, with PI* designed for a load."""
+    pistar = f"pistar:q0=100,design={{n={count}, rtt='{trip}'}}"
+    return {"LRED": "lred", "PI": "pi:q0=100", "PI*": pistar, "REM": REMS["REM"]}
+
+
+def _five(count: int, trip: str) -> dict[str, str | Settings]:
+    """Return the paper's four disciplines, and REM by (36)."""
+    return {**_four(count, trip), **REMS}
+
+
+def _run(
+    name: str,
+    title: str,
+    aqms: Aqms,
+    vary: Mapping[str, Sequence[object] | str] | None = None,
+    quick: Mapping[str, Sequence[object] | str] | None = None,
+    *,
+    scenario: str = "exp1",
+    settings: Settings | None = None,
+    method: str = "grid",
+    series: bool = False,
+    rivals: Aqms | None = None,
+    most_seeds: int | None = None,
+) -> Experiment:
+    """Describe an experiment with the calibrated TCP."""
+    return Experiment(
+        name=name,
+        title=title,
+        scenario=f"lred/{scenario}",
+        aqms=aqms,
+        settings={**TCP, **(settings or {})},
+        vary=vary or {},
+        quick=quick or {},
+        method=method,
+        series=series,
+        rivals=rivals or {},
+        most_seeds=most_seeds,
+    )
+
+
+def _designs(counts: Sequence[int]) -> dict[str, Sequence[object]]:
+    """Return PI*'s design for each load."""
+    trips = [f"{ROUND_TRIPS[count] * 1000:.0f} ms" for count in counts]
+    return {COUNT: counts, "aqm.design.n": counts, "aqm.design.rtt": trips}
+
+
+def _pareto(rate: float, *shapes: float) -> dict[str, Sequence[object]]:
+    """Return gaps and lifetimes of Pareto's law with the means of the Poisson arrivals, by shape."""
+    return {
+        "traffic.short.interarrival": [f"pareto({1000 / rate:g} ms, {shape})" for shape in shapes],
+        "traffic.short.lifetime": [f"pareto(1.5 s, {shape})" for shape in shapes],
+    }
+
+
+FIVE_HOSTS: Settings = {"dumbbell.hosts": 5}
+"""Where all delays are equal; else there is a host for each delay."""
+SETTLING: Settings = {"response.target": 100}
+PI_400: Settings = {"aqm": "pi:q0=100", "duration": "400 s"}
+ENDS = [100, 800]
+
+AVQS: Aqms = {
+    **{f"AVQ {alpha:g}": f"avq:form=ns2,alpha={alpha:g},initial=1" for alpha in (0.01, 0.05, 0.1, 0.15)},
+    **{f"AVQ {alpha:g} from 0.8 C": f"avq:form=ns2,alpha={alpha:g}" for alpha in (0.01, 0.15)},
+    **{f"AVQ {alpha:g}, its paper's form": f"avq:alpha={alpha:g},initial=1" for alpha in (0.01, 0.15)},
+}
+"""AVQ by alpha: ns-2's code from a virtual capacity of C; at both ends also from ns-2's 0.8 C, and by its paper."""
+
+EXP3 = _run(
+    "exp3",
+    "Experiment 3: the target queue",
+    _five(400, "450 ms"),
+    {TARGET: [10, 20, 30, 40, 60, 80, 100, 120, 140, 160]},
+    {TARGET: [20, 100]},
+    scenario="exp3",
+    rivals=RIVALS,
+)
+EXP4 = _run(
+    "exp4",
+    "Experiment 4: UDP that takes 0.1 to 0.9 of the link",
+    _four(100, "450 ms"),
+    {UDP_RATE: [udp_rate(density) for density in DENSITIES]},
+    {UDP_RATE: [udp_rate(density) for density in (0.1, 0.9)]},
+    scenario="exp4",
+    series=True,
+    rivals=RIVALS,
+)
+
+EXPERIMENTS = (
+    _run(
+        "fig2",
+        "Figure 2: LRED's estimate and drop probability, at a load that loses 12 %",
+        {"LRED": "lred"},
+        settings={COUNT: 450, "record.step": "20 ms"},
+        series=True,
+    ),
+    _run(
+        "exp1",
+        "Experiment 1: response times, 100 to 1000 flows",
+        {"LRED": "lred", "PI": PI_400, **REMS},
+        {COUNT: list(ROUND_TRIPS)},
+        {COUNT: ENDS},
+        settings=SETTLING,
+        rivals=RIVALS,
+    ),
+    _run(
+        "exp1-pistar",
+        "Experiment 1: PI*, designed for each load",
+        {"PI*": "pistar:design={n=100, rtt='450 ms'}"},
+        _designs(list(ROUND_TRIPS)),
+        _designs(ENDS),
+        settings=SETTLING,
+        method="paired",
+    ),
+    _run("p0-light", "Experiment 2, light: LRED", {"LRED": "lred"}, scenario="exp2-light", settings=FIVE_HOSTS),
+    _run(
+        "p0-heavy",
+        "Experiment 2, heavy: LRED",
+        {"LRED": "lred"},
+        scenario="exp2-heavy",
+        settings={**SETTLING, **FIVE_HOSTS},
+    ),
+    _run(
+        "exp2-light",
+        "Experiment 2, light: 80 flows of 550 ms",
+        _five(80, "550 ms"),
+        scenario="exp2-light",
+        settings=FIVE_HOSTS,
+        series=True,
+    ),
+    _run(
+        "exp2-heavy",
+        "Experiment 2, heavy: 800 flows of 70 ms",
+        {**_five(800, "100 ms"), "PI* (0.7 s)": "pistar:q0=100,design={n=800, rtt='700 ms'}"},
+        scenario="exp2-heavy",
+        settings={**SETTLING, **FIVE_HOSTS},
+        series=True,
+        rivals=RIVALS,
+    ),
+    EXP3,
+    replace(EXP3, name="exp3-time", vary={TARGET: [20, 160]}, quick={}, series=True, most_seeds=1, rivals={}),
+    replace(
+        EXP3,
+        name="exp3-settled",
+        title="Experiment 3 after PI has settled: from 300 s to 500 s",
+        aqms=_four(400, "450 ms"),
+        settings={**TCP, "duration": "500 s", "warmup": "300 s"},
+        vary={TARGET: [20, 40, 100]},
+        quick={TARGET: [20, 100]},
+        rivals={},
+    ),
+    EXP4,
+    replace(
+        EXP4,
+        name="exp4-peak",
+        title="Experiment 4 with the density of UDP while it is on, half of it on average",
+        vary={UDP_RATE: [udp_rate(density / 2) for density in (0.1, 0.5, 0.9)]},
+        quick={UDP_RATE: [udp_rate(density / 2) for density in (0.1, 0.9)]},
+        series=False,
+        rivals={},
+    ),
+    _run(
+        "exp5",
+        "Experiment 5: short flows between 100 long ones",
+        _four(100, "450 ms"),
+        {ARRIVALS: [f"{rate} /s" for rate in RATES]},
+        {ARRIVALS: ["100 /s"]},
+        scenario="exp5",
+        series=True,
+        rivals=RIVALS,
+    ),
+    _run(
+        "exp5-avq",
+        "Experiment 5: AVQ, and LRED with targets as short as AVQ's queue",
+        {"LRED q0 = 10": "lred:q0=10", "LRED q0 = 20": "lred:q0=20", **AVQS},
+        {ARRIVALS: [f"{rate} /s" for rate in (10, 30, 60, 100)]},
+        {ARRIVALS: ["60 /s"]},
+        scenario="exp5",
+    ),
+    _run(
+        "exp5-pareto",
+        "Experiment 5: arrivals and lifetimes by Pareto's law, a hundred flows a second",
+        _four(100, "450 ms"),
+        _pareto(100, 1.2, 1.5, 1.9),
+        _pareto(100, 1.5),
+        scenario="exp5",
+        settings={ARRIVALS: "auto", "traffic.short.interarrival": "pareto(10 ms, 1.5)"},
+        method="paired",
+        series=True,
+    ),
+    _run(
+        "exp6",
+        "Experiment 6: congestion both ways",
+        {label: {"aqm": spec, "reverse_aqm": spec} for label, spec in _five(200, "600 ms").items()},
+        {BUFFER: ["200 packets", "400 packets"]},
+        scenario="exp6",
+        series=True,
+    ),
+    _run(
+        "beta10",
+        "LRED with beta = 10, and a drop-tail buffer of its target",
+        {"LRED": "lred:beta=10", "drop-tail": {"aqm": "droptail", "dumbbell.buffer": "100 packets"}},
+        settings={"record.step": "20 ms"},
+        series=True,
+    ),
+    _run(
+        "beta10-fine",
+        "LRED with beta = 10, arrival by arrival",
+        {"LRED": "lred:beta=10"},
+        settings={"duration": "30 s", "record.step": "100 us"},
+        series=True,
+    ),
+    _run(
+        "laws",
+        "Laws that LRED's authors did not take, over the loads of experiment 1",
+        LAWS,
+        {COUNT: [100, 400, 700, 1000]},
+        {COUNT: ENDS},
+    ),
+    _run(
+        "related",
+        "The disciplines of section 2, over the loads of experiment 1",
+        {
+            "LRED": "lred",
+            "RED": "red",
+            "ARED": "ared",
+            "S-RED": "feng",
+            "BLUE": "blue",
+            "AVQ": "avq:form=ns2,initial=1",
+        },
+        {COUNT: [100, 400, 1000]},
+        {COUNT: ENDS},
+    ),
+    _run(
+        "buffers",
+        "Buffers of 25 to 800 packets, 100 flows",
+        {"LRED": "lred", "drop-tail": "droptail"},
+        {BUFFER: [f"{size} packets" for size in (25, 50, 100, 200, 400, 800)]},
+        {BUFFER: ["25 packets", "200 packets", "800 packets"]},
+        settings={COUNT: 100},
+    ),
+    _run(
+        "small-buffers",
+        "Response times over the buffer, 400 flows",
+        {"LRED": "lred", "PI": PI_400, **REMS},
+        {BUFFER: [f"{size} packets" for size in (150, 200, 400)]},
+        {BUFFER: ["150 packets", "400 packets"]},
+        settings=SETTLING,
+    ),
+    _run(
+        "steps",
+        "Long flows that join a hundred at 70 s and leave at 140 s",
+        _five(100, "450 ms"),
+        {JOINS: [100, 300, 700]},
+        {JOINS: [300]},
+        scenario="steps",
+        series=True,
+    ),
+    _run(
+        "period",
+        "LRED's measurement period",
+        {"LRED": "lred"},
+        {PERIOD: ["100 ms", "300 ms", "1 s", "3 s", "10 s"], COUNT: ENDS},
+        {PERIOD: ["100 ms", "1 s", "10 s"]},
+        settings=SETTLING,
+        series=True,
+    ),
+    _run(
+        "weight",
+        "LRED's measurement weight",
+        {"LRED": "lred"},
+        {WEIGHT: [0.01, 0.1, 0.5, 0.9], COUNT: ENDS},
+        {WEIGHT: [0.1, 0.9]},
+        settings=SETTLING,
+        series=True,
+    ),
+    _run(
+        "sizes",
+        "Packets of 250 and of 1000 bytes",
+        {"LRED": "lred", "LRED in bytes": "lred:bytes=true,mean_packet=625 B"},
+        scenario="sizes",
+    ),
+    _run(
+        "marks",
+        "Marks instead of drops",
+        {"LRED": "lred:ecn=false", "LRED, marks": "lred:ecn=true", "PI, marks": "pi:q0=100,ecn=true"},
+        {COUNT: [100, 200, 400, 800]},
+        {COUNT: [100, 800]},
+        scenario="ecn",
+        rivals=RIVALS,
+    ),
+    _run(
+        "fgn",
+        "Fractional Gaussian noise",
+        _four(100, "450 ms"),
+        {HURST: [0.5, 0.7, 0.9]},
+        {HURST: [0.5, 0.9]},
+        scenario="fgn",
+        rivals=RIVALS,
+    ),
+    _run(
+        "trace",
+        "A recorded trace",
+        # The recording's packets are larger; the gains are those for packets of the long flows.
+        {
+            **_four(100, "450 ms"),
+            "PI*": "pistar:q0=100,design={n=100, rtt='450 ms', packet='500 B'}",
+            "REM": "rem:q0=100,form=ns2,mean_packet=500 B",
+        },
+        scenario="trace",
+        rivals=RIVALS,
+    ),
+    _run(
+        "priorities",
+        "Priorities",
+        {label: f"lred:weights=[{', '.join(map(str, weights))}]" for label, weights in WEIGHTS.items()},
+        scenario="priorities",
+    ),
+    _run(
+        "short-model",
+        "Experiment 5 with the TCP of the model of short flows",
+        {"LRED": "lred"},
+        {ARRIVALS: [f"{rate} /s" for rate in RATES]},
+        {ARRIVALS: ["30 /s", "100 /s"]},
+        scenario="exp5",
+        settings={
+            **NS2_35,
+            "duration": "150 s",
+            "warmup": "55 s",
+        },
+    ),
+)

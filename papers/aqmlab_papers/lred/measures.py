@@ -1,0 +1,149 @@
+"""Parameters and labels of the LRED paper's experiments, and the quantities read from its series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import polars
+
+from aqmlab_papers import At, Check, PerSeed, Runs, Tolerance
+from aqmlab_papers.describe.check import Better
+
+COUNT, JOINS = "traffic.long.count", "traffic.joins.count"
+TARGET, PERIOD, WEIGHT = "aqm.q0", "aqm.period", "aqm.weight"
+BUFFER, UDP_RATE, ARRIVALS, HURST = (
+    "dumbbell.buffer",
+    "traffic.udp.rate",
+    "traffic.short.arrival_rate",
+    "traffic.noise.hurst",
+)
+ROUND_TRIPS = {n: 0.45 if n <= 500 else n / 1000 - 0.1 for n in range(100, 1001, 100)}
+"""R+ (s) for which the paper designs PI*, by the number of flows."""
+DENSITIES = (0.1, 0.3, 0.5, 0.7, 0.9)
+RATES = (10, 30, 50, 70, 100)
+"""Short flows a second."""
+Q0 = 100.0
+"""The target queue (packets)."""
+WEIGHTS = {"1 : 1 : 1": (1, 1, 1), "1 : 2 : 4": (1, 2, 4), "1 : 4 : 16": (1, 4, 16)}
+
+
+LAWS = {
+    "LRED": "lred",
+    "linear": "lred:exponent=0,beta=3.29e-4",
+    "proportional": "lred:exponent=1,beta=3.04e-3",
+    "L alone": "lred:beta=1e-9",
+    "queue alone": "lred:period=1000000 s,l_min=0.108",
+}
+"""LRED, laws with other powers of L, and either part alone; all have LRED's gain where 400 flows lose 10.8 %."""
+
+OFF_TARGET = (polars.col("queue_mean") - Q0).abs().alias("distance of the mean queue from 100 packets")
+WORSE_FORMS = ("REM (36)", "PI* (0.7 s)")
+"""Disciplines that are shown beside those that the paper compares."""
+
+
+def udp_rate(density: float) -> str:
+    """Return a UDP flow's rate while it is on, for 100 flows that are on half of the time."""
+    return f"{density * 200:g} kbit/s"
+
+
+def density(rate: float) -> float:
+    """Return the density of UDP for a flow's rate (bit/s) while it is on."""
+    return rate / 200e3
+
+
+def rivals(runs: Runs, *without: str) -> list[str]:
+    """Return the disciplines with which the paper compares LRED, or the later ones."""
+    return [label for label in runs.others if label not in {*WORSE_FORMS, *without}]
+
+
+class Seconds:
+    """Means of 1 s of a run: times, queue (packets), drop probability if it has one, and loss ratio of its arrivals."""
+
+    def __init__(self, frame: polars.DataFrame, link: str = "") -> None:
+        def column(name: str) -> polars.Expr:
+            return polars.col(f"{link}{name}").cast(polars.Float64)
+
+        found = frame.group_by(polars.col("t").floor()).agg(
+            column("queue.mean").mean().alias("queue"),
+            (column("p.mean").mean() if f"{link}p.mean" in frame.columns else polars.lit(None)).alias("p"),
+            (column("drops").sum() / column("arrivals").sum()).alias("lost"),
+        )
+        found = found.sort("t")
+        self.t, self.queue, self.p, self.lost = (found[name].to_numpy() for name in ("t", "queue", "p", "lost"))
+
+    def during(self, begin: float, end: float) -> np.ndarray:
+        """Return the queue between two times (s)."""
+        return self.queue[(self.t >= begin) & (self.t < end)]
+
+    def away(self, begin: float, end: float) -> float:
+        """Return the mean distance of the queue from its target between two times (s)."""
+        return float(np.abs(self.during(begin, end) - Q0).mean())
+
+    def settled(self, begin: float, end: float, band: float = 0.2) -> float:
+        """Return the time from ``begin`` until the queue is this near its target for 5 s, at most to ``end``."""
+        near = np.abs(self.during(begin, end) - Q0) <= band * Q0
+        runs = np.convolve(near, np.ones(5))[4:]
+        return float(np.argmax(runs == 5)) if (runs == 5).any() else end - begin
+
+    def stuck(self, buffer: float = 200.0, begin: float = 0.0, end: float = np.inf) -> float:
+        """Return the time (s) in the first or last tenth of the buffer."""
+        queue = self.during(begin, end)
+        return float(((queue >= 0.9 * buffer) | (queue <= 0.1 * buffer)).sum())
+
+    def overshoot(self, begin: float = 0.0, end: float = np.inf) -> float:
+        """Return the highest mean of 1 s above the target (packets)."""
+        return float(self.during(begin, end).max() - Q0)
+
+
+def away(runs: Runs, label: str, at: At | None, begin: float, end: float, link: str = "") -> PerSeed:
+    """Return the mean distance of the queue from its target between two times (s)."""
+    return runs.from_series(label, lambda frame: Seconds(frame, link).away(begin, end), at, unit="packets")
+
+
+def settled(runs: Runs, label: str, at: At | None, begin: float, end: float) -> PerSeed:
+    """Return the response time to a change at ``begin`` (s)."""
+    return runs.from_series(label, lambda frame: Seconds(frame).settled(begin, end), at, unit="s")
+
+
+def lower(words: str, read: Callable[[str], PerSeed], others: Iterable[str], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of LRED is lower than that of other disciplines."""
+    hero = read("LRED")
+    return [Check.better(f"{words}, LRED minus {label}", hero, read(label), "lower", tolerance) for label in others]
+
+
+def points(runs: Runs, path: str, below: float = np.inf, above: float = -np.inf) -> Sequence[At]:
+    """Return the points of a parameter below one value and from another on."""
+    return [{path: value} for value in runs.points(path) if above <= value < below]
+
+
+FOUR: Mapping[str, tuple[str | polars.Expr, Better, Tolerance]] = {
+    "goodput": ("goodput", "higher", Tolerance(0.05, "Mbit/s", "0.5 % of the link")),
+    "queue": (OFF_TARGET, "lower", Tolerance(5, "packets", "a fortieth of the figure's axis")),
+    "deviation": ("queue_mad", "lower", Tolerance(2, "packets", "a fortieth of an axis to 80 packets")),
+    "loss": ("loss_ratio", "lower", Tolerance(0.5, "%", "a fortieth of an axis to 20 %")),
+}
+"""The four measures of figures 9, 11 and 13: the metric, its better direction, and the least difference that counts."""
+
+SAID = {
+    "goodput": "the highest goodput",
+    "queue": "the mean queue nearest to its target",
+    "deviation": "the smallest queue deviation",
+    "loss": "the lowest loss ratio",
+}
+
+
+def best(
+    runs: Runs,
+    measure: str,
+    others: Sequence[str],
+    *,
+    at: At | None = None,
+    where: str | None = None,
+    subject: str = "LRED",
+) -> list[Check]:
+    """Check that a discipline is better than others in one of the four measures, over all points or at one."""
+    metric, better, tolerance = FOUR[measure]
+    unit = "packets" if measure == "queue" else None
+    name = None if where is None else f"{measure} {where}"
+    return runs.compare(metric, subject, others, better=better, tolerance=tolerance, at=at, unit=unit, name=name)

@@ -1,0 +1,1 @@
+"""The paper on RAQM. `aqmlab_papers` describes the files."""

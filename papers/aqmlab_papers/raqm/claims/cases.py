@@ -1,0 +1,315 @@
+"""Claims on the queue over time in cases 1 to 4 (Figs. 4, 5, 6 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+
+from aqmlab_papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.raqm import measures
+from aqmlab_papers.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
+
+FIFTH = Tolerance(measures.BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
+SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
+MUCH = Tolerance(20, "s", "'much': a tenth of the run, the axis of Figs. 4 to 6")
+STEADY = Tolerance(1, "packets", "the unit of a queue; a hundredth of the buffer, the width of a line in Figs. 4 to 6")
+
+
+def read(runs: Runs, label: str, where: At, part: str, start: float = 0.0) -> PerSeed:
+    """Return a part of the overshoot (s, or packets)."""
+    return runs.from_series(label, overshoot(part, start), where, unit="packets" if part == "height" else "s")
+
+
+def seconds(runs: Runs, reader: Read, label: str, where: At) -> PerSeed:
+    """Return a time that is read from the series (s)."""
+    return runs.from_series(label, reader, where, unit="s")
+
+
+def lower(runs: Runs, effect: str, values: Callable[[str, At], PerSeed], tolerance: Tolerance) -> list[Check]:
+    """Check that a quantity of RAQM is lower than that of each other discipline, at each number of flows."""
+    return [
+        Check.better(
+            f"{effect}, {load}, {runs.hero} minus {other}",
+            values(runs.hero, where),
+            values(other, where),
+            "lower",
+            tolerance,
+        )
+        for load, where in loads(runs)
+        for other in runs.others
+    ]
+
+
+def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the mean queue with the target in both halves of the last 100 s: a passing queue is not held."""
+    checks, beside = [], []
+    for load, where in loads(runs):
+        halves = [
+            runs.from_series(runs.hero, measures.mean_of("queue.mean", start, start + 50), where, unit="packets")
+            for start in (100, 150)
+        ]
+        off = PerSeed.most(abs(half - Q0) for half in halves)
+        plain = abs(taildrop.per_seed("queue_mean", TAIL, where) - Q0)
+        checks.append(Check.of(f"distance of the mean queue from q0, {load}", off, most=tolerance.value))
+        beside.append(Check.of(f"the same with tail drop, {load}", plain, least=tolerance.value))
+    return Judgement(
+        checks,
+        "(3) rests where the arrivals, lost ones included, have the link's rate, whatever the queue: the target is no "
+        "set-point of it. Each distance is the greater of 100 to 150 s and 150 to 200 s. Where tail drop has the "
+        "target's queue as well, having it is no regulation.",
+        beside,
+    )
+
+
+def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the times to the target; a queue that never settles counts as the whole run."""
+    checks = runs.compare(
+        "response_time", runs.hero, better="lower", tolerance=tolerance, each=EACH, fill=runs.duration
+    )
+    return Judgement(checks, "Where p_k rests off the target the queue never settles; table `readings` has the times.")
+
+
+def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the first overshoots; the time above the band in all is beside."""
+    return Judgement(
+        lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance),
+        "Until p_k counts the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by "
+        "4 eps times that a second: fast where many flows lose much, slowly where few lose little.",
+        lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance),
+    )
+
+
+def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the distance from the target over time; the deviation from the queue's own mean is beside."""
+    name = "root mean square distance from q0"
+    return Judgement(
+        runs.compare(distance(), runs.hero, better="lower", tolerance=tolerance, each=EACH, unit="packets", name=name),
+        "The paper's stability is that of a queue at its expected value. About its own mean a queue that is next to "
+        "empty has little room to vary.",
+        runs.compare("queue_std", runs.hero, better="lower", tolerance=tolerance, each=EACH),
+    )
+
+
+def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Compare the times after which the queue stays near its own last mean, wherever that is."""
+    return Judgement(
+        lower(runs, "time to rest", partial(seconds, runs, measures.comes_to_rest), tolerance),
+        "ln p_k grows with the losses until p_k is 1: fast with many flows, wherever the queue then is. A queue that "
+        "stays at the full buffer is at rest from the start.",
+    )
+
+
+PANELS = [f"{case}{suffix}" for suffix in ("", "-taildrop") for case in CASES]
+
+
+def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> list[Check]:
+    """Check that a metric is higher with tail drop than with each discipline, in the panels of figures 4 to 6."""
+    return [
+        check
+        for case in CASES
+        for check in (evidence[case] | evidence[f"{case}-taildrop"]).compare(
+            metric, TAIL, better="higher", tolerance=tolerance, each=(FLOWS, f"{case}, {{:g}} flows")
+        )
+    ]
+
+
+@claim(
+    where="Section 1",
+    quote="This passive behavior results in long queuing delay",
+    tolerance=Tolerance(0.4, "ms", "a packet of the link, the unit of a queue"),
+    runs=PANELS,
+    shown="readings",
+)
+def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Tail drop has a long queueing delay, longer than with RAQM, PI or REM."""
+    checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
+    return Judgement(checks, "Only overflows hold the flows back.")
+
+
+@claim(
+    where="Section 1",
+    quote="is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
+    tolerance=Tolerance(1, "%", "of the flows: a hundredth of what flows in step would be"),
+    runs=PANELS,
+)
+def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
+    """Tail drop's losses are often correlated: more flows lose in the same event than with RAQM, PI or REM."""
+    checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
+    return Judgement(
+        checks,
+        "A full buffer takes the packets of all flows that come in the same round trip. Flows that have to lose every "
+        "few packets lose in most round trips, whatever drops them.",
+        need=0.5,
+    )
+
+
+ABSTRACT = "better stability and faster response as it can quickly regulate the queue length to the expected value"
+
+
+def _of_case(
+    number: int, name: str, held: str, fast: str, short: str, steady: str, speed: Tolerance = MUCH
+) -> list[Claim]:
+    """List the claims of a case, by the clauses that they quote, and by how much its response is to be faster."""
+    case, place = f"case{number}", f"Section 3.{number}, Fig. {number + 3}"
+    own, regulating = [case], [case, f"{case}-taildrop"]
+    return [
+        claim(
+            text=f"In case {name} RAQM{text}.",
+            name=f"{case}-{kind}",
+            where=f"Abstract; {place}" if quote == ABSTRACT else place,
+            quote=quote,
+            tolerance=size,
+            runs=regulating if kind == "regulation" else own,
+            shown=f"fig{number + 3} {beside}",
+            comparative=kind in ("response", "stability"),
+        )(judge)
+        for kind, text, quote, size, beside, judge in (
+            ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
+            ("response", " brings the queue to q0 faster than PI and REM", fast, speed, "readings", faster),
+            ("overshoot", "'s overshoot is much shorter than PI's and REM's", short, MUCH, "start", shorter),
+            ("stability", "'s queue is steadier about q0 than PI's and REM's", steady, STEADY, "", steadier),
+            ("rest", "'s queue comes to rest, wherever, sooner than PI's and REM's", "", SETTLED, "", sooner),
+        )
+    ]
+
+
+CASE_1 = _of_case(
+    1,
+    "1 (short round trips)",
+    "RAQM can quickly and effectively regulate the queue length around the expected value q0",
+    "However, PI and REM cause slow response",
+    "effectively regulated around q0 with much shorter overshoot",
+    ABSTRACT,
+    SETTLED,
+)
+
+
+@claim(
+    where="Section 3.1, Fig. 4",
+    quote="slow response and big overshoot, especially when the number of TCP flows is large",
+    tolerance=SETTLED,
+    shown="fig4",
+)
+def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI and REM respond slowly and overshoot, above all with 400 flows."""
+    few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
+    checks, beside = [], []
+    for other in case1.others:
+        slow = [case1.per_seed("response_time", other, where, fill=case1.duration) for where in (many, few)]
+        long = [read(case1, other, where, "first") for where in (many, few)]
+        checks += [
+            Check.better(f"{effect} of {other}, 400 flows minus 40", one, two, "higher", tolerance)
+            for effect, (one, two) in (("response time", slow), ("length of the first overshoot", long))
+        ]
+        high, low = (read(case1, other, where, "height") for where in (many, few))
+        effect = f"height of the overshoot of {other}, 400 flows minus 40"
+        beside.append(Check.better(effect, high, low, "higher", STEADY))
+    return Judgement(
+        checks,
+        "Their p climbs by a fixed step for each packet above the target and period; more flows need more p. The "
+        "buffer bounds an overshoot's height, which is beside, but not its length.",
+        beside,
+    )
+
+
+CASE_2 = _of_case(
+    2,
+    "2 (long round trips)",
+    ABSTRACT,
+    "still obtains … much faster response than PI and REM",
+    "",
+    "RAQM still obtains better stability … than PI and REM",
+)
+
+
+@claim(
+    where="Section 3.2, Fig. 5a",
+    quote="REM is nearly out of control in this case when the number of TCP flows is equal to 40",
+    tolerance=Tolerance(100 / 12**0.5, "packets", "the deviation of a queue that is uniformly anywhere in the buffer"),
+    shown="fig5 rem-forms",
+)
+def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With long round trips and 40 flows REM, and REM alone, is nearly out of control."""
+    few, anywhere = at(case2.points(FLOWS)[0]), tolerance.value
+    checks = [
+        Check.of(
+            f"standard deviation of {label}'s queue, 40 flows",
+            case2.per_seed("queue_std", label, few),
+            least=least,
+            most=most,
+        )
+        for label, least, most in (("REM", anywhere, inf), ("RAQM", 0.0, anywhere), ("PI", 0.0, anywhere))
+    ]
+    return Judgement(
+        checks,
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets: who has more is out of control. "
+        "REM's price counts every packet that arrives, late by a round trip; what RAQM's queue is here claim `idle` "
+        "says.",
+        case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=STEADY, at=few),
+    )
+
+
+CASE_3 = _of_case(
+    3,
+    "3 (diverse round trips)",
+    "it is capable to quickly regulate the queue length around q0",
+    "RAQM still achieves … much faster response than PI and REM",
+    "regulate the queue length around q0 with much shorter overshoot",
+    "RAQM still achieves better stability … than PI and REM",
+)
+
+
+@claim(
+    where="Abstract",
+    quote="can quickly regulate the queue length to the expected value with small overshoot",
+    tolerance=Tolerance(25, "packets", "half of the room above the target; the full buffer, as tail drop's, is 50"),
+    shown="fig4 fig5 fig6 fig8",
+)
+def small_overshoot(case1: Runs, case2: Runs, case3: Runs, case4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RAQM's overshoot is small in all four cases."""
+    hybrid = [(f"case4, {load}", case4, where) for load, where in loads(case4)]
+    checks = [
+        Check.of(f"height of RAQM's overshoot, {name}", read(runs, runs.hero, where, "height"), most=tolerance.value)
+        for name, runs, where in (*panels(case1, case2, case3), *hybrid)
+    ]
+    return Judgement(
+        checks, "p_k starts at .0002 and needs the overflows to grow: the first overshoot fills the buffer."
+    )
+
+
+CASE_4_STABILITY = claim(
+    text="With short flows and UDP RAQM's queue is steadier about q0 than PI's and REM's.",
+    name="case4-stability",
+    where="Section 3.4, Fig. 8",
+    quote="RAQM still obtains better stability … under hybrid traffics",
+    tolerance=STEADY,
+    runs="case4",
+    shown="fig8",
+    comparative=True,
+)(steadier)
+
+
+@claim(
+    where="Section 3.4, Fig. 8",
+    quote="faster response than PI and REM under hybrid traffics",
+    tolerance=SETTLED,
+    shown="fig8",
+    comparative=True,
+)
+def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With short flows and UDP RAQM responds faster than PI and REM."""
+    settled, away, high = (
+        lower(case4, effect, partial(seconds, case4, reader), tolerance)
+        for effect, reader in (
+            ("response time after 50 s", measures.settles(50.0, 150.0)),
+            ("time off the target from 50 to 150 s", measures.off_target(50.0, 150.0)),
+            ("first overshoot after 50 s", overshoot("first", 50.0)),
+        )
+    )
+    return Judgement(
+        settled,
+        "The response time is that of the other cases, counted from 50 s on, and 100 s if the queue does not settle by "
+        "150 s. A queue far below the target has no overshoot when load arrives, and is not at the target either.",
+        [*away, *high],
+    )

@@ -1,0 +1,193 @@
+"""Claims on the law in packets: the queue-independent mode, its gain and its period (section 2), and its start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
+from aqmlab_papers.raqm.theory import FOLLOWED, followed
+
+if TYPE_CHECKING:
+    import polars
+
+DIGITS = "a hundredth of the link, the precision of the paper's only rate, .96"
+CLOSE = Tolerance(1, "% of it", DIGITS)
+STEP = Tolerance(0.01, "", DIGITS)
+SOON = Tolerance(5, "s", "five periods of measurement")
+
+
+def near_r0(runs: Runs, where: At | None, about: str, gamma: float = 1.0) -> Check:
+    """Check that the rate of arrivals is the expected one."""
+    return Check.near(f"rate of arrivals over C, {about}", runs.per_seed(input_rate(), runs.hero, where), gamma, CLOSE)
+
+
+@claim(
+    where="Sections 1 and 2.1",
+    quote="so as to make the input rate close to the expected value r0",
+    tolerance=CLOSE,
+    shown="rate-mode",
+)
+def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs) -> Judgement:
+    """In the queue-independent mode the rate of arrivals is held at r0."""
+    every = panels(case1_rate, case2_rate, case3_rate)
+    spread = ", ".join(f"{runs.from_series(runs.hero, spread_of_rate, where):.2g}" for _, runs, where in every)
+    return Judgement(
+        [near_r0(runs, where, name) for name, runs, where in every],
+        "The law integrates the error of the rate and rests where it is 0. From second to second the rate has a "
+        f"standard deviation of, in the same order, {spread} of r0.",
+    )
+
+
+@claim(
+    where="Section 2.1",
+    quote="r0 can be set as the link capacity C or gamma C",
+    tolerance=CLOSE,
+)
+def part_of_capacity(gamma: Runs) -> Judgement:
+    """r0 may be set to a part of the link's capacity; the rate is then held there."""
+    parts = gamma.points("aqm.gamma")
+    checks = [near_r0(gamma, {"aqm.gamma": part}, f"gamma = {part:g}", part) for part in parts]
+    return Judgement(checks, "The same law with another constant; the link idles for the rest, and for the losses.")
+
+
+@claim(
+    where="Section 2.1",
+    quote="if alpha is too large, p_k will oscillate. On the contrary, p_k will adapt slowly if alpha is too small",
+    tolerance=SOON,
+    shown="static",
+)
+def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
+    """If alpha is too large p_k oscillates, if it is too small p_k adapts slowly."""
+    gains = static.points("aqm.m")
+    middle, small, big = {"aqm.m": 2}, {"aqm.m": gains[0]}, {"aqm.m": gains[-1]}
+    late, soon = (reached(static, "static", where) for where in (small, middle))
+    wide, narrow = (static.from_series("static", spread_of_p, where) for where in (big, middle))
+    checks = [
+        # A law that only passes on the noise of the rate makes as many times more of it as alpha is greater.
+        Check.of(
+            f"deviation of ln p_k, alpha r0 = {gains[-1]:g} over 2: more than in proportion to alpha",
+            wide / narrow,
+            least=gains[-1] / 2,
+        ),
+        Check.better(
+            f"time of p_k half way to its rest, alpha r0 = {gains[0]:g} minus 2", late, soon, "higher", tolerance
+        ),
+    ]
+    return Judgement(checks, f"ln p_k moves by alpha (r - r0) a period. 2: {soon}, deviation {narrow:.2g}.")
+
+
+@claim(
+    where="Section 2.4",
+    quote="needs to be conservatively set using a small value, which will cause slow convergence and response",
+    tolerance=SOON,
+    shown="static",
+)
+def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A static alpha, which must be small, makes convergence and response slow."""
+    checks = []
+    for m in [one for one in static.points("aqm.m") if one < 4]:
+        slow, fast = (reached(static, label, {"aqm.m": m}) for label in ("static", "adaptive"))
+        checks.append(
+            Check.better(f"time half way, static alpha r0 = {m:g} minus adaptive", slow, fast, "higher", tolerance)
+        )
+    return Judgement(
+        checks, "The bound is 4 / r0 at least, and is that near r0, where the adaptive alpha is eps times as much."
+    )
+
+
+def reached(runs: Runs, label: str, where: At) -> PerSeed:
+    """Return the time of p_k half way to the rest of the adaptive alpha, the run's if it does not get there (s)."""
+    ends = mean_of("p_1.mean", runs.duration - 50, runs.duration)
+    half = PerSeed.average(runs.from_series("adaptive", ends, {"aqm.m": m}) for m in runs.points("aqm.m")).mean / 2
+
+    def read(frame: polars.DataFrame) -> float:
+        there = frame["p_1.mean"].to_numpy() >= half
+        return float(frame["t"][int(np.argmax(there))]) if there.any() else runs.duration
+
+    return runs.from_series(label, read, where, unit="s")
+
+
+@claim(
+    where="Section 2.4",
+    quote="if and only if it is a bit smaller than alpha^, so as to keep stability and fast convergence simultaneously",
+    tolerance=SOON,
+    shown="convergence start",
+)
+def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judgement:
+    """alpha a little below alpha^ keeps stability and fast convergence at once."""
+    from aqmlab_papers.theory.raqm import smoothed
+
+    near, half = {"aqm.eps": 0.9}, {"aqm.eps": 0.5}
+    checks = []
+    for load, runs in (("40 flows", gain), ("400 flows, by the rate alone", gain_rate)):
+        soon, late = (runs.from_series(runs.hero, half_way, where, unit="s") for where in (near, half))
+        wide, narrow = (runs.from_series(runs.hero, spread_of_rate, where) for where in (near, half))
+        checks += [
+            Check.better(
+                f"time of p_k half way to its rest, eps = .9 minus .5, {load}", soon, late, "lower", tolerance
+            ),
+            Check.better(f"deviation of r / r0 at rest, eps = .9 minus .5, {load}", wide, narrow, "not higher", STEP),
+        ]
+    periods = {eps: smoothed.steps_to_settle(eps=eps) for eps in (0.5, 0.95)}
+    return Judgement(
+        checks,
+        "At the start the buffer, not p_k, makes the losses, and p_k grows in proportion to the gain. Near r0 a period "
+        f"leaves |1 - 2 eps| of a distance in the paper's model: {periods[0.5]} periods with eps = .5, {periods[0.95]} "
+        "with .95.",
+    )
+
+
+@claim(
+    where="Section 2.4",
+    quote="The period T can be set as several RTTs to track the variation of input rate",
+    tolerance=STEP,
+    shown="periods",
+)
+def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A period of several round trips tracks the rate, no worse than one below a round trip."""
+    short = min(period.points("aqm.period"))
+    spread = {
+        T: period.from_series(period.hero, spread_of_rate, {"aqm.period": T}) for T in period.points("aqm.period")
+    }
+    checks = [
+        Check.better(
+            f"deviation of r / r0, T = {T:g} s minus {short:g} s", spread[T], spread[short], "not higher", tolerance
+        )
+        for T in (1.0, 2.0)
+    ]
+    beside = [near_r0(period, {"aqm.period": T}, f"T = {T:g} s") for T in spread]
+    widths = ", ".join(f"{one:.2g} ({T:g} s)" for T, one in spread.items())
+    return Judgement(
+        checks,
+        f"Round trips are .03 to .41 s without the queue. From second to second r / r0 deviates by {widths}. The paper "
+        "announces a verification, and its simulations have one T.",
+        beside,
+    )
+
+
+# --- ours ------------------------------------------------------------------------------------------------------------
+
+
+@claim(
+    where="Fig. 1",
+    shown="fig1",
+)
+def procedures(case1: Runs) -> Judgement:
+    """The engine follows the paper's procedures: p_k of a run is that of Figure 1 for the run's arrivals."""
+
+    def worst(frame: polars.DataFrame) -> float:
+        _, ours, theirs = followed(frame)
+        return float(np.max(np.abs(theirs / ours - 1)))
+
+    checks = [
+        Check.of(f"greatest difference of p_k, of itself, {load}", case1.from_series("RAQM", worst, where), most=1e-6)
+        for load, where in loads(case1)
+    ]
+    return Judgement(
+        checks,
+        f"Lines 1 to 5 of the pseudocode, with the alpha of (3) in the exponent, from {FOLLOWED:g} s on. With 400 "
+        "flows p_k is then at its bound of 1.",
+    )

@@ -1,0 +1,149 @@
+"""Claims on the distinction of short and long flows: section III."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.describe.check import Better
+from aqmlab_papers.redtail.measures import HERO, LONG, LOSS, PAYLOAD, RATE, TABLE_3, TABLE_4, TENTH, Rows, T, of
+from aqmlab_papers.redtail.measures import N as AFTER
+from aqmlab_papers.theory import redtail
+
+THINK = 50.0
+"""The mean time between the sessions of a client (s)."""
+SMALLEST, SHAPE = 2300.0, 1.3
+"""Minimum (bytes) and shape of the Pareto distribution of file sizes."""
+FTPS = 10
+"""Long pairs that are no false alarms."""
+REQUEST_ACKS = 2
+"""Packets of a connection to the reader in addition to its file: the ACKs of the SYN and of the request."""
+
+
+def taken_for_long(n: int, silence: float) -> float:
+    """Compute the fraction of web connections with a packet that the pair's count classifies as long.
+
+    The first ``n`` packets of a pair are short; after ``silence`` (s) a pair is new. A client that returns earlier
+    finds the pair's counter unchanged, and the packets of several files add up. Retransmissions are not counted.
+    """
+    longer = redtail.longer_than(np.maximum(PAYLOAD * np.arange(n + 1), SMALLEST))
+    file = np.zeros(n + 1)
+    file[REQUEST_ACKS + 1 :] = -np.diff(longer)[: n - REQUEST_ACKS]
+    again = -np.expm1(-silence / THINK)
+    within, weight, share = file, 1 - again, 0.0
+    while weight > 1e-12:
+        share += weight * (1 - float(within.sum()))
+        weight *= again
+        within = np.convolve(within, file)[: n + 1]
+    return share
+
+
+def printed_room(table: Rows) -> float:
+    """Return the share of web packets in the long queue according to the printed delays (%).
+
+    At this share the web's delay is the weighted mean of CBR's in the short queue and FTP's in the long one.
+    """
+    ftp, web, cbr = (table[name][1] for name in ("FTP", "WEB", "CBR"))
+    return 100 * (web - cbr) / (ftp - cbr)
+
+
+@claim(
+    quote="The probability of false alarm is less than 0.02 in our scenario",
+    where="Section III",
+    tolerance=Tolerance(0, "%", "'less than' is a bound"),
+    shown="alarms",
+)
+def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Fewer than 2 % of the web's connections are taken for long ones."""
+    points, most = n.points(AFTER), 2.0 + tolerance.value
+    laws = {after: [100 * one for one in (taken_for_long(after, 10.0), falsely(after, 10.0))] for after in points}
+    every = ", ".join(f"{of_all:.2g}" for of_all, _ in laws.values())
+    return Judgement(
+        [
+            Check.of(f"pairs that turn long, of the connections, N = {after}", counted_long(n, after), most=most)
+            for after in points
+        ],
+        "The count has pairs that turn long for a file of more than N packets, which is no false alarm, and lacks the "
+        f"files that such a pair fetches within T. By the law of the sizes {every} % of the connections have a packet "
+        "in the long queue. Beside: those of them whose own file is not that long.",
+        [
+            Check.exact(f"false alarms by the law, N = {after}", false, unit="%", most=most)
+            for after, (_, false) in laws.items()
+        ],
+    )
+
+
+def falsely(n: int, silence: float) -> float:
+    """Compute the part of `taken_for_long` whose own file has no more than ``n`` packets."""
+    return taken_for_long(n, silence) - float(redtail.longer_than(max(PAYLOAD * (n - REQUEST_ACKS), SMALLEST)))
+
+
+def counted_long(runs: Runs, after: int) -> PerSeed:
+    """Return the pairs of the web that turn long, as a share of the web's connections (%)."""
+    at = {AFTER: after}
+    turned = runs.from_series(HERO, lambda frame: float(frame["turned.max"].max()) - FTPS, at)  # type: ignore[arg-type]
+    return (100 * turned / runs.per_seed(of("WEB", "started"), HERO, at)).called("connections", "%")
+
+
+@claim(
+    quote="there is no harm if the short-life connection packets are misdirected to the RED queue after time T",
+    where="Section III",
+    tolerance=TENTH,
+    shown="over-t",
+)
+def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Packets of short connections that come to the long queue harm neither the web nor FTP, being few."""
+    points = silence.points(T)
+
+    def against_least(name: str, metric: str, better: Better) -> list[Check]:
+        values = {one: silence.per_seed(metric, HERO, {T: one}) for one in points}
+        return [
+            Check.better(
+                f"{name}, T = {one:g} s over T = {points[0]:g} s", values[one], values[points[0]], better, tolerance
+            )
+            for one in points[1:]
+        ]
+
+    shares = ", ".join(f"{web_in_long(silence, {T: one}).mean:.1f}" for one in points)
+    return Judgement(
+        against_least("time of a web file", of("WEB", "completion_time_mean"), "not higher")
+        + against_least("throughput of FTP", of("FTP", RATE), "not lower"),
+        "A long T lets the packets of several files of a reader add up to N, and the later ones go to the long queue: "
+        f"{shares} % of the web's packets do, by T. A file's time has its losses in it; the loss by itself, which "
+        "hangs on a few bursts, is beside.",
+        against_least("loss of web", of("WEB", LOSS), "not higher"),
+    )
+
+
+def web_in_long(runs: Runs, at: At) -> PerSeed:
+    """Return the web's packets that come to the long queue, as a share of all of them (%)."""
+    import polars
+
+    share = (polars.col(LONG + "arrivals") - polars.col(of("FTP", "arrivals"))) / polars.col(of("WEB", "arrivals"))
+    return runs.per_seed(100 * share, HERO, at, unit="%")
+
+
+@claim(
+    where="ours",
+    tolerance=Tolerance(0, "%", "the share that the delays of Table III allow"),
+    shown="table3 over-n",
+)
+def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A good part of the web's packets go through the queue of long flows if N is 64, more than the printed delays
+    allow.
+    """
+    room = [printed_room(table) for table in (TABLE_3[HERO], TABLE_4)]
+    first, *more = [
+        Check.of(
+            f"packets of web that come to the long queue, N = {after}",
+            web_in_long(n, {AFTER: after}),
+            least=room[0] + tolerance.value,
+        )
+        for after in n.points(AFTER)
+    ]
+    return Judgement(
+        [first],
+        f"If web differs from CBR by these packets alone, the printed delays have room for {room[0]:.0f} % of them in "
+        f"Table III and for {room[1]:.0f} % in Table IV. Beside: larger N.",
+        more,
+    )

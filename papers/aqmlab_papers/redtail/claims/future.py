@@ -1,0 +1,265 @@
+"""Claims on the future work that the authors list: bandwidth by a prediction of the web's demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.describe.check import Better
+from aqmlab_papers.redtail.measures import (
+    DELAY,
+    INTERVALS,
+    LONG_MEAN,
+    LOSS,
+    MAX_TH1,
+    PREDICTION,
+    RATE,
+    RULE,
+    SHORT_DELAY,
+    STEP,
+    TENTH,
+    around,
+    between,
+    bound,
+    forecast_rates,
+    of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEADY = 110.0
+"""Start of the judgement of predictions (s), which excludes the beginning of the web."""
+_WHERE = "Section VII leaves allocation by prediction to the future"
+_EACH = (MAX_TH1, "max_th1 = {:g} B")
+
+
+def hurst(counts: NDArray[np.float64], step: float) -> float:
+    """Estimate the Hurst parameter H: the variance of means over 0.2 to 25 s falls as the power 2 H - 2 of the time."""
+    times, variances = [], []
+    for group in np.unique(np.rint(np.geomspace(0.2, 25, 12) / step).astype(int)):
+        whole = len(counts) // group * group
+        times.append(group * step)
+        variances.append(counts[:whole].reshape(-1, group).mean(axis=1).var())
+    return 1 + float(np.polyfit(np.log(times), np.log(variances), 1)[0]) / 2
+
+
+@claim(
+    quote="web traffic is strongly correlated and has a long range dependency property",
+    where="Section VII",
+    tolerance=Tolerance(
+        0.1,
+        "",
+        "independent counts have 0.5, and the estimate from 200 s is accurate to about a tenth; strong is a "
+        "correlation of 0.5 or more, as usual",
+    ),
+    shown="forecast",
+)
+def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Web traffic is strongly correlated from one interval to the next, and has long-range dependence."""
+
+    def arrivals(label: str, column: str, read: Callable[[NDArray[np.float64]], float]) -> PerSeed:
+        return forecast.from_series(label, lambda frame: read(between(frame, _STEADY)[column].to_numpy().astype(float)))
+
+    def dependence(whose: str, column: str) -> Check:
+        found = arrivals(forecast.labels[0], column, lambda counts: hurst(counts, STEP))
+        return Check.of(f"Hurst parameter of {whose} arrivals, from 0.2 to 25 s", found, least=0.5 + tolerance.value)
+
+    correlations = [
+        Check.of(
+            f"correlation of the web's arrivals with those before, intervals of {label}",
+            arrivals(label, "web.arrivals", partial(serial_correlation, group=round(interval / STEP))),
+            least=0.5,
+        )
+        for label, interval in INTERVALS.items()
+    ]
+    return Judgement(
+        [dependence("the web's", "web.arrivals"), *correlations],
+        "Files of infinite variance make it. Beside is the short queue, which sees the first packets of each only.",
+        [dependence("the short queue's", "lane.short.arrivals")],
+    )
+
+
+def serial_correlation(counts: NDArray[np.float64], group: int) -> float:
+    """Return the correlation of the counts of an interval of ``group`` bins with those of the one before."""
+    sums = counts[: len(counts) // group * group].reshape(-1, group).sum(axis=1)
+    return float(np.corrcoef(sums[:-1], sums[1:])[0, 1])
+
+
+def foreseen(came: NDArray[np.float64]) -> float:
+    """Return the squared error that a regression on the last interval saves (%), compared with the mean.
+
+    Both are of the first half of the intervals, and tested on the second.
+    """
+    half = len(came) // 2
+    slope, level = np.polyfit(came[: half - 1], came[1:half], 1)
+    errors = [came[half:] - guess for guess in (slope * came[half - 1 : -1] + level, came[:half].mean())]
+    return 100 * (1 - float((errors[0] ** 2).mean() / (errors[1] ** 2).mean()))
+
+
+@claim(
+    quote="the future bandwidth demand of the web traffic is predictable",
+    where="Section VII",
+    tolerance=Tolerance(10, "%", "a twentieth of the error: less no allocation notices"),
+    shown="forecast",
+)
+def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
+    """What the web wants can be predicted from its recent past."""
+
+    def saved(label: str, read: Callable[[NDArray[np.float64], NDArray[np.float64]], float]) -> PerSeed:
+        rates = {seed: forecast_rates(forecast, label, seed, _STEADY) for seed in forecast.study.seeds}
+        return PerSeed.of({seed: read(*pair) for seed, pair in rates.items()}, "%")
+
+    def by_holt(predicted: NDArray[np.float64], came: NDArray[np.float64]) -> float:
+        return 100 * (1 - float(((predicted - came)[1:] ** 2).mean()) / float(came[1:].var()))
+
+    checks, beside = (
+        [
+            Check.of(
+                f"squared error that {name} saves to the mean, intervals of {label}",
+                saved(label, read),
+                least=tolerance.value,
+            )
+            for label in forecast.labels
+        ]
+        for name, read in (
+            ("a regression on the last interval", lambda _, came: foreseen(came)),
+            ("Holt's smoothing", by_holt),
+        )
+    )
+    return Judgement(
+        checks,
+        "The paper names no predictor; the regression, from the first half of the run, is the simplest that uses the "
+        "correlation. What one interval tells of the next is that a file takes several round trips. Beside is the "
+        "predictor of `prediction`, whose trend takes a burst for a rise.",
+        beside,
+    )
+
+
+@claim(
+    where=_WHERE,
+    tolerance=TENTH,
+    shown="prediction",
+)
+def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Allocation by prediction shortens the delay of short flows."""
+    checks, beside = (
+        prediction.compare(metric, PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH)
+        for metric in (SHORT_DELAY, of("WEB", DELAY))
+    )
+    waits = ", ".join(
+        f"{prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: 30e3}).mean:.0f}" for label in prediction.labels
+    )
+    return Judgement(
+        checks,
+        f"With the paper's max_th1 of 30 kB the short queue waits {waits} ms by its length, with a prediction, with a "
+        "mean of 10 s in its place, and if it is always served first: what is predicted is served without a queue "
+        "that would have to ask for it.",
+        beside,
+    )
+
+
+@claim(
+    where=_WHERE,
+    tolerance=Tolerance(50, "%", "the effect is the prediction's if a mean has at most half of it"),
+    shown="prediction",
+)
+def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """It is the prediction that helps: a mere mean of the last 10 s helps less, by half or more."""
+    checks = []
+    for size in prediction.points(MAX_TH1):
+        rule, ours, averaged = (
+            prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: size}) for label in (RULE, PREDICTION, LONG_MEAN)
+        )
+        share = 100 * (1 + (rule - averaged).excess(rule - ours, tolerance.value / 100 - 1))
+        checks.append(
+            Check.of(
+                f"share of the reduction that the long mean has as well, max_th1 = {size / 1e3:g} kB",
+                share,
+                unit="%",
+                most=tolerance.value,
+            )
+        )
+    return Judgement(
+        checks,
+        "Both serve the mean rate without a queue that would have to ask for it. A burst is in the queue, and in C1 "
+        "by its length, before any interval of 100 ms has counted it.",
+    )
+
+
+@claim(
+    where=_WHERE,
+    tolerance=Tolerance(20, "% of it", "'is'; far below is less than half"),
+    shown="prediction",
+)
+def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The short queue's delay is max_th1 / C by the present rule, and far below with a prediction."""
+    checks = []
+    for size in prediction.points(MAX_TH1):
+        rule, ours = (
+            prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: size}) / bound(size) for label in (RULE, PREDICTION)
+        )
+        place = f"short queue's delay over max_th1 / C = {bound(size):.0f} ms"
+        checks += [
+            around(f"{place}, {RULE}", rule.called("", ""), 1, tolerance),
+            Check.of(f"{place}, {PREDICTION}", ours, unit="", most=0.5),
+        ]
+    return Judgement(
+        checks,
+        "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A "
+        "packet also waits for the one in transmission, 2.7 ms, and what a burst brings beyond C1max by either rule.",
+    )
+
+
+@claim(
+    where=_WHERE,
+    tolerance=TENTH,
+    shown="prediction",
+)
+def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Allocation by prediction delivers web files sooner."""
+    checks = prediction.compare(
+        of("WEB", "completion_time_mean"), PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH
+    )
+    return Judgement(checks, "A small file is a handful of round trips, and each has the short queue in it once.")
+
+
+@claim(
+    where=_WHERE,
+    tolerance=Tolerance(5, "% of it", "little: half of what is a difference elsewhere"),
+    shown="prediction",
+)
+def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Long flows pay little for it."""
+    costs: tuple[tuple[str, Better], ...] = ((DELAY, "not higher"), (RATE, "not lower"))
+    checks = [
+        one
+        for metric, better in costs
+        for one in prediction.compare(
+            of("FTP", metric), PREDICTION, [RULE], better=better, tolerance=tolerance, each=_EACH
+        )
+    ]
+    return Judgement(
+        checks,
+        "Whatever comes in the short queue is sent sooner or later, and takes as much from the long flows by either "
+        "rule.",
+    )
+
+
+@claim(
+    where=_WHERE,
+    tolerance=Tolerance(0.2, "%", "less than 4.2 and 4.5 % differ by, losses of the web that section IV calls similar"),
+    shown="prediction",
+)
+def prediction_loss(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Allocation by prediction loses no more of the web."""
+    checks = prediction.compare(
+        of("WEB", LOSS), PREDICTION, [RULE], better="not higher", tolerance=tolerance, each=_EACH
+    )
+    return Judgement(
+        checks, "The short queue loses only what the shared buffer has no room for; the rest is drops of long files."
+    )

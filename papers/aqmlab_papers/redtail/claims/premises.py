@@ -1,0 +1,148 @@
+"""Claims on which the paper builds: what drops do to flows, in sections I, II and VI-A."""
+
+from __future__ import annotations
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
+
+
+@claim(
+    quote="all connections sense packet loss and slow down the transfer rate simultaneously",
+    where="Section I",
+    tolerance=Tolerance(10, "%", "'all', but for one flow of ten"),
+    shown="synchronisation",
+)
+def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A full drop-tail buffer makes the flows back off together."""
+    checks = [
+        Check.of(
+            f"flows that a loss event hits, drop-tail, {count:g} flows",
+            ftp_alone.per_seed("loss_synchronisation", TAIL, {COUNT: count}),
+            least=100 - tolerance.value,
+        )
+        for count in ftp_alone.points(COUNT)
+    ]
+    return Judgement(
+        checks,
+        "A loss event is a round trip with a full queue, 500 ms: a full buffer drops until the flows notice.",
+        ftp_alone.compare(
+            "loss_synchronisation",
+            TAIL,
+            [f"{ARED}, max_p 0.1"],
+            better="higher",
+            tolerance=tolerance,
+            each=(COUNT, "{:g} flows"),
+        ),
+    )
+
+
+@claim(
+    quote="the performance of RED is very sensitive to parameter settings",
+    where="Section I (cited)",
+    tolerance=Tolerance(2, "", "very: the queue, and with it the delay, at least doubles from one setting to another"),
+    shown="synchronisation",
+)
+def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED's queue depends strongly on its setting."""
+
+    def ratio(name: str, count: int) -> Check:
+        queues = [
+            ftp_alone.per_seed("queue_mean", label, {COUNT: count})
+            for label in ftp_alone.labels
+            if label.startswith(name + ",")
+        ]
+        effect = f"greatest mean queue of {name} over its least, max_p of 0.02 to 0.5, {count} flows"
+        return Check.of(effect, PerSeed.most(queues) / PerSeed.least(queues), least=tolerance.value)
+
+    counts = ftp_alone.points(COUNT)
+    return Judgement(
+        [ratio("RED", count) for count in counts],
+        "A fixed max_p fixes the queue at which the flows' loss is what they need; Adaptive RED, beside, moves it.",
+        [ratio(ARED, count) for count in counts],
+    )
+
+
+@claim(
+    quote="A TCP connection with a higher flow rate has a better chance to get packets dropped and reduce its rate "
+    "more rapidly",
+    where="Section I",
+    tolerance=Tolerance(50, "% of it", "the faster flows are more than twice as fast"),
+    shown="mixed",
+)
+def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A faster flow has more packets dropped, and more often cause to reduce its rate."""
+    import polars
+
+    def drops(name: str) -> PerSeed:
+        return mixed.per_seed(
+            polars.col(of(name, "arrivals")) * polars.col(of(name, LOSS)), FIXED, unit="packets", name="drops"
+        )
+
+    def losses(name: str) -> PerSeed:
+        runs = mixed.distribution("loss_runs", FIXED, name)
+        return PerSeed.of({seed: sum(one) for seed, one in zip(drops(name).values, runs, strict=True)}, "events")
+
+    checks = [
+        Check.better(f"{text} flows of 16 ms over those of 240 ms, Adaptive RED", *pair, "higher", tolerance)
+        for text, pair in (
+            ("drops of", (drops("near"), drops("far"))),
+            ("losses, of one packet or several in a row, of", (losses("near"), losses("far"))),
+        )
+    ]
+    return Judgement(
+        checks,
+        f"{drops('near'):.0f} and {drops('far'):.0f} packets: RED drops a share that is the same for all, so a faster "
+        "flow is hit, and halves its window, more often.",
+    )
+
+
+@claim(
+    quote="Dropping web packets in this phase is not an effective way to control the traffic rate",
+    where="Sections I and II",
+    tolerance=Tolerance(10, "%", "FTP's rate halves by its square-root law"),
+    shown="random-loss",
+)
+def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Drops in slow start do not relieve the link: losses hardly slow the web down."""
+
+    def change(owner: str) -> PerSeed:
+        light, heavy = (
+            random_loss.per_seed(of(owner, RATE), random_loss.labels[0], {"dumbbell.loss": loss})
+            for loss in (0.01, 0.04)
+        )
+        return (100 * (heavy / light - 1)).called("change", "%")
+
+    return Judgement(
+        [Check.of("throughput of web with 4 % of losses over that with 1 %", change("WEB"), least=-tolerance.value)],
+        "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers "
+        "only come back a little later. FTP, which the sentence does not concern, is beside.",
+        [Check.of("throughput of FTP with 4 % of losses over that with 1 %", change("FTP"), most=-tolerance.value)],
+    )
+
+
+@claim(
+    where="Beyond section VI-A, which names them and runs CBR",
+    tolerance=TENTH,
+    shown="voice",
+    comparative=True,
+)
+def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Voice and video have less jitter in the short queue."""
+    beside = [
+        Check.better(
+            f"deviation of the delay of {owner} over that with {other}",
+            deviation(voice, owner, HERO),
+            deviation(voice, owner, other),
+            "lower",
+            tolerance,
+        )
+        for owner in ("voice", "video")
+        for other in voice.others
+    ]
+    checks = by_owner(voice, "jitter", "jitter", (HERO, voice.others), "lower", tolerance, owners=("voice", "video"))
+    return Judgement(
+        checks,
+        "From packet to packet the delay varies more than in one queue, since the link turns from one queue to the "
+        "other; over seconds it follows the bursts, which get no more than C1max of the link.",
+        beside,
+    )

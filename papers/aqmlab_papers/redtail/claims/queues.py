@@ -1,0 +1,274 @@
+"""Claims on the queues and drop probabilities beside web traffic: sections II to IV (Figs. 1 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.redtail.measures import (
+    ALL_TRAFFIC,
+    ARED,
+    BAND,
+    C1_MAX,
+    FLOWS_ALONE,
+    FULL,
+    HERO,
+    LONG,
+    PROPAGATION,
+    Q2,
+    TENTH,
+    P,
+    Q,
+    between,
+    mean_over,
+    of,
+    share_in,
+    spread_over,
+    swing,
+    versus,
+)
+from aqmlab_papers.redtail.measures import N as AFTER
+
+if TYPE_CHECKING:
+    import polars
+
+IN_REGION = Tolerance(
+    5, "%", "a queue is in its region if it is there for 95 % of the time (bins of 0.25 s), and leaves it if it is not"
+)
+DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of its own shows as a change")
+
+
+@claim(
+    quote="the Adaptive RED works well with those FTP connections before the web traffic comes in",
+    where="Section II, Fig. 1",
+    tolerance=IN_REGION,
+    shown="fig1",
+)
+def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With long flows alone Adaptive RED keeps its queue in the desired region."""
+    share = time.from_series(ARED, share_in(Q, BAND, *FLOWS_ALONE), unit="%")
+    deviation = swing(time, Q, ARED, FLOWS_ALONE)
+    return Judgement(
+        [Check.of("time in the region before web traffic comes", share, least=100 - tolerance.value)],
+        f"Ten flows in congestion avoidance keep near the middle, by {deviation:.1f} packets (standard deviation).",
+    )
+
+
+@claim(
+    quote="the queue length of Adaptive RED deviates dramatically from the desired region",
+    where="Section II, Fig. 1",
+    tolerance=Tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time"),
+    shown="fig1",
+)
+def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """When web and CBR traffic come, its queue deviates dramatically from the region."""
+    outside = 100 - time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
+    return Judgement(
+        [Check.of("time outside the region after web traffic came", outside, unit="%", least=tolerance.value)],
+        "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
+        "in the region all the same.",
+    )
+
+
+@claim(
+    quote="This over-reaction causes a great queue length variation and poor performance in packet delay and loss",
+    where="Section II, Fig. 1",
+    tolerance=DOUBLED,
+    shown="fig1",
+)
+def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Its queue then varies a lot more, and FTP's packets wait longer and are lost more often."""
+    swings, delays, losses = (
+        [time.from_series(ARED, read(*period)) for period in (FLOWS_ALONE, ALL_TRAFFIC)]
+        for read in (partial(spread_over, Q), partial(mean_over, "ftp.delay", scale=1e3), share_lost)
+    )
+    then = "after web traffic came"
+    return Judgement(
+        [
+            Check.of(f"standard deviation of the queue {then} / before", swings[1] / swings[0], least=tolerance.value),
+            versus(f"delay of FTP {then} over that before", reversed(delays), "higher", TENTH),
+            versus(f"loss of FTP {then} over that before", reversed(losses), "higher", TENTH),
+        ],
+        f"The deviation goes from {swings[0]:.2g} to {swings[1]:.2g} packets, FTP's delay from {delays[0]:.0f} to "
+        f"{delays[1]:.0f} ms and its loss from {losses[0]:.2g} to {losses[1]:.2g} %: Adaptive RED holds the mean queue "
+        "at the price of drops.",
+    )
+
+
+def share_lost(start: float, end: float) -> Callable[[polars.DataFrame], float]:
+    """Create a reading of the share (%) of FTP's packets that is dropped between two times (s)."""
+
+    def reading(frame: polars.DataFrame) -> float:
+        found = between(frame, start, end)
+        return 100 * float(found["ftp.drops"].sum()) / float(found["ftp.arrivals"].sum())
+
+    return reading
+
+
+def pace(start: float, end: float) -> Callable[[polars.DataFrame], float]:
+    """Create a reading of how much p moves, up or down, in a second between two times (s)."""
+
+    def reading(frame: polars.DataFrame) -> float:
+        found = between(frame, start, end)
+        step = float(found["t"][1] - found["t"][0])
+        return float(found[P].diff().abs().mean()) / step  # type: ignore[arg-type]
+
+    return reading
+
+
+@claim(
+    quote="makes the Adaptive RED increase/decrease its dropping probability rapidly",
+    where="Section II",
+    tolerance=DOUBLED,
+    shown="fig1",
+)
+def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Adaptive RED then raises and lowers its drop probability rapidly."""
+    before, after = (time.from_series(ARED, pace(*period)) for period in (FLOWS_ALONE, ALL_TRAFFIC))
+    return Judgement(
+        [Check.of("movement of p in a second after web traffic came / before", after / before, least=tolerance.value)],
+        f"From {before:.2g} to {after:.2g}: p follows the averaged queue, which the bursts move.",
+    )
+
+
+@claim(
+    quote="This scheme prevents the over-reaction behavior of RED",
+    where="Section IV",
+    tolerance=Tolerance(50, "% of it", "an over-reaction is a movement that is doubled; prevented, it is halved"),
+    shown="fig4",
+)
+def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED+Tail prevents this: the long queue's drop probability moves far less than Adaptive RED's."""
+    ared = time.from_series(ARED, pace(*ALL_TRAFFIC))
+    checks = [
+        versus(
+            f"movement of p in a second, RED+Tail over Adaptive RED, N = {after}",
+            (n.from_series(HERO, pace(*ALL_TRAFFIC), {AFTER: after}), ared),
+            "lower",
+            tolerance,
+        )
+        for after in n.points(AFTER)
+    ]
+    return Judgement(
+        checks,
+        "The bursts take the rate from the long queue in place of adding to it, and the fewer web files it has, the "
+        "less its drop probability moves.",
+    )
+
+
+@claim(
+    quote="the virtual queue length q2 is quite stable and stays in the desired region even after",
+    where="Section IV, Fig. 4",
+    tolerance=IN_REGION,
+    shown="fig4",
+)
+def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED+Tail's long queue stays in the region beside web traffic."""
+    shares = {
+        after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%")
+        for after in n.points(AFTER)
+    }
+    return Judgement(
+        [
+            Check.of(f"time that the long queue is in the region, N = {after}", share, least=100 - tolerance.value)
+            for after, share in shares.items()
+        ],
+        "Its rate is what short flows leave. With a small N the rest of every larger web file comes to it as a burst.",
+    )
+
+
+@claim(
+    quote="the Adaptive RED queue has a small length variation",
+    where="Abstract, Sections I and IV, Figs. 1 and 4",
+    tolerance=Tolerance(1, "packets", "what a figure with an axis of 160 packets resolves"),
+    shown="fig4 fig1 over-n",
+)
+def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
+    """It varies less than Adaptive RED's queue."""
+    ared = web.per_seed("queue_std", ARED)
+    checks = [
+        Check.better(
+            f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}",
+            n.per_seed(LONG + "queue_std", HERO, {AFTER: after}),
+            ared,
+            "lower",
+            tolerance,
+        )
+        for after in n.points(AFTER)
+    ]
+    return Judgement(
+        checks, f"Adaptive RED's swings by {ared}. The larger N, the less of the web's files reaches the long queue."
+    )
+
+
+@claim(
+    quote="make FTP senders reduce flow rates automatically without shrinking their congestion window sizes",
+    where="Section III",
+    tolerance=Tolerance(
+        10, "%", "the least printed difference that the text speaks of is 12 %; a window halved in a fifth of the flows"
+    ),
+    shown="fig8",
+)
+def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A small rate slows FTP without shrinking its windows."""
+    import polars
+
+    sent, windows = (
+        time.from_series(HERO, while_squeezed(value), unit="%") for value in (polars.col("ftp.arrivals"), outstanding())
+    )
+    then = "in the half seconds that leave FTP the least of the link, from the mean"
+    return Judgement(
+        [
+            Check.of(f"packets that FTP sends {then}", sent, most=-tolerance.value),
+            Check.of(f"packets that FTP has outstanding {then}", windows, least=-tolerance.value),
+        ],
+        "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
+    )
+
+
+def outstanding() -> polars.Expr:
+    """Return FTP's packets in the queue, by Little's law, and on the wire; the long queue has the web's too."""
+    import polars
+
+    return (polars.col("ftp.delay") + PROPAGATION) * polars.col("ftp.throughput") / (8 * FULL)
+
+
+def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
+    """Create a reading of the change (%) of a value from its mean, where the short queue has its greatest rate."""
+
+    def reading(frame: polars.DataFrame) -> float:
+        import polars
+
+        halves = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor())
+        found = halves.agg(value.mean().alias("value"), polars.col("c1.mean").mean().alias("c1"))
+        least = found.filter(polars.col("c1") >= 0.95 * polars.col("c1").max())
+        return 100 * (float(least["value"].mean()) / float(found["value"].mean()) - 1)  # type: ignore[arg-type]
+
+    return reading
+
+
+@claim(
+    quote="C1max preserves the minimum available bandwidth … to prevent FTP connections from timeout",
+    where="Section III",
+    tolerance=TENTH,
+    shown="over-c1max",
+)
+def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
+    """C1max below C spares FTP time-outs."""
+    whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})
+    checks = [
+        Check.better(
+            f"time-outs of FTP over those with C1max = C, C1max = {most:g} C",
+            c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: most}),
+            whole,
+            "lower",
+            tolerance,
+        )
+        for most in c1max.points(C1_MAX)
+        if most < 1
+    ]
+    return Judgement(
+        checks, f"With C1max = C they have {whole}: bursts are short, and the retransmission timer is long."
+    )

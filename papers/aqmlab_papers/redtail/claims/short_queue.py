@@ -1,0 +1,272 @@
+"""Claims on the queue of short flows over max_th1: section VI-A (Fig. 16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.redtail.measures import (
+    BAND,
+    DELAY,
+    DYNAMIC,
+    HERO,
+    LONG,
+    LOSS,
+    MAX_TH1,
+    RATE,
+    SHORT,
+    TENTH,
+    around,
+    bound,
+    deviation,
+    of,
+    over_bound,
+    versus,
+)
+
+if TYPE_CHECKING:
+    import polars
+
+CHOSEN_MAX_TH1 = 30e3
+"""max_th1 in Table II (bytes)."""
+_UNSTATED = "The paper does not print C1max: both the calibrated one and C, which its analysis has, are judged."
+
+
+def web_in_short() -> polars.Expr:
+    """Return the mean delay of WEB's packets in the short queue (ms): of all there but CBR's.
+
+    Packets of files that have turned long wait in the other queue.
+    """
+    import polars
+
+    def waits(owner: str) -> tuple[polars.Expr, polars.Expr]:
+        sent = polars.col(owner + "arrivals") * (1 - polars.col(owner + LOSS))
+        return sent, sent * polars.col(owner + DELAY)
+
+    (every, all_wait), (cbr, cbr_waits) = waits(SHORT), waits(of("CBR", ""))
+    return 1e3 * (all_wait - cbr_waits) / (every - cbr)
+
+
+def _traffic() -> dict[str, str | polars.Expr]:
+    """Return the delays at the short queue, by whose they are."""
+    return {"CBR": of("CBR", DELAY), "WEB": web_in_short(), "the short queue": SHORT + DELAY}
+
+
+def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
+    """Return the runs that may be those of Fig. 16, by the words for their C1max."""
+    return {"": maxth1, ", C1max = C": equation_1}
+
+
+@claim(
+    quote="maxth1/C is a lower bound of the average queuing delay at the drop-tail queue",
+    where="Section VI-A",
+    tolerance=Tolerance(0, "", "a bound"),
+    shown="fig16",
+)
+def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """By eq. (1) max_th1/C is a lower bound of the mean delay."""
+    checks = [
+        Check.of(
+            f"delay of {name} / (max_th1/C), the least over max_th1",
+            PerSeed.least(over_bound(equation_1, metric, HERO)),
+            least=1 - tolerance.value,
+        )
+        for name, metric in _traffic().items()
+    ]
+    return Judgement(
+        checks, "A queue of any length below max_th1 takes max_th1/C to empty at C q1/max_th1, and a longer one more."
+    )
+
+
+@claim(
+    quote="The simple lower bound … is seen to provide a good approximation",
+    where="Section VI-A, Fig. 16",
+    tolerance=Tolerance(25, "% of it", "Table III has 36 % for CBR, which the text calls larger than expected"),
+    shown="fig16",
+)
+def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """It is a good approximation of CBR's and web's delay."""
+
+    def near(runs: Runs, where: str) -> list[Check]:
+        return [
+            around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB{where}", ratio, 1, tolerance)
+            for name in ("CBR", "WEB")
+            for size, ratio in zip(runs.points(MAX_TH1), over_bound(runs, _traffic()[name], HERO), strict=True)
+        ]
+
+    return Judgement(
+        [*near(maxth1, ""), *near(equation_1, ", C1min = 0, C1max = C")],
+        "The paper does not print C1max. What a burst brings beyond it waits, however small max_th1 is; with C1min = 0 "
+        "and C1max = C, as in eq. (1), only what is beyond max_th1 does. WEB's are its packets in the short queue, as "
+        "in the figure.",
+    )
+
+
+@claim(
+    quote="almost a constant even when maxth1 is decreasing",
+    where="Section VI-A, Fig. 16",
+    tolerance=Tolerance(15, "%", "half of what the text calls a longer delay, 184 ms after 143"),
+    shown="fig16",
+)
+def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The delay of FTP hardly depends on max_th1."""
+    checks, found = [], []
+    for where, runs in _figure_16(maxth1, equation_1).items():
+        delays = [runs.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size}) for size in runs.points(MAX_TH1)]
+        spread = 100 * ((PerSeed.most(delays) - PerSeed.least(delays)) / PerSeed.average(delays))
+        effect = f"delay of FTP, greatest minus least over its mean{where}"
+        checks.append(Check.of(effect, spread, unit="%", most=tolerance.value))
+        found.append(f"from {min(one.mean for one in delays):.0f} to {max(one.mean for one in delays):.0f} ms{where}")
+    return Judgement(checks, f"{_UNSTATED} It is {'; '.join(found)}.")
+
+
+@claim(
+    quote="the mean delay at the Adaptive RED queue is around q2/C2",
+    where="Section VI-A",
+    tolerance=TENTH,
+    shown="fig16",
+)
+def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """It is about the middle of the region over the long queue's rate."""
+    middle = sum(BAND) / 2
+    checks = []
+    for where, runs in _figure_16(maxth1, equation_1).items():
+        for size in runs.points(MAX_TH1):
+            delay = runs.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size})
+            rate = runs.per_seed(LONG + RATE, HERO, {MAX_TH1: size}, unit="kB/s")
+            checks.append(
+                Check.better(
+                    f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB{where}",
+                    delay,
+                    (1e3 * middle / rate).called("", "ms"),
+                    "equal",
+                    tolerance,
+                )
+            )
+    return Judgement(checks, f"{_UNSTATED} Little's law, with a queue that Adaptive RED keeps near its middle.")
+
+
+@claim(
+    quote="the drop-tail queue has a very small delay variance",
+    where="Section VI-A, Fig. 16",
+    tolerance=Tolerance(50, "% of it", "very small: a deviation of less than half of FTP's"),
+    shown="fig16",
+)
+def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Delay varies very little in the short queue: of CBR's packets, and of all."""
+
+    def tail(runs: Runs, owner: str, at: At) -> PerSeed:
+        high, middle = (runs.per_seed(f"{owner}queue_delay_{part}", HERO, at) for part in ("p95", "p50"))
+        return high - middle
+
+    checks = []
+    for where, runs in _figure_16(maxth1, equation_1).items():
+        for size in runs.points(MAX_TH1):
+            at, place = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB{where}"
+            checks += [
+                versus(f"{effect} over FTP's, {place}", pair, "lower", tolerance)
+                for effect, pair in (
+                    (
+                        "deviation of the delay of CBR",
+                        (deviation(runs, owner, HERO, at) for owner in ("CBR", "FTP")),
+                    ),
+                    (
+                        "95th percentile less median of the delay in the short queue",
+                        (tail(runs, owner, at) for owner in (SHORT, of("FTP", ""))),
+                    ),
+                )
+            ]
+    return Judgement(
+        checks,
+        f"{_UNSTATED} The longer the short queue, the faster it is served, but only up to C1max: beyond it the delay "
+        "grows with the burst. CBR's deviation is that of packets at equal distances; of all packets, of which bursts "
+        "have most, percentiles are recorded.",
+    )
+
+
+@claim(
+    quote="the delay variance at the Adaptive RED queue is slightly increased",
+    where="Section VI-A, Fig. 16",
+    tolerance=Tolerance(5, "%", "less is no increase; more than half is not slight"),
+    shown="fig16",
+)
+def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """FTP's varies slightly more with a smaller max_th1."""
+    checks, found = [], []
+    for where, runs in _figure_16(maxth1, equation_1).items():
+        points = runs.points(MAX_TH1)
+        small, great = (deviation(runs, "FTP", HERO, {MAX_TH1: size}).to("ms") for size in (points[0], points[-1]))
+        checks.append(
+            Check.of(
+                f"deviation of FTP's delay at the least max_th1 over that at the greatest{where}",
+                100 * (small / great - 1),
+                unit="%",
+                least=tolerance.value,
+                most=50,
+            )
+        )
+        found.append(f"{small} and {great}{where}")
+    return Judgement(
+        checks, f"{_UNSTATED} {'; '.join(found)}: a small max_th1 lets the short queue take more of the rate at once."
+    )
+
+
+@claim(
+    quote="The delay and loss at the drop-tail queue can be improved by … using a more aggressive bandwidth allocation "
+    "policy (smaller maxth1)",
+    where="Section V; of the delay also section IV",
+    tolerance=TENTH,
+    shown="fig16 room",
+)
+def smaller_max_th1(maxth1: Runs, room: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A max_th1 below that of Table II improves delay and loss of the short flows."""
+    buffer = "dumbbell.buffer"
+    checks = [
+        versus(
+            f"{name} of the short queue, max_th1 of {runs.points(MAX_TH1)[0] / 1e3:g} over 30 kB, {thresholds}",
+            (
+                runs.per_seed(SHORT + metric, label, {**at, MAX_TH1: size})
+                for size in (runs.points(MAX_TH1)[0], CHOSEN_MAX_TH1)
+            ),
+            "lower",
+            tolerance,
+        )
+        for runs, label, at, thresholds in (
+            (room, DYNAMIC, {buffer: room.points(buffer)[0]}, "moving thresholds"),
+            (maxth1, HERO, {}, "fixed thresholds"),
+        )
+        for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
+    ]
+    return Judgement(
+        checks,
+        "A short queue that is served sooner leaves room in the shared buffer. Section V has moving thresholds.",
+    )
+
+
+@claim(
+    quote="the mean packet delay requirements at both queues can be satisfied by properly designing the values",
+    where="Section VI-A",
+    tolerance=Tolerance(20, "% of it", "as for the printed delays"),
+    shown="targets",
+)
+def delay_targets(targets: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Both queues' delays can be had by choice of the thresholds."""
+
+    def met(runs: Runs, label: str, band: str, where: str = "") -> Iterator[Check]:
+        low, high = (float(one.split()[0]) for one in band.split(" to "))
+        for size in runs.points(MAX_TH1):
+            at, place = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB, long queue {band}{where}"
+            rate = runs.per_seed(LONG + RATE, label, at, unit="kB/s").mean
+            for queue, lane, target in (("short", SHORT, bound(size)), ("long", LONG, 1e3 * (low + high) / 2 / rate)):
+                yield around(
+                    f"delay of the {queue} queue, {place}", runs.per_seed(lane + DELAY, label, at), target, tolerance
+                )
+
+    checks = [one for label in targets.labels for one in met(targets, label, label)]
+    checks += met(equation_1, HERO, "20 kB to 80 kB", ", C1max = C")
+    return Judgement(
+        checks,
+        f"{_UNSTATED} The targets are max_th1/C for the short queue, and the middle of the thresholds over its rate "
+        "for the long one. Bursts beyond C1max make the short queue miss its target.",
+    )

@@ -1,0 +1,348 @@
+"""Claims on small files over a link that drops at random: section II (Fig. 2, Table I)."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from statistics import fmean
+
+import numpy as np
+
+from aqmlab.theory.tcp import transfers
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.redtail import theory
+from aqmlab_papers.redtail.measures import PAYLOAD
+from aqmlab_papers.theory import redtail
+
+SIZES = (30, 90, 150)
+"""File sizes of Table I (KB)."""
+LOSSY = [(size, p) for size, p in theory.TABLE_1 if p]
+
+
+@claim(
+    quote="in the loss free case, the file can be delivered in 1.18s",
+    where="Table I",
+    tolerance=Tolerance(0.01, "s", "a unit of the last printed digit: a difference of two such numbers"),
+    shown="table1 fig2",
+)
+def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s: by the differences, which are not fitted."""
+    printed = {size: theory.TABLE_1[size, 0.0][0] for size in SIZES}
+    found = {size: theory.delivery(table1, size, 0.0) for size in SIZES}
+    digit = Tolerance(tolerance.value / 2, "s", "half a unit of the last printed digit")
+    return Judgement(
+        [
+            Check.near(
+                f"{large} KB minus {small} KB",
+                found[large] - found[small],
+                round(printed[large] - printed[small], 2),
+                tolerance,
+            )
+            for small, large in pairwise(SIZES)
+        ],
+        "Slow start from one packet, as the paper has it, and an ACK a packet, as in ns-2. That there are two round "
+        "trips besides the data, of SYNs, request and last ACK, is fitted to these numbers; with them all are met.",
+        [Check.near(f"{size} KB", found[size], value, digit) for size, value in printed.items()],
+    )
+
+
+@claim(
+    quote="Table I lists the mean and standard deviation of the delay",
+    where="Table I, Fig. 2",
+    tolerance=Tolerance(
+        25, "% of it", "the mean of some hundred transfers with such deviations is accurate to about a fifth"
+    ),
+    shown="table1 fig2",
+)
+def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Their mean delay rises with the drop probability as Table I has it."""
+    checks = [
+        Check.near(f"{size} KB, Pd = {p:g}", theory.delivery(table1, size, p), theory.TABLE_1[size, p][0], tolerance)
+        for size, p in LOSSY
+    ]
+    beside = [
+        Check.near(
+            f"{size} KB, Pd = {p:g}, trials with a request",
+            PerSeed.of(list(theory.tried(size, p)[0].mean(axis=1)), "s"),
+            theory.TABLE_1[size, p][0],
+            tolerance,
+        )
+        for size, p in LOSSY
+        if size == 30
+    ]
+    part = {
+        size: fmean(
+            check.value / theory.TABLE_1[size, p][0] for check, (kb, p) in zip(checks, LOSSY, strict=True) if kb == size
+        )
+        for size in SIZES
+    }
+    return Judgement(
+        checks,
+        f"The means are {part[90]:.2f} and {part[150]:.2f} of the printed ones at 90 and 150 KB, and {part[30]:.2f} "
+        "at 30 KB, where one loss of the request or of the first packet, at the cost of the long first time-out, "
+        "counts most. The engine's transfers have no request; trials do. Reno and the least time-out are chosen by "
+        "these numbers among others, and leave most of them free.",
+        beside,
+    )
+
+
+@claim(
+    quote="Table I lists the mean and standard deviation of the delay",
+    where="Table I",
+    tolerance=Tolerance(
+        50, "% of it", "the deviation of a heavy tail from a few hundred transfers is accurate to about a third"
+    ),
+    shown="table1",
+)
+def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """So do the standard deviations."""
+    beside = [
+        Check.near(
+            f"{size} KB, Pd = {p:g}, trials",
+            PerSeed.of(list(theory.tried(size, p)[0].std(axis=1, ddof=1)), "s"),
+            theory.TABLE_1[size, p][1],
+            tolerance,
+        )
+        for size, p in LOSSY
+    ]
+    return Judgement(
+        [
+            Check.near(
+                f"{size} KB, Pd = {p:g}", theory.deviation(table1, size, p), theory.TABLE_1[size, p][1], tolerance
+            )
+            for size, p in LOSSY
+        ],
+        "What deviates are time-outs: 6 s, doubled each time, for a SYN, a request or the first packets.",
+        beside,
+    )
+
+
+@claim(
+    quote="TCP takes about 4.81s to complete transmission of a 90KB file if Pd = 0.04",
+    where="Section II",
+    tolerance=Tolerance(25, "% of it", "as for Table I"),
+    shown="table1 fig2",
+)
+def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
+    """At Pd = 0.04 a file of 90 KB takes 4.81 s, in comparison to 1.18 s."""
+    printed = theory.TABLE_1[90, 0.04][0] / theory.TABLE_1[90, 0.0][0]
+    times = theory.delivery(table1, 90, 0.04) / theory.delivery(table1, 90, 0.0)
+    return Judgement(
+        [],
+        "The TCP and the extent of a transfer are fitted to these two numbers among others: how near they come is no "
+        "verdict. Table I has the other sizes and losses.",
+        [Check.near("delay of 90 KB at Pd = 0.04 over that without loss", times, round(printed, 2), tolerance)],
+    )
+
+
+@claim(
+    quote="losing one packet in the slow start phase takes TCP a long time to complete a short message",
+    where="Section II",
+    tolerance=Tolerance(50, "%", "long: half of the time without a loss"),
+    shown="one-loss",
+)
+def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
+    """A loss in slow start takes TCP a long time to complete a short message."""
+    free = {size: float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)) for size in SIZES}
+    checks = [
+        Check.exact(
+            f"delay added by the loss of one of the first {min(64, size)} packets of {size} KB, mean, {flavour}",
+            100
+            * (fmean(theory.lost({k}, flavour, size).duration for k in range(1, min(64, size) + 1)) / free[size] - 1),
+            unit="%",
+            least=tolerance.value,
+        )
+        for size in SIZES
+        for flavour in ("tahoe", "reno")
+    ]
+    return Judgement(
+        checks,
+        "Of the time without a loss, of the files of Table I. The earlier the packet, the longer: the window is small "
+        "then, and congestion avoidance slow.",
+    )
+
+
+@claim(
+    quote="ssthresh decreases from 64KB to 4KB and the new congestion window cwnd is decreased from 8KB to 1KB",
+    where="Section II",
+    tolerance=Tolerance(0.5, "packets", "whole packets"),
+)
+def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
+    """If the 15th packet is lost, the threshold goes from 64 to 4 KB, the window from 8 to 1 KB (Tahoe)."""
+    found = theory.lost({15}, "tahoe")
+    return Judgement(
+        [
+            Check.exact(
+                f"{name} (printed: {value})",
+                got,
+                unit="packets",
+                least=value - tolerance.value,
+                most=value + tolerance.value,
+            )
+            for name, got, value in (
+                ("window at the third duplicate ACK", found.window, 8),
+                ("threshold after it", found.ssthresh, 4),
+            )
+        ],
+        "The 15th packet is the last of the window of 8. Before its duplicates the ACKs of the 14 others arrive, and "
+        "have raised the window to 15.",
+    )
+
+
+@claim(
+    quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate "
+    "acknowledgements",
+    where="Section II",
+    tolerance=Tolerance(0, "", "the print says 'may not': of each round trip's packets at least one"),
+    shown="one-loss",
+)
+def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
+    """In each of the first three round trips there are packets whose loss makes a time-out."""
+
+    def timed_out(first: int, last: int) -> float:
+        return float(sum(theory.lost({k}).timeouts > 0 for k in range(first, last + 1)))
+
+    return Judgement(
+        [
+            Check.exact(
+                f"packets of round trip {turn} whose loss is a time-out",
+                timed_out(2 ** (turn - 1), 2**turn - 1),
+                least=1 + tolerance.value,
+            )
+            for turn in (1, 2, 3)
+        ],
+        "The first three packets: one window's ACKs release too few packets for three duplicates. From the fourth on, "
+        "what is sent in the next round trip makes them.",
+        [Check.exact("packets of the 8th to 63rd whose loss is a time-out", timed_out(8, 63), most=0)],
+    )
+
+
+@claim(
+    quote="the probability of losing two or more packets of the same congestion window in the slow start phase also "
+    "cannot be ignored",
+    where="Section II",
+    arithmetic=True,
+)
+def two_in_a_window(_: object) -> Judgement:
+    """Two losses in a window are not rare."""
+    windows = 2 ** np.arange(6)
+    few = 0.96**windows + windows * 0.04 * 0.96 ** (windows - 1)
+    return Judgement(
+        [
+            Check.exact(
+                "probability of two losses in a window of slow start up to 63 packets, at 0.04",
+                1 - float(np.prod(few)),
+                least=0.05,
+            )
+        ],
+        "If losses are independent; more than a twentieth is not to be ignored.",
+    )
+
+
+@claim(
+    quote="These events lead to a high probability of TCP timeout and connection reset",
+    where="Section II",
+    tolerance=Tolerance(50, "%", "high: more likely than not"),
+    shown="one-loss",
+)
+def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Two losses in a window of slow start lead to a time-out."""
+    windows = [range(2**turn, 2 ** (turn + 1)) for turn in range(1, 6)]
+    pairs = [pair for window in windows for pair in combinations(window, 2)]
+    checks = [
+        Check.exact(
+            f"pairs of packets of one window, of 2 to 32 packets, whose loss is a time-out, {flavour}",
+            100 * fmean(theory.lost(pair, flavour).timeouts > 0 for pair in pairs),
+            unit="%",
+            least=tolerance.value,
+        )
+        for flavour in ("reno", "tahoe")
+    ]
+    return Judgement(
+        checks,
+        "Reno leaves fast recovery at the first new ACK and waits for its timer; Tahoe begins anew and sends the "
+        "second too. Neither in ns-2 nor here does a sender ever reset a connection: of that nothing is judged.",
+    )
+
+
+@claim(
+    quote="the delivery delay could be increased dramatically by timeout events",
+    where="Section II",
+    tolerance=Tolerance(2, "", "dramatic: twice as long"),
+    shown="table1",
+)
+def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Time-outs raise the delivery delay dramatically, as the timer is long."""
+    times, timeouts = theory.tried(90, 0.04, 60)
+    both = [
+        PerSeed.of([float(one[keep].mean()) for one, keep in zip(times, which, strict=True)], "s")
+        for which in (timeouts > 0, timeouts == 0)
+    ]
+    return Judgement(
+        [
+            Check.of(
+                "delay of the transfers with a time-out / of those without, 90 KB at 0.04",
+                both[0] / both[1],
+                least=tolerance.value,
+            )
+        ],
+        f"{both[0]} and {both[1]}; {100 * float((timeouts > 0).mean()):.0f} % of the transfers have one. A time-out "
+        "is at least 1 s, and 6 s before a round trip is measured. Those of a lost SYN or request are not counted, and "
+        "lengthen both means.",
+    )
+
+
+@claim(
+    quote="is equal to 1 - (1 - Pd)^64 = 0.9267",
+    where="Section II",
+    arithmetic=True,
+)
+def lost_in_64(_: object) -> Judgement:
+    """A loss in the slow start of 64 packets has the probability 0.9267 at Pd = 0.04."""
+    p = float(transfers.any_lost(64, 0.04))
+    return Judgement(
+        [Check.exact("probability of a loss in 64 packets at 0.04", p, least=0.92665, most=0.92675)],
+        "If losses are independent.",
+    )
+
+
+@claim(
+    quote="most TCP connections have at least one packet dropped in their first slow start phase",
+    where="Section II",
+    tolerance=Tolerance(50, "%", "most"),
+)
+def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Therefore most TCP connections lose a packet in their first slow start."""
+    edges = np.arange(0, 100_001) * PAYLOAD
+    share = -np.diff(redtail.longer_than(np.maximum(edges, 2300.0)))
+    few = 100 * float(share @ transfers.any_lost(np.arange(1, edges.size), 0.04))
+    return Judgement(
+        [Check.exact("share of web files that lose a packet at 0.04", few, unit="%", least=tolerance.value)],
+        "A slow start up to 64 packets takes a file of 61 KB, and "
+        f"{100 * float(redtail.longer_than(64 * PAYLOAD)):.1f} % of the files are longer; half of them are four "
+        "packets or fewer. It is true of the files of 30 KB and more in Table I.",
+    )
+
+
+@claim(
+    quote="Since most web pages have sizes in the above range",
+    where="Section II",
+    tolerance=Tolerance(50, "%", "most"),
+)
+def page_sizes(_: object, *, tolerance: Tolerance) -> Judgement:
+    """Most web pages have 30 to 210 KB."""
+    pages = np.cumsum(2300.0 * (1 + np.random.default_rng(1).pareto(1.3, (100_000, 7))), axis=1)
+    shares = 100 * ((pages >= 30e3) & (pages <= 210e3)).mean(axis=0)
+    return Judgement(
+        [
+            Check.exact(
+                f"pages of {count} file{'s' * (count > 1)} that have 30 to 210 kB",
+                float(share),
+                unit="%",
+                least=tolerance.value,
+            )
+            for count, share in enumerate(shares, 1)
+        ],
+        "Of 100 000 pages by the Pareto law of section II, by which a file has 10 kB on average and 3.9 kB in the "
+        "median. A page has 'one or several very small files'; how many, the paper does not say, nor does it cite what "
+        "pages of the time had.",
+    )

@@ -1,0 +1,266 @@
+"""The experiments of the RED+Tail paper."""
+
+from __future__ import annotations
+
+from aqmlab_papers import Aqms, Experiment
+from aqmlab_papers.redtail.measures import (
+    ARED,
+    C1_MAX,
+    CHOSEN,
+    COUNT,
+    DYNAMIC,
+    FIRST,
+    FIXED,
+    HERO,
+    INTERVALS,
+    LONG_MEAN,
+    MAX_TH1,
+    PREDICTION,
+    RULE,
+    SIZE,
+    STEP,
+    TAIL,
+    N,
+    T,
+)
+from aqmlab_papers.redtail.theory import ALONE, FIXED_LOSS, FLOWS, LOSS, MOVING, PD, PROBES
+
+FLAT = "by_size=false"
+"""Drops without regard to the size of a packet, as ns-2's RED drew them until October 2004."""
+RED_TAIL: Aqms = {HERO: {}}
+"""The scenario's discipline, which allows the sensitivity table to change its parameters."""
+THREE: Aqms = {**RED_TAIL, ARED: f"ared:preset=redtail,{FLAT}", TAIL: "droptail"}
+# The ceiling is far above the buffer of 160 packets: the paper has no bound of the thresholds.
+MOVING_THRESHOLDS: Aqms = {DYNAMIC: {"aqm.long": f"dtared:preset=redtail,ceiling=1000,{FLAT}"}}
+LATER: Aqms = {
+    "PIE": "pie:target=80 ms",
+    "CoDel": "codel:target=80 ms",
+    "DualPI2": "dualpi2:target=80 ms",
+    "FQ-CoDel": "fq_codel",
+}
+"""Later disciplines, with the delay RED+Tail targets for its short queue, max_th1/C."""
+
+TCP = {
+    "traffic.*.tcp": "ns2-2002:flavour=reno,initial_ssthresh=64,initial_window=1,initial_rto=6 s,limited_transmit=off"
+}
+"""The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
+OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **CHOSEN, **TCP}
+FTP_ALONE = {
+    "traffic.web.count": 0,
+    "traffic.cbr.count": 0,
+    "duration": "300 s",
+    "warmup": "20 s",
+    "record.loss_event": "500 ms",
+}
+SIZES = [f"{size} kB" for size in range(30, 211, 30)]
+FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
+RED = {f"RED, max_p {p:g}": f"red:min_th=20,max_th=80,max_p={p:g},spacing=wait" for p in (0.02, 0.1, 0.5)}
+ADAPTIVE = {f"Adaptive RED, max_p {p:g}": f"ared:preset=redtail,max_p={p:g},{FLAT}" for p in (0.02, 0.1, 0.5)}
+
+
+def web(name: str, title: str, aqms: Aqms = RED_TAIL, **more: object) -> Experiment:
+    """Describe an experiment with the web scenario."""
+    settings = {**OURS, **more.pop("settings", {})}  # type: ignore[dict-item]
+    return Experiment(
+        name=name,
+        title=title,
+        scenario="redtail/web",
+        settings=settings,
+        aqms=aqms,
+        **{"rivals": {}, **more},  # type: ignore[arg-type]
+    )
+
+
+EXPERIMENTS = (
+    web("web", "10 FTP, 800 web clients and CBR: losses, delays, rates", THREE, rivals=LATER),
+    web(
+        "time",
+        "The same over time",
+        {**RED_TAIL, ARED: THREE[ARED], **MOVING_THRESHOLDS},
+        series=True,
+    ),
+    web(
+        "n",
+        "RED+Tail over N, after which a connection is long",
+        {**RED_TAIL, **MOVING_THRESHOLDS},
+        vary={N: [64, 128, 256, 1000]},
+        quick={N: [64, 256]},
+        series=True,
+    ),
+    web(
+        "dynamic-web", "The same with thresholds that move in RED+Tail's long queue", {**RED_TAIL, **MOVING_THRESHOLDS}
+    ),
+    web(
+        "silence",
+        "RED+Tail over T, after whose silence a connection is new",
+        vary={T: ["5 s", "10 s", "50 s", "200 s"]},
+        quick={T: ["5 s", "200 s"]},
+    ),
+    web("c1max", "RED+Tail over C1max", vary={C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]}, quick={C1_MAX: [0.5, 0.8, 1.0]}),
+    web(
+        "maxth1",
+        "The web scenario over max_th1",
+        vary={MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
+        quick={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+    ),
+    web(
+        "equation-1",
+        "The same by equation (1): C1min = 0, C1max = C",
+        settings={"aqm.min_th1": "0 B", "aqm.c1_min": 0, C1_MAX: 1},
+        vary={MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
+        quick={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+    ),
+    web(
+        "room",
+        "Moving thresholds with a larger buffer and a smaller max_th1",
+        MOVING_THRESHOLDS,
+        vary={"dumbbell.buffer": ["160 kB", "240 kB"], MAX_TH1: ["15 kB", "30 kB"]},
+    ),
+    web(
+        "targets",
+        "Delays by choice of the thresholds",
+        {
+            f"{low} to {high}": {"aqm.long": f"ared:min_bytes={low},max_bytes={high},spacing=wait,bytes=true,{FLAT}"}
+            for low, high in (("10 kB", "40 kB"), ("20 kB", "80 kB"), ("30 kB", "90 kB"))
+        },
+        vary={MAX_TH1: ["15 kB", "30 kB", "45 kB"]},
+        quick={MAX_TH1: ["30 kB"]},
+    ),
+    web(
+        "ftp-alone",
+        "10 and 40 FTP alone: synchronisation, and the setting of max_p",
+        {TAIL: "droptail", **RED, **ADAPTIVE},
+        settings=FTP_ALONE,
+        vary={COUNT: [10, 40]},
+        quick={COUNT: [10]},
+    ),
+    web(
+        "random-loss",
+        "FTP and web over a fast link that loses at random",
+        {ALONE: "droptail"},
+        settings={
+            "dumbbell.rate": "1 Gbit/s",
+            "dumbbell.access_rate": "100 Mbit/s",
+            "dumbbell.buffer": "10000 packets",
+        },
+        vary={PD: [0.01, 0.04]},
+    ),
+    web(
+        "causes",
+        "RED+Tail with a split buffer, and with early drops in its short queue too",
+        {
+            **RED_TAIL,
+            # RED with one step, at the present queue, drops all from half of the buffer on.
+            "Split buffer": {"aqm.short": "red:min_th=80,max_th=80,w_q=1,max_p=1,gentle=false,spacing=none"},
+            "Early drops": {"aqm.short": f"ared:preset=redtail,{FLAT}"},
+        },
+    ),
+    web("by-size", "Adaptive RED that draws its drops by the size of a packet", {ARED: "ared:preset=redtail"}),
+    web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
+    Experiment(
+        name="voice",
+        title="Voice and video in the place of CBR",
+        scenario="redtail/voice",
+        settings=OURS,
+        aqms=THREE,
+        rivals=LATER,
+    ),
+    Experiment(
+        name="files",
+        title="Small files beside that traffic",
+        scenario="redtail/files",
+        settings=OURS,
+        aqms=THREE,
+        vary={SIZE: SIZES},
+        quick={SIZE: FEW_SIZES},
+        rivals=LATER,
+    ),
+    Experiment(
+        name="short-buffer",
+        title="Small files beside that traffic, with a drop-tail buffer of about Adaptive RED's delay",
+        scenario="redtail/files",
+        settings=OURS,
+        aqms={"Short DropTail": {"aqm": "droptail", "dumbbell.buffer": "60 kB"}},
+        vary={SIZE: SIZES},
+        quick={SIZE: FEW_SIZES},
+        rivals={},
+    ),
+    Experiment(
+        name="alone",
+        title="Small files on an empty link",
+        scenario="redtail/files",
+        settings={**TCP, "traffic.web.count": 0, "traffic.ftp.count": 0, "traffic.cbr.count": 0},
+        aqms={"No other traffic": "droptail"},
+        vary={SIZE: SIZES},
+        quick={SIZE: FEW_SIZES},
+    ),
+    Experiment(
+        name="dynamic",
+        title="20 FTP, and 20 more from 100 to 300 s: fixed and moving thresholds",
+        scenario="redtail/dynamic",
+        settings=TCP,
+        aqms={DYNAMIC: {}, FIXED: THREE[ARED]},
+        series=True,
+    ),
+    Experiment(
+        name="bands",
+        title="Moving thresholds over the band of P",
+        scenario="redtail/dynamic",
+        settings=TCP,
+        aqms={DYNAMIC: {}},
+        vary={"aqm.p_l": [0.005, 0.01, 0.02], "aqm.p_u": [0.01, 0.02, 0.04]},
+        method="paired",
+        rivals={},
+    ),
+    Experiment(
+        name="mixed",
+        title="Flows of 16 and of 240 ms in one queue",
+        scenario="redtail/mixed",
+        settings=TCP,
+        aqms={DYNAMIC: {}, FIXED: THREE[ARED]},
+        rivals={},
+    ),
+    Experiment(
+        name="table1",
+        title="Small files of 30 to 210 kB over a link that drops with a fixed probability",
+        scenario="redtail/table1",
+        settings=TCP,
+        aqms={ALONE: "droptail"},
+        vary={PD: [0.0, 0.02, 0.04, 0.06, 0.08]},
+        quick={PD: [0.0, 0.02, 0.04, 0.08]},
+        rivals={},
+    ),
+    Experiment(
+        name="steady",
+        title="20 and 40 FTP all along: moving thresholds, and a fixed loss",
+        scenario="redtail/steady",
+        settings=TCP,
+        aqms={MOVING: {}, FIXED_LOSS: {"aqm": "droptail", PD: LOSS}},
+        vary={COUNT: [count - len(PROBES) for count in FLOWS]},
+        series=True,
+        rivals={},
+    ),
+    Experiment(
+        name="prediction",
+        title="The short queue's rate by its length, and by a prediction",
+        scenario="redtail/prediction",
+        settings=TCP,
+        aqms={
+            RULE: {"aqm.allocation": "queue"},
+            PREDICTION: {},
+            LONG_MEAN: {"aqm.alpha": 0.01, "aqm.beta": 0},
+            FIRST: {"aqm.c1_min": 1, C1_MAX: 1},
+        },
+        vary={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+        quick={MAX_TH1: ["30 kB", "80 kB"]},
+    ),
+    Experiment(
+        name="forecast",
+        title="What is predicted and what comes",
+        scenario="redtail/prediction",
+        settings={"record.step": f"{STEP} s", **TCP},
+        aqms={interval: {"aqm.interval": interval} for interval in INTERVALS},
+        series=True,
+        rivals={},
+    ),
+)

@@ -1,0 +1,300 @@
+"""Figures 1 and 4 to 9, Tables II and III, and ours on the same experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.scenario import Scenario
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers.redtail.claims.classifier import counted_long, taken_for_long
+from aqmlab_papers.redtail.figures.by_class import (
+    AT_FIRST,
+    BIN,
+    ONE_SEED,
+    PACKETS,
+    TIME,
+    Drawing,
+    class_rows,
+    columns,
+    delays_figure,
+    listed,
+    losses_figure,
+    threshold_lines,
+)
+from aqmlab_papers.redtail.measures import (
+    ARED,
+    C1_MAX,
+    CLASSES,
+    COUNT,
+    DELAY,
+    DYNAMIC,
+    HERO,
+    LONG,
+    LOSS,
+    RATE,
+    SHORT,
+    SIZE,
+    TABLE_3,
+    T,
+    of,
+)
+from aqmlab_papers.redtail.measures import N as AFTER
+from aqmlab_papers.redtail.theory import PD
+from aqmlab_papers.run.sketch import over
+
+if TYPE_CHECKING:
+    import polars
+
+BOTH = (ARED, HERO)
+RATES = Axis("Throughput (kB/s)", 0, 400)
+
+
+def queue_of_ared(time: Runs) -> Iterator[Curve]:
+    """Draw Adaptive RED's queue and its drop probability, for Fig. 1."""
+    yield time.over_time("a", ARED, name="Queue")
+    yield from threshold_lines("a")
+    yield time.over_time("b", ARED, quantity="p.mean", name="p")
+
+
+def two_queues(time: Runs) -> Iterator[Curve]:
+    """Draw RED+Tail's queues, for Fig. 4."""
+    yield time.over_time("a", HERO, quantity="lane.short.queue.mean", name="Queue")
+    yield time.over_time("b", HERO, quantity="lane.long.queue.mean", name="Queue")
+    yield from threshold_lines("b")
+
+
+def throughputs(label: str) -> Drawing:
+    """Return curves of the throughputs of all traffic entries and their sum over time."""
+
+    def curves(time: Runs) -> Iterator[Curve]:
+        drawn = [
+            time.over_time("", label, quantity=f"{entry}.throughput", bin=BIN, scale=1 / 8000, name=name)
+            for name, entry in CLASSES.items()
+        ]
+        yield from drawn
+        total = np.sum([np.asarray(curve.y) for curve in drawn], axis=0)
+        yield replace(drawn[0], name="All", y=total, style="dashed")
+
+    return curves
+
+
+def delivery(files: Runs, alone: Runs) -> Iterator[Curve]:
+    """Draw delivery times of small files over their size, for Fig. 9."""
+    for runs, style in ((files, "line"), (alone, "dashed")):
+        for label in runs.labels:
+            yield runs.curve("", of("file", "completion_time_mean"), label, SIZE, x_scale=1e-3, style=style)
+
+
+def settings() -> polars.DataFrame:
+    """List the parameters of Table II as the runs have them."""
+    import polars
+
+    chosen = Scenario.load("redtail/files").resolved
+    short, long = chosen["aqm"], chosen["aqm"]["long"]
+    return polars.DataFrame(
+        [
+            {"parameter": name, "value (paper)": printed, "value": str(value)}
+            for name, printed, value in (
+                ("buffer", "160 KB, shared", chosen["dumbbell"]["buffer"]),
+                ("min_th1", "2 KB", short["min_th1"]),
+                ("max_th1", "30 KB", short["max_th1"]),
+                ("min_th2", "20 KB", long["min_bytes"]),
+                ("max_th2", "80 KB", long["max_bytes"]),
+                ("alpha", "0.01", long["alpha"]),
+                ("beta", "0.9", long["beta"]),
+            )
+        ]
+    )
+
+
+def false_alarms(n: Runs) -> polars.DataFrame:
+    """List the share of the connections that are taken for long ones, counted and by the law."""
+    import polars
+
+    rows = []
+    for after in n.points(AFTER):
+        row: dict[str, str | float | None] = {"N": str(after)}
+        columns(row, "counted (%)", counted_long(n, after))
+        rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
+    return polars.DataFrame(rows)
+
+
+def over_n(n: Runs) -> Iterator[Curve]:
+    """Draw the long queue's deviation, and delays, over N."""
+    for label in n.labels:
+        yield n.curve("a", LONG + "queue_std", label, AFTER)
+        for name in ("WEB", "CBR"):
+            yield n.curve("b", of(name, DELAY), label, AFTER, scale=1e3, name=f"{name}, {label}")
+        yield n.curve("c", of("WEB", LOSS), label, AFTER, scale=100)
+
+
+FIGURE_1 = Figure(
+    name="fig1",
+    title="Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s",
+    panels=[Panel("a", "Adaptive RED", TIME, PACKETS), Panel("b", "Its drop probability", TIME, Axis("p", 0, 0.15))],
+    curves=queue_of_ared,
+    caption=f"p, before drops are spaced, is not in the paper's figure. {ONE_SEED}",
+)
+FIGURE_4 = Figure(
+    name="fig4",
+    title="Queue lengths of RED+Tail",
+    panels=[
+        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
+        Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS),
+    ],
+    curves=two_queues,
+    caption=f"{AT_FIRST} {ONE_SEED}",
+)
+FIGURE_5 = losses_figure("fig5", "Packet losses of Adaptive RED and RED+Tail", BOTH)
+FIGURE_6 = delays_figure("fig6", "Packet delays of Adaptive RED and RED+Tail", BOTH, 0.6)
+FIGURE_7, FIGURE_8 = (
+    Figure(
+        name=name,
+        title=f"Throughputs with {label}",
+        panels=[Panel("", label, TIME, RATES)],
+        curves=throughputs(label),
+        caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
+        across=1,
+    )
+    for name, label in (("fig7", ARED), ("fig8", HERO))
+)
+FIGURE_9 = Figure(
+    name="fig9",
+    title="Delivery time of small web files",
+    panels=[Panel("", "", Axis("File size (kB)", 0, 220), Axis("Mean delivery time (s)", 0))],
+    curves=delivery,
+    caption="From the first packet of the connection to the last acknowledgement; 128 ms there and back.",
+    across=1,
+)
+TABLE_2 = Table(
+    name="table2",
+    title="Table II: the setting",
+    rows=settings,
+    caption="Of RED+Tail; Adaptive RED has the buffer and the last four. What the paper does not state is listed "
+    "among the choices.",
+)
+TABLE_III = Table(
+    name="table3",
+    title="Table III: loss, delay and rate of RED+Tail, Adaptive RED and DropTail",
+    rows=lambda web: class_rows(web, TABLE_3),
+    caption="From 100 to 500 s. Delay is the time in the router. What the web asks for in a run depends on its few "
+    "largest files (shape 1.3), so that for rates five runs make an interval that is rather too narrow; claims "
+    "compare runs of one seed.",
+)
+TABLE_3_LATER = Table(
+    name="table3-later",
+    title="Table III with later disciplines",
+    rows=lambda rivals: class_rows(rivals),
+    caption="PIE, CoDel and DualPI2 with a target of max_th1/C = 80 ms; FQ-CoDel as RFC 8290 has it.",
+    beyond=True,
+)
+OVER_N = Figure(
+    name="over-n",
+    title="RED+Tail over N, after which a connection is long",
+    panels=[
+        Panel("a", "Long queue", Axis("N (packets)", 0, 1000), Axis("Standard deviation (packets)", 0)),
+        Panel("b", "Delays", Axis("N (packets)", 0, 1000), Axis("Mean delay (ms)", 0)),
+        Panel("c", "Loss of web", Axis("N (packets)", 0, 1000), Axis("Packet loss ratio (%)", 0)),
+    ],
+    curves=over_n,
+    caption=f"{HERO}: fixed thresholds; {DYNAMIC}: moving ones in its long queue.",
+    across=3,
+    beyond=True,
+)
+OVER_C1MAX = Figure(
+    name="over-c1max",
+    title="RED+Tail over C1max",
+    panels=[
+        Panel("a", "Short queue", Axis("C1max / C", 0.5, 1), Axis("Mean delay (s)", 0)),
+        Panel("b", "FTP", Axis("C1max / C", 0.5, 1), Axis("Time-outs in 400 s", 0)),
+    ],
+    curves=over("c1max", C1_MAX, {"a": SHORT + DELAY, "b": of("FTP", "timeouts")}),
+    beyond=True,
+)
+OVER_T = Figure(
+    name="over-t",
+    title="RED+Tail over T, after whose silence a connection is new",
+    panels=[
+        Panel("a", "Web files", Axis("T (s)", 0, 200), Axis("Mean completion time (s)", 0)),
+        Panel("b", "Loss of web", Axis("T (s)", 0, 200), Axis("Packet loss ratio", 0)),
+    ],
+    curves=over("silence", T, {"a": of("WEB", "completion_time_mean"), "b": of("WEB", LOSS)}),
+    beyond=True,
+)
+SYNCHRONISATION = Table(
+    name="synchronisation",
+    title="FTP alone: loss events and queues",
+    rows=lambda ftp_alone: listed(
+        ftp_alone,
+        {
+            "flows that lose in an event": "loss_synchronisation",
+            "mean queue": "queue_mean",
+            "utilisation": "utilisation",
+        },
+        {COUNT: "{:g} flows"},
+    ),
+    caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
+    "begins with that max_p.",
+    beyond=True,
+)
+RANDOM_LOSS = Table(
+    name="random-loss",
+    title="FTP and web over a link of 1 Gbit/s that loses at random",
+    rows=lambda random_loss: listed(
+        random_loss,
+        {f"throughput of {name}": of(name, RATE) for name in ("FTP", "WEB")},
+        {PD: "loss of {:g}"},
+    ),
+    beyond=True,
+)
+ALARMS = Table(
+    name="alarms",
+    title="Web connections that are taken for long ones",
+    rows=false_alarms,
+    caption="Pairs that turn long, over the connections of the web. By the law: of file sizes and thoughts, T = 10 s.",
+    beyond=True,
+)
+CAUSES = Table(
+    name="causes",
+    title="RED+Tail with a split buffer, and with early drops in its short queue",
+    rows=lambda causes: listed(
+        causes,
+        {"loss of the short queue": SHORT + LOSS, "loss of web": of("WEB", LOSS), "loss of CBR": of("CBR", LOSS)},
+    ),
+    caption="Split: the short queue has 80 kB. Early drops: Adaptive RED as in the long queue.",
+    beyond=True,
+)
+MIXED = Table(
+    name="mixed",
+    title="Flows of 16 and of 240 ms in one queue",
+    rows=lambda mixed: listed(
+        mixed,
+        {
+            "rate, 16 ms": of("near", RATE),
+            "rate, 240 ms": of("far", RATE),
+            "loss, 16 ms": of("near", LOSS),
+            "loss, 240 ms": of("far", LOSS),
+            "delay": DELAY,
+        },
+    ),
+    caption="Ten flows each on 6 Mbit/s.",
+    beyond=True,
+)
+VOICE = Table(
+    name="voice",
+    title="Voice and video in the place of CBR",
+    rows=lambda voice: listed(
+        voice,
+        {
+            f"{name} of {owner}": of(owner, metric)
+            for owner in ("voice", "video")
+            for name, metric in (("jitter", "jitter"), ("delay", "delay_mean"), ("loss", LOSS))
+        },
+    ),
+    caption="Two calls of 80 kbit/s, and ten frames of two packets a second.",
+    beyond=True,
+)

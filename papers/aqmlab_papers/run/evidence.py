@@ -1,0 +1,66 @@
+"""Evidence: the runs of all experiments of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from aqmlab_papers.describe.claim import Claim
+from aqmlab_papers.run.runs import Runs
+
+
+class Evidence(Mapping[str, Runs]):
+    """The runs of a paper's experiments, by their names.
+
+    Parameters
+    ----------
+    runs : mapping
+        The runs of each experiment.
+    hero : str
+        The label of the discipline that the paper advocates.
+    quick : bool
+        Whether the points are the fewest that still judge the claims.
+    """
+
+    def __init__(self, runs: Mapping[str, Runs], hero: str, quick: bool) -> None:
+        self._runs = dict(runs)
+        self.hero = hero
+        self.quick = quick
+
+    def __getitem__(self, name: str) -> Runs:
+        return self._runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def has(self, names: Sequence[str]) -> bool:
+        """Check whether experiments are complete.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The experiments.
+
+        Returns
+        -------
+        bool
+            Whether each has all its runs: a subset could yield a different figure or verdict.
+        """
+        return all(name in self._runs and self._runs[name].whole for name in names)
+
+    def suffices(self, claim: Claim) -> bool:
+        """Check whether a claim can be judged.
+
+        Parameters
+        ----------
+        claim : Claim
+            The claim.
+
+        Returns
+        -------
+        bool
+            Whether the experiments that it needs are complete, and its optional ones complete or absent.
+        """
+        return self.has(claim.needs) and all(self[name].whole for name in claim.optional if name in self)

@@ -1,0 +1,500 @@
+"""The runs of an experiment, with the queries that figures, tables and claims need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.results.summary import Summary
+from aqmlab.sweeps.result import Sweep
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Study
+from aqmlab.sweeps.table import RunTable
+from aqmlab_papers.describe.check import Better, Check, Tolerance
+from aqmlab_papers.describe.paper import Curve
+from aqmlab_papers.describe.per_seed import PerSeed
+from aqmlab_papers.run.reading import place, reading
+from aqmlab_papers.run.table import Table
+
+if TYPE_CHECKING:
+    import polars
+
+At = Mapping[str, float | str]
+"""A selection of points: values of some parameters, by dotted path, in s, bit/s, bytes and packets."""
+
+
+class Runs:
+    """The runs of an experiment.
+
+    Parameters
+    ----------
+    study : Study
+        The requested runs.
+    sweep : Sweep
+        The results of those that are finished.
+    store : Store
+        The store with their time series and distributions.
+    hero : str
+        The label of the discipline that the paper advocates.
+    """
+
+    def __init__(self, study: Study, sweep: Sweep, store: Store, hero: str) -> None:
+        self.study = study
+        self.sweep = sweep
+        self.hero = hero
+        self._store = store
+        self._table = Table(sweep.frame)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the disciplines, in the paper's order."""
+        return self.sweep.aqms
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The labels of all disciplines but the paper's own: those of its time, or later ones."""
+        return tuple(label for label in self.labels if label != self.hero)
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """One row for each run: ``aqm`` (its label), varied parameters, ``seed``, ``key``, all metrics; see `Sweep`."""
+        return self.sweep.frame
+
+    @property
+    def whole(self) -> bool:
+        """Whether all requested runs are finished."""
+        return self.sweep.done == self.sweep.wanted
+
+    @property
+    def duration(self) -> float:
+        """The simulated duration of a run, in seconds."""
+        return self.study.scenario.duration
+
+    def __or__(self, other: Runs | None) -> Runs:
+        """Return the runs of both, whose disciplines have different labels; None adds nothing.
+
+        It serves disciplines that the paper compares and that need their own parameters at each point, such as PI* at
+        its design for each load.
+        """
+        import polars
+
+        if other is None:
+            return self
+        if both := set(self.labels).intersection(other.labels):
+            raise ValueError(f"{self.study.scenario.title}: both have runs of {', '.join(sorted(both))}")
+        one, two = self.sweep, other.sweep
+        sweep = replace(
+            one,
+            aqms=(*one.aqms, *two.aqms),
+            parameters={**two.parameters, **one.parameters},
+            table=RunTable((polars.concat([one.frame, two.frame], how="diagonal_relaxed"),)),
+            wanted=one.wanted + two.wanted,
+        )
+        return Runs(self.study, sweep, self._store, self.hero)
+
+    def points(self, path: str) -> list[Any]:
+        """List the values of a parameter.
+
+        Parameters
+        ----------
+        path : str
+            Its dotted path.
+
+        Returns
+        -------
+        list
+            The values for which there are runs, ascending.
+        """
+        return sorted(self.frame[path].drop_nulls().unique().to_list())
+
+    def of(self, label: str | None = None, at: At | None = None) -> polars.DataFrame:
+        """Select runs.
+
+        Parameters
+        ----------
+        label : str
+            The label of a discipline; by default all disciplines.
+        at : mapping
+            The points; by default all.
+
+        Returns
+        -------
+        polars.DataFrame
+            Their rows of `frame`.
+
+        Raises
+        ------
+        LookupError
+            If there are none.
+        """
+        return self.frame[list(self._rows(label, at))]
+
+    def _rows(self, label: str | None, at: At | None) -> Sequence[int]:
+        """Return the numbers of the rows that `of` selects."""
+        wanted = {**({} if label is None else {"aqm": label}), **(at or {})}
+        if rows := self._table.rows(wanted):
+            return rows
+        raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
+
+    def per_seed(
+        self,
+        metric: str | polars.Expr,
+        label: str,
+        at: At | None = None,
+        *,
+        fill: float | None = None,
+        unit: str | None = None,
+        name: str | None = None,
+    ) -> PerSeed:
+        """Return a metric for each seed, averaged over the points.
+
+        Parameters
+        ----------
+        metric : str or polars.Expr
+            The name of a metric, or of its column for a class or link: ``classes.ftp.loss_ratio``; or an expression of
+            a run's columns.
+        label : str
+            The label of the discipline.
+        at : mapping
+            The points; by default all.
+        fill : float
+            The value to use for runs without one, in the metric's own unit, such as the duration for a queue that never
+            settled; by default a seed with such a run has no value: the other points alone have another mean.
+        unit : str
+            The unit; by default the one in which people read the metric: ms, %, Mbit/s. An expression is not converted.
+        name : str
+            The name of the quantity; by default that of the metric.
+
+        Returns
+        -------
+        PerSeed
+            One value for each seed; None if one of its runs has none.
+        """
+        rows = self._rows(label, at)
+        if not isinstance(metric, str):
+            found = self._table.means_of(metric if fill is None else metric.fill_null(fill), rows)
+            return PerSeed.of(found).called(name or reading(metric)[3], unit or "")
+        _, read_unit, scale, read_name = reading(metric)
+        values = PerSeed.of(self._table.means(metric, rows, fill, scale)).called(name or read_name, read_unit)
+        return values.to(read_unit if unit is None else unit)
+
+    def from_series(
+        self,
+        label: str,
+        read: Callable[[polars.DataFrame], float | None],
+        at: At | None = None,
+        *,
+        unit: str = "",
+        name: str = "",
+    ) -> PerSeed:
+        """Read a number from the time series of each seed.
+
+        Parameters
+        ----------
+        label : str
+            The label of the discipline.
+        read : callable
+            Takes the series of a run, as from `Result.series_of`, whose columns of the observed link lack its name:
+            ``t``, ``queue.mean``, ``ftp.arrivals``.
+        at : mapping
+            The point.
+        unit : str
+            The unit of the number.
+        name : str
+            The name of the number.
+
+        Returns
+        -------
+        PerSeed
+            The number for each seed.
+        """
+        own = f"{self.study.scenario.resolved['observe']}."
+        found: dict[int, float | None] = {}
+        for seed in self._table.seeds(self._rows(label, at)):
+            frame = self.series(label, at, seed)
+            found[seed] = read(frame.rename({column: column.removeprefix(own) for column in frame.columns}))
+        return PerSeed.of(found, unit, name)
+
+    def compare(
+        self,
+        metric: str | polars.Expr,
+        subject: str,
+        others: Sequence[str] | None = None,
+        *,
+        better: Better,
+        tolerance: Tolerance,
+        at: At | Sequence[At] | None = None,
+        each: str | tuple[str, str] | None = None,
+        fill: float | None = None,
+        unit: str | None = None,
+        name: str | None = None,
+    ) -> list[Check]:
+        """Check how a discipline compares with others in a metric, seed by seed.
+
+        Parameters
+        ----------
+        metric : str or polars.Expr
+            As for `per_seed`.
+        subject : str
+            The label of the discipline that the claim is about.
+        others : sequence of str
+            The labels of those that it is compared with; by default all others.
+        better : str
+            ``lower``, ``higher``, ``not lower``, ``not higher`` or ``equal``, as for `Check.better`.
+        tolerance : Tolerance
+            The effect size below which nothing is claimed.
+        at : mapping or sequence of mapping
+            The points over which the metric is averaged; by default all.
+        each : str or tuple
+            A parameter, by dotted path: there is one check for each of its values, instead of one for their average.
+            With the path may come a text for its values: ``("traffic.long.count", "{:g} flows")``.
+        fill : float
+            As for `per_seed`.
+        unit : str
+            As for `per_seed`.
+        name : str
+            As for `per_seed`.
+
+        Returns
+        -------
+        list of Check
+            One for each other discipline and value of `each`.
+        """
+        wheres = [at] if at is None or isinstance(at, Mapping) else list(at)
+        path, form = each if isinstance(each, tuple) else (each, None)
+        cases: list[tuple[str, At]] = [("", {})]
+        if path is not None:
+            unit_of = self.sweep.parameters.get(path, "")
+            cases = [(f", {place(path, value, form, unit_of)}", {path: value}) for value in self.points(path)]
+        checks = []
+        for where, case in cases:
+            points = [{**(one or {}), **case} for one in wheres]
+            for other in self.others_than(subject) if others is None else others:
+                own, theirs = (
+                    PerSeed.average(
+                        self.per_seed(metric, label, point, fill=fill, unit=unit, name=name) for point in points
+                    )
+                    for label in (subject, other)
+                )
+                words = f"{own.name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}"
+                checks.append(Check.better(words + where, own, theirs, better, tolerance))
+        return checks
+
+    def others_than(self, label: str) -> tuple[str, ...]:
+        """List the other disciplines.
+
+        Parameters
+        ----------
+        label : str
+            The label of a discipline.
+
+        Returns
+        -------
+        tuple of str
+            The labels of all others, in the paper's order.
+        """
+        return tuple(one for one in self.labels if one != label)
+
+    def curve(
+        self,
+        panel: str,
+        metric: str,
+        label: str,
+        x: str,
+        *,
+        at: At | None = None,
+        fill: float | None = None,
+        scale: float = 1.0,
+        x_scale: float = 1.0,
+        name: str | None = None,
+        style: str = "line",
+    ) -> Curve:
+        """Compute the curve of a metric over a parameter or another metric, with 95 % confidence intervals.
+
+        Parameters
+        ----------
+        panel : str
+            The letter of the panel.
+        metric : str
+            The name of the metric.
+        label : str
+            The label of the discipline.
+        x : str
+            The dotted path of a parameter, or the name of a metric; each point is then at the mean of that metric.
+        at : mapping
+            The points; by default all.
+        fill : float
+            The value to use for runs without one.
+        scale : float
+            A factor for the values.
+        x_scale : float
+            A factor for the x coordinates.
+        name : str
+            The entry in the legend; by default the label.
+        style : str
+            As for `Curve`.
+
+        Returns
+        -------
+        Curve
+            The mean over the seeds at each point.
+        """
+        import polars
+
+        rows = self.of(label, at)
+        parameter = x in self.sweep.parameters
+        groups = [x] if parameter else list(self.sweep.parameters)
+        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        where = polars.col(x).first() if parameter else polars.col(x).mean()
+        # In the order of the runs: that of threads would change the last digits of a mean.
+        grouped = rows.group_by(*groups, "seed", maintain_order=True).agg(value.mean().alias("y"), where.alias("at"))
+        if not groups:
+            raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
+        points: list[tuple[Any, Summary]] = []
+        for _, point in grouped.group_by(*groups, maintain_order=True):
+            summary = Summary.of(point["y"].to_list())
+            if summary.mean is not None:
+                points.append((point["at"][0] if parameter else point["at"].mean(), summary))
+        points.sort(key=lambda point: point[0])
+        banded = all(summary.ci95 is not None for _, summary in points)
+        means = [(summary.mean or 0.0) * scale for _, summary in points]
+        halves = [(summary.ci95 or 0.0) * scale for _, summary in points]
+        return Curve(
+            panel,
+            label if name is None else name,
+            [at if isinstance(at, str) else at * x_scale for at, _ in points],
+            means,
+            [mean - half for mean, half in zip(means, halves, strict=True)] if banded else None,
+            [mean + half for mean, half in zip(means, halves, strict=True)] if banded else None,
+            style,
+        )
+
+    def series(self, label: str, at: At | None = None, seed: int | None = None) -> polars.DataFrame:
+        """Return the time series of queues and signals of one run.
+
+        Parameters
+        ----------
+        label : str
+            The label of the discipline.
+        at : mapping
+            The point.
+        seed : int
+            The seed; by default the first.
+
+        Returns
+        -------
+        polars.DataFrame
+            As from `Result.series_of`.
+
+        Raises
+        ------
+        LookupError
+            If no run or more than one matches, or the experiment keeps no series.
+        """
+        rows = self._rows(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
+        if len(rows) != 1:
+            raise LookupError(f"{self.study.scenario.title}: {len(rows)} runs of {label} at {at}: give one point in at")
+        if not self.study.series:
+            raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True in it")
+        return self._store.series(self.study.series_name(bytes.fromhex(self._table.column("key")[rows[0]])))
+
+    def over_time(
+        self,
+        panel: str,
+        label: str,
+        *,
+        quantity: str = "queue.mean",
+        at: At | None = None,
+        bin: float = 0.0,
+        scale: float = 1.0,
+        seed: int | None = None,
+        name: str | None = None,
+        link: str | None = None,
+    ) -> Curve:
+        """Compute the curve of a queue or a signal of one run over time.
+
+        Parameters
+        ----------
+        panel : str
+            The letter of the panel.
+        label : str
+            The label of the discipline.
+        quantity : str
+            The quantity of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
+            `Result.series_of`.
+        at : mapping
+            The point.
+        bin : float
+            The length in seconds of the intervals to average over; by default the bins of the series.
+        scale : float
+            A factor for the values.
+        seed : int
+            The seed; by default the first.
+        name : str
+            The entry in the legend; by default the label.
+        link : str
+            The link; by default the observed one.
+
+        Returns
+        -------
+        Curve
+            The series; the time of a point is the middle of its bin, in s.
+        """
+        import polars
+
+        frame = self.series(label, at, seed)
+        link = link or self.study.scenario.resolved["observe"]
+        step = frame["t"][1] - frame["t"][0]
+        values = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
+        if bin > step:
+            groups = (polars.col("t") / bin + 1e-9).floor()
+            values = values.group_by(groups.alias("group"), maintain_order=True).agg(
+                polars.col("t").first(), polars.col("value").mean()
+            )
+            step = bin
+        return Curve(
+            panel,
+            label if name is None else name,
+            (values["t"] + step / 2).to_numpy(),
+            values["value"].fill_null(float("nan")).to_numpy() * scale,
+            run=self.study.seeds[0] if seed is None else seed,
+        )
+
+    def distribution(
+        self, name: str, label: str, owner: str, at: At | None = None, kind: str = "classes"
+    ) -> list[list[float]]:
+        """Return a distribution for each run.
+
+        Parameters
+        ----------
+        name : str
+            The name of the distribution, from `aqmlab.DISTRIBUTIONS`.
+        label : str
+            The label of the discipline.
+        owner : str
+            The traffic entry or link.
+        at : mapping
+            The points; by default all.
+        kind : str
+            ``classes`` or ``links``.
+
+        Returns
+        -------
+        list of list of float
+            The distribution of each run, in the order of the seeds.
+        """
+        found, seeds = self._table.column("key"), self._table.column("seed")
+        keys = [bytes.fromhex(found[row]) for row in sorted(self._rows(label, at), key=seeds.__getitem__)]
+        return [self._distributions[key][kind][owner][name] for key in keys]
+
+    @cached_property
+    def _distributions(self) -> dict[bytes, dict[str, Any]]:
+        keys = {bytes.fromhex(key) for key in self.frame["key"]}
+        found = self._store.distributions(keys)
+        if gone := len(keys.difference(found)):
+            raise LookupError(
+                f"{gone} runs were removed from the store after they were found; rerun the command to redo them"
+            )
+        return found

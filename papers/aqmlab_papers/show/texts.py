@@ -1,0 +1,166 @@
+"""Text for a paper's findings: names, numbers, durations, tables."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aqmlab import kinds
+from aqmlab.text import span
+from aqmlab_papers.describe.check import LEVEL, LOOKS, Outcome
+from aqmlab_papers.describe.paper import Item, Table
+from aqmlab_papers.describe.verdict import Verdict
+from aqmlab_papers.run.evidence import Evidence
+
+FINDINGS = kinds.FINDINGS.head
+"""The file of the document. It is written last: its presence means that all other files are complete."""
+
+
+MEANING = (
+    "A claim is about one number, which may have several parts: for each competitor, at each load. A part holds if its "
+    "whole interval is where the claim has it, fails if none of it is, and is open otherwise. A claim is reproduced if "
+    "all its parts hold (or the share that the paper's words ask for), contradicted if none does, and partly "
+    "reproduced if only some do. It is undecided while open parts could change that: its runs are then repeated with "
+    "twice as many seeds, and once more. A claim without a number is not testable. Differences are taken seed by seed, "
+    f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.2f} %, with "
+    f"which {LOOKS} looks at a part, with 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up where "
+    "all parts must hold or all fail; that a true claim of many parts is called partly reproduced is more likely. "
+    "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
+    "from the fewest points is tentative; a claim that no run could contradict is arithmetic, and not counted."
+)
+"""What the verdicts mean."""
+
+
+def files(item: Item) -> list[str]:
+    """List the files of a figure (images and data) or a table (data)."""
+    forms = ("parquet", "csv") if isinstance(item, Table) else ("svg", "png", "parquet", "csv")
+    return [f"{item.name}.{form}" for form in forms]
+
+
+def heading(item: Item) -> str:
+    """Return the paper's name for a figure or table: ``Figure 7``, ``Table 3``; without a number, the item's name."""
+    match = re.fullmatch(r"(fig|table)(\d+\w*)", item.name)
+    return item.name if match is None else f"{'Figure' if match[1] == 'fig' else 'Table'} {match[2]}"
+
+
+def seeds(needs: Sequence[str], evidence: Evidence) -> str:
+    """Describe the seeds of some experiments, ``seeds 1 to 5``; empty if there are none."""
+    every = sorted({seed for name in needs for seed in evidence[name].study.seeds})
+    return f"seed{'s' if len(every) > 1 else ''} {span(tuple(every))}" if every else ""
+
+
+def number(value: object, digits: int = 4) -> str:
+    """Format a table cell with ``digits`` significant digits: ``0.01235``, ``123457``; a dash for None and NaN."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "\N{EN DASH}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    # The format g alone would write an exponent here.
+    return f"{value:.0f}" if 10**digits <= abs(value) < 1e12 else f"{value:.{digits}g}"
+
+
+def estimate(check: Mapping[str, Any]) -> str:
+    """Format the number of a check with its interval and unit: ``12.3 ± 0.45 packets``.
+
+    The check is as in `aqmlab_papers.judge.findings.Ruling.document`, where None stands for a value that is not finite.
+    """
+    if check["value"] is None:
+        return "no value"
+    half = f" ± {number(check['half'], 2)}" if check["half"] else ""
+    return f"{number(check['value'])}{half}" + (f" {check['unit']}" if check["unit"] else "")
+
+
+def check_line(check: Mapping[str, Any]) -> str:
+    """Format a check in one line: its name, its number, the bounds, and the outcome."""
+    return f"{check['effect']}: {estimate(check)} (claimed: {check['wanted']}): {check['outcome']}"
+
+
+def certainty(claim: Mapping[str, Any]) -> str:
+    """Describe how sure a verdict is: ``with 20 seeds``, ``tentative, with 1 seed``, ``arithmetic``, or nothing.
+
+    The claim is as in `aqmlab_papers.show.document.document`.
+    """
+    if claim["arithmetic"]:
+        return "arithmetic"
+    if claim["verdict"] == Verdict.UNDECIDED and all(check["value"] is None for check in claim["checks"]):
+        return "no run gives a number"
+    count = claim["seeds"] if claim["checks"] else None
+    parts = ["tentative"] * claim["tentative"] + ([f"with {count} seed{'s' if count != 1 else ''}"] if count else [])
+    return ", ".join(parts)
+
+
+def decisive(claim: Mapping[str, Any]) -> str:
+    """Describe a check on which the verdict rests: the first that fails, is open or holds, whichever decides it.
+
+    The text has the number with half its interval, the bounds, the number of checks with the same outcome, and the
+    share that must hold, if it is not all; it is empty if there are no checks. The claim is as in
+    `aqmlab_papers.show.document.document`.
+    """
+    checks = claim["checks"]
+    decides = {Verdict.REPRODUCED: Outcome.HOLDS, Verdict.UNDECIDED: Outcome.OPEN}.get(claim["verdict"], Outcome.FAILS)
+    alike = [check for check in checks if check["outcome"] == decides]
+    if not alike:
+        return ""
+    one = alike[0]
+    share = f"; {100 * claim['need']:.0f} % must" if claim.get("need", 1.0) < 1 else ""
+    many = f" ({len(alike)} of {len(checks)} checks {_SAID[decides]}{share})" if len(checks) > 1 else ""
+    return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
+
+
+_SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
+
+
+def depends(verdicts: Sequence[str | None]) -> bool | None:
+    """Decide whether a verdict depends on the setting; None if that is not known.
+
+    An undecided verdict differs from no other; None stands for a setting in which the claim was not judged.
+    """
+    decided = {verdict for verdict in verdicts if verdict is not None and verdict != Verdict.UNDECIDED}
+    if len(decided) > 1:
+        return True
+    return False if decided and decided.issuperset(verdicts) else None
+
+
+def repeated(found: Mapping[str, Any]) -> str:
+    """Describe the seeds of a document: ``seeds 1 to 5``, ``seeds 1 to 5, where undecided to 20``."""
+    every, first = found["seeds"], found["effort"]["seeds"]
+    if not every:
+        return "nothing drawn by chance"
+    text = f"seed{'s' if len(every[:first]) > 1 else ''} {span(tuple(every[:first]))}"
+    return text + (f", where undecided to {every[-1]}" if len(every) > first else "")
+
+
+def distance(one: Mapping[str, Any]) -> str:
+    """Format the distance of a setting of the calibration, with the number of printed numbers that the setting has."""
+    known = sum(one["has"])
+    text = "\N{INFINITY}" if one["distance"] is None else number(one["distance"], 3)
+    return text + (f" ({known} of {len(one['has'])})" if known < len(one["has"]) else "")
+
+
+def lasted(seconds: float) -> str:
+    """Format a duration in seconds: ``4.2 s``, ``3 min 20 s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
+
+
+PRINTED, SPREAD = " (paper)", " ±"
+"""The endings of the names of columns with values printed in the paper, and with half the width of an interval."""
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], digits: int) -> tuple[list[str], list[list[str]]]:
+    """Return the column heads and the cells of a table as text; a number and its interval share one cell."""
+    spreads = {name: columns.index(name + SPREAD) for name in columns if name + SPREAD in columns}
+    shown = [index for index, name in enumerate(columns) if index not in spreads.values()]
+    laid = []
+    for row in rows:
+        cells = []
+        for index in shown:
+            half = row[spreads[columns[index]]] if columns[index] in spreads else None
+            more = f" ± {number(half, 2)}" if isinstance(half, int | float) and math.isfinite(half) else ""
+            cells.append(number(row[index], digits) + more)
+        laid.append(cells)
+    return [columns[index] for index in shown], laid

@@ -1,0 +1,113 @@
+"""Claims on BLUE: sections 2.3 and 4.2."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers.survey import measures
+from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_C, LOST, between
+
+
+@claim(
+    quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
+    where="Section 2.3",
+    tolerance=Tolerance(
+        LINE_C.value, LINE_C.unit, f"{LINE_C.reason}; {LINE_A.value} % of utilisation: that in Fig. 2a"
+    ),
+    shown="learning fixed",
+)
+def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
+    """BLUE learns the correct rate of congestion notification: with it, neither TCP's loss nor an idle link shows."""
+    points = fixed.points("aqm.p")
+    loss, used = (
+        [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
+    )
+    least = float(np.interp(-LINE_C.value, np.negative(loss), points))
+    most = float(np.interp(LINE_A.value - 100, np.negative(used), points))
+    learnt, loses, uses = (
+        schemes.from_series("BLUE", between(10, 20, one), unit=unit)
+        for one, unit in ((measures.P, ""), (measures.LOST_NOW, "%"), (measures.USED_NOW, "%"))
+    )
+    half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
+    return Judgement(
+        [
+            Check.of("loss of TCP packets in the last 10 s", loses, most=LINE_C.value),
+            Check.of("utilisation in the last 10 s", uses, least=100 - LINE_A.value),
+        ],
+        f"p is {half[0]:.2f} from 10 to 15 s, {half[1]:.2f} from 15 to 20 s. Of the fixed ones TCP's loss shows below "
+        f"{least:.2f}, the idle link above {most:.2f}.",
+        beside=[
+            # The limits lie between fixed probabilities that are far apart: they are too inexact to decide.
+            Check.of("p in the last 10 s", learnt, least=min(least, most), most=max(least, most)),
+            Check.of("p in the last 5 s over that in the 5 s before", half[1] / half[0], least=0.9, most=1.1),
+        ],
+    )
+
+
+@claim(
+    quote="d1 is set significantly larger than d2",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="configuration",
+)
+def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """BLUE loses more with a `d1` that is not well above `d2`."""
+    checks = [
+        Check.better(
+            f"loss of TCP packets, {label} minus BLUE",
+            configuration.per_seed(LOST, label),
+            configuration.per_seed(LOST, "BLUE"),
+            "higher",
+            tolerance,
+        )
+        for label in ("BLUE, d1 = d2 = 0.02", "BLUE, d1 and d2 exchanged")
+    ]
+    used = {label: configuration.per_seed("utilisation", label) for label in configuration.labels}
+    return Judgement(
+        checks,
+        "A probability that falls faster than it rises has to be learnt anew by overflows; one that falls as fast is "
+        f"seldom moved down, as the link seldom idles. Utilisation: {used['BLUE']:.1f}, "
+        f"{used['BLUE, d1 = d2 = 0.02']:.1f} and {used['BLUE, d1 and d2 exchanged']:.1f} %.",
+    )
+
+
+@claim(
+    quote="link utilization can occur when congestion management is either too conservative or to aggressive, but "
+    "packet loss occurs only when congestion management is too conservative",
+    where="Section 4.2",
+    tolerance=LINE_C,
+    shown="fixed",
+)
+def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
+    """The link is underused if congestion management is too timid or too eager; packets are lost only if it is too
+    timid.
+    """
+    timid, eager = fixed.points("aqm.p")[0], fixed.points("aqm.p")[-1]
+
+    def at(metric: str, p: float) -> PerSeed:
+        return fixed.per_seed(metric, "fixed", {"aqm.p": p})
+
+    idle = [p for p in fixed.points("aqm.p") if at("utilisation", p).mean < 100 - LINE_A.value] or [eager]
+    never = [synchronisation.per_seed("utilisation", "DropTail", {HOSTS: n}) for n in synchronisation.points(HOSTS)]
+    checks = [
+        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=LINE_C.value),
+        Check.of(
+            f"greatest loss of TCP packets, p from {idle[0]:g} on, where the link idles",
+            PerSeed.most(at(LOST, p) for p in idle),
+            most=LINE_C.value,
+        ),
+        Check.of(
+            f"least utilisation, p = {timid:g} and no signals at all (drop tail, 10 to 100 nodes without ECN)",
+            PerSeed.least([at("utilisation", timid), *never]),
+            most=100 - LINE_A.value,
+        ),
+        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - LINE_A.value),
+    ]
+    return Judgement(
+        checks,
+        "Too few signals fill the buffer, and a full buffer keeps the link busy: the losses of many flows do not "
+        "empty it. TCP's packets are judged, which are marked, so that a loss is an overflow; UDP's are dropped by "
+        "each signal, an eager one as well.",
+        beside=[Check.of(f"loss of all packets, p = {eager:g}", at("loss_ratio", eager), most=LINE_C.value)],
+    )

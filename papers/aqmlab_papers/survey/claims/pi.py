@@ -1,0 +1,187 @@
+"""Claims on PI: sections 2.5 and 4.2, and ours on its gains."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+
+from aqmlab.theory import pi
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.survey import measures, theory
+from aqmlab_papers.survey.measures import (
+    BACKLOG_NOW,
+    LINE_C,
+    LOST,
+    READINGS,
+    backlog,
+    between,
+    intervals,
+    lost,
+    range_of,
+)
+
+NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b, a hundredth of its axis")
+
+
+@claim(
+    quote="let the queue occupancy converge to a target value",
+    where="Section 2.5",
+    tolerance=NEAR,
+    shown="learning",
+)
+def pi_target(long: Runs, schemes: Runs) -> Judgement:
+    """PI brings the queue to its target."""
+    found = long.from_series("PI", between(150, 200, BACKLOG_NOW), unit="kB")
+    early = backlog(schemes, "PI")
+    return Judgement(
+        [Check.near("backlog in the last 50 s of 200", found, theory.TARGET, NEAR)],
+        f"Means of 5 s stay within a tenth of it from {long.from_series('PI', settles):.0f} s on; in the survey's 20 s "
+        f"it keeps {early:.0f} kB.",
+        beside=[Check.near("backlog in the survey's 20 s", early, theory.TARGET, NEAR)],
+    )
+
+
+def settles(frame: polars.DataFrame) -> float:
+    """Return the time from which the backlog in 5 s stays within a tenth of the target (s)."""
+    off = np.abs(intervals(frame, BACKLOG_NOW, 5.0) / theory.TARGET - 1) > 0.1
+    return 5.0 * (off.nonzero()[0][-1] + 1) if off.any() else 0.0
+
+
+@claim(
+    quote="The latter can be achieved by means of integral (I)-control, while the former can be achieved by means of "
+    "proportional (P)-control",
+    where="Section 2.5",
+    tolerance=Tolerance(10, "% of it", f"a tenth of the time; {NEAR.value} kB of backlog: {NEAR.reason}"),
+)
+def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI's integral part alone brings the queue to its target; the proportional part makes it respond faster."""
+    with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
+    rest = long.from_series("PI, integral alone", between(150, 200, BACKLOG_NOW), unit="kB")
+    return Judgement(
+        [
+            Check.near("backlog in the last 50 s of 200, integral alone", rest, theory.TARGET, NEAR),
+            Check.better("time to nine tenths of its p, PI over integral alone", with_p, without, "lower", tolerance),
+        ],
+        f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
+        f"queue, whose 30 kB above the target are worth {30 * theory.B:.4f} of probability.",
+    )
+
+
+def rises(frame: polars.DataFrame) -> float:
+    """Return the time until PI's probability, in steps of 1 s, first is nine tenths of its mean in the last 50 s."""
+    p = intervals(frame, measures.P, 1.0)
+    return float(np.argmax(p >= 0.9 * p[-50:].mean()))
+
+
+@claim(
+    quote="a crudely configured PI algorithm drops almost as much traffic as Drop-Tail",
+    where="Section 4.2, Fig. 2c (the text says 2b)",
+    tolerance=Tolerance(20, "% of it", "'almost as much': to a fifth"),
+    shown="fig2 schemes",
+)
+def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """A crudely configured PI drops almost as much traffic as drop tail."""
+    checks = [
+        Check.better(
+            f"loss of {reading}, PI over DropTail",
+            lost(schemes, reading, "PI"),
+            lost(schemes, reading, "DropTail"),
+            "equal",
+            tolerance,
+        )
+        for reading in READINGS
+    ]
+    aqms = [label for label in schemes.labels if label not in ("PI", "DropTail")]
+    beside = schemes.compare(LOST, "PI", aqms, better="higher", tolerance=LINE_C, name="loss of TCP packets")
+    return Judgement(
+        checks,
+        f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. "
+        "Until it is where the load wants it the buffer overflows. UDP, for which drop tail's buffer mostly has room, "
+        "PI drops as often as it marks TCP.",
+        beside=beside,
+    )
+
+
+GAIN = (theory.A - theory.B) * theory.FREQUENCY
+"""The rise of PI's probability per second and packet above its target."""
+
+
+@claim(
+    quote="very sensitive to the parameter selection",
+    where="Section 4.2",
+    tolerance=Tolerance(100, "% of it", "'very sensitive': the loss doubles within the range"),
+    shown="gains configuration",
+)
+def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI is very sensitive to its parameters."""
+    of = {
+        name: [configuration.per_seed(LOST, label) for label in configuration.labels if label == "PI" or part in label]
+        for name, part in (("Q_ref from 20 to 85 kB", "PI, Q_ref"), ("frequency from 16 to 500 Hz", " Hz"))
+    }
+    of["gains of its rule for 60 to 360 ms"] = [gains.per_seed(LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")]
+    return Judgement(
+        [range_of(losses, name, tolerance) for name, losses in of.items()],
+        "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster "
+        "the fewer losses. A lower target adds to the error that is integrated.",
+    )
+
+
+@claim(
+    where="ours; Section 4.2 has the tuning account for uncertain round trips",
+    tolerance=LINE_C,
+    shown="gains",
+)
+def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
+    (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
+    crude, fit = (gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
+    return Judgement(
+        [Check.better("loss of TCP packets, gains for 180 ms minus for 90 ms", crude, fit, "higher", tolerance)],
+        f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
+        "difference, by which a probability is learnt, with more: for twice the round trip it is "
+        f"{(a_fit - b_fit) / (a - b):.0f} times smaller.",
+    )
+
+
+def nearest(runs: Runs, a: float) -> float:
+    """Return the gain of the runs that is nearest to one."""
+    return float(min(runs.points("aqm.a"), key=lambda one: abs(one - a)))
+
+
+@claim(
+    where="ours",
+    shown="plant",
+    arithmetic=True,
+)
+def gains_hot() -> Judgement:
+    """PI's gains are several times too large for its link by its own rule."""
+    a, b = theory.rule_gains()
+    origin = theory.rule_gains(theory.GAINS_FOR)
+    checks = [
+        Check.exact("printed a over that of PI's rule for 60 flows, 180 ms, 45 Mbit/s", theory.A / a, least=2),
+        Check.exact("phase margin there with the printed gains", theory.margin(theory.A, theory.B), unit="°", most=0),
+        Check.exact("phase margin there with the rule's", theory.margin(a, b), unit="°", least=0),
+    ]
+    return Judgement(
+        checks,
+        f"The printed gains are the rule's for 2500 packets a second ({origin[0]:.4g}, {origin[1]:.4g}); the link "
+        f"carries 5625 of 1000 bytes, for which it has {a:.3g} and {b:.3g}.",
+    )
+
+
+@claim(
+    where="ours",
+    tolerance=Tolerance(0, "s", "the length of the survey's runs is exact"),
+    shown="learning",
+)
+def gains_slow(long: Runs) -> Judgement:
+    """20 s are too short for PI to learn its probability."""
+    found = long.from_series("PI", rises, unit="s")
+    needed = long.from_series("PI", between(150, 200, measures.P))
+    room = measures.BUFFER / measures.TCP_SIZE
+    bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
+    return Judgement(
+        [Check.of("time to nine tenths of its probability", found, least=20)],
+        f"It needs {needed:.2f}, by its own last 50 s of 200. With its buffer full all the time it would be there "
+        f"after p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
+    )

@@ -1,0 +1,88 @@
+"""Claims on REM: section 2.4."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.survey import measures
+from aqmlab_papers.survey.measures import BACKLOG, BACKLOG_NOW, LINE_A, between, intervals
+
+FORMS = ("REM", "REM, in bytes", "REM, by the queue")
+
+
+@claim(
+    quote="cost is directly proportional to the queue occupancy",
+    where="Section 2.4",
+    tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
+    shown="learning",
+)
+def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """REM's cost is directly proportional to the queue."""
+    checks = [
+        Check.of(
+            f"correlation of price and backlog in 0.5 s, {form}",
+            configuration.from_series(form, together),
+            least=1 - tolerance.value,
+        )
+        for form in FORMS
+    ]
+    return Judgement(
+        checks,
+        "The price adds up the excess of the queue and of the rate over time: it grows as long as the backlog is above "
+        "b*, also while that falls.",
+    )
+
+
+def together(frame: polars.DataFrame) -> float:
+    """Return the correlation of REM's price with the backlog after the first second."""
+    price, backlog = (intervals(frame, value)[2:] for value in (polars.col("price.mean").mean(), BACKLOG_NOW))
+    return float(np.corrcoef(price, backlog)[0, 1])
+
+
+@claim(
+    quote="maximize a utility function subject to the constraint that the output link has a finite capacity",
+    where="Section 2.4",
+    tolerance=LINE_A,
+)
+def rem_optimum(rem_long: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
+    checks = [
+        Check.of(f"utilisation, {where}, {form}", runs.per_seed("utilisation", form), least=100 - tolerance.value)
+        for runs, where in ((rem_long, "20 nodes, 50 to 100 s"), (configuration, "as in the survey, 20 s"))
+        for form in FORMS
+    ]
+    kept = ", ".join(f"{rem_long.per_seed(BACKLOG, form):.0f}" for form in FORMS)
+    return Judgement(
+        checks,
+        "The price is the multiplier of the capacity: at an optimum a link with a price above 0 is used in full. "
+        "In the survey's 20 s the price has not settled, and many flows use the link with any; with 20 nodes, our "
+        "choice, it has. Counted in packets, UDP's small ones are arrivals like large ones. The settled backlogs are "
+        f"{kept} kB, of a target of 20.",
+    )
+
+
+@claim(
+    where="ours",
+    tolerance=Tolerance(20, "%", "a settled probability does not rise by a fifth in the last 5 s"),
+    shown="learning",
+)
+def rem_ramp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """REM's probability is not settled after 20 s, whichever way it counts."""
+    checks, last = [], []
+    for form in FORMS:
+        before, after = (configuration.from_series(form, between(*part, measures.P)) for part in ((10, 15), (15, 20)))
+        checks.append(
+            Check.of(
+                f"p in the last 5 s over that in the 5 s before, {form}",
+                after / before,
+                least=1 + tolerance.value / 100,
+            )
+        )
+        last.append(f"{after:.2f} ({form})")
+    return Judgement(
+        checks,
+        "gamma = 0.001 moves the price by some 0.03 in 2 ms, and phi = 1.001 asks a price of 400 for p = 0.33. In "
+        f"the last 5 s p is {', '.join(last)}. Counted in packets, UDP's bursts of small ones are an excess for ever.",
+    )

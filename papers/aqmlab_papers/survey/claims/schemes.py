@@ -1,0 +1,186 @@
+"""Claims on all six disciplines: sections 2 and 3 (Table 1), and the paper's abstract."""
+
+from __future__ import annotations
+
+import polars
+
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers.run.complexity import complexity
+from aqmlab_papers.survey.claims.rem import FORMS
+from aqmlab_papers.survey.experiments import CONFIGURATIONS
+from aqmlab_papers.survey.measures import LOST, range_of
+
+EARLY = polars.col("drops_early") + polars.col("marks")
+
+
+@claim(
+    quote="AQM Schemes described section 2 have mainly focused on seven issues: 1) avoid congestion",
+    where="Section 3, issue 1; Table 1, column Avoidance",
+    tolerance=Tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before"),
+    shown="table1",
+)
+def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """RED, BLUE, REM, PI and JoBS avoid congestion: they act before it."""
+    share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
+    checks = [
+        Check.of(
+            f"signals given while there is room, {label}",
+            schemes.per_seed(share, label, unit="%"),
+            least=tolerance.value,
+        )
+        for label in schemes.labels
+        if label != "DropTail"
+    ]
+    return Judgement(checks, "The slower a probability is learnt, the more the buffer says in its place.")
+
+
+@claim(
+    quote="sources reduce their transmission rates only after detecting packet loss due to queue overflow",
+    where="Section 4.2",
+    shown="table1",
+    arithmetic=True,
+)
+def droptail_late(schemes: Runs) -> Judgement:
+    """Drop tail acts on overflow alone."""
+    return Judgement(
+        [Check.of("early signals", schemes.per_seed(EARLY, "DropTail", unit="packets"), most=0)], "By definition."
+    )
+
+
+@claim(
+    quote="achieve fairness among different traffic types",
+    where="Section 3, issue 4; abstract",
+    tolerance=Tolerance(5, "%", "a twentieth of a flow's share"),
+    shown="schemes",
+)
+def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
+    """AQM makes shares of the link fairer among types of traffic than drop tail."""
+    rate = {
+        name: polars.col(f"classes.{name}.throughput") / polars.col(f"classes.{name}.flows") for name in ("ftp", "udp")
+    }
+    ratio = rate["ftp"] / rate["udp"]
+    apart = 100 * ratio.log().abs()
+    name = "distance of TCP's from UDP's rate"
+    checks = [
+        check
+        for label in settled.labels
+        if label != "DropTail"
+        for check in settled.compare(
+            apart, label, ["DropTail"], better="lower", tolerance=tolerance, unit="%", name=name
+        )
+    ]
+    ratios = ", ".join(
+        f"{settled.per_seed(rate['ftp'] / rate['udp'], label):.2f} ({label})" for label in settled.labels
+    )
+    return Judgement(
+        checks,
+        "Drop tail's buffer mostly has room for UDP's small packets. RED, BLUE and PI drop UDP as often as they mark "
+        f"TCP; REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate over a UDP source's: {ratios}.",
+    )
+
+
+@claim(
+    quote="a wide range of relative, as well as absolute, per-class guarantees for loss and delay",
+    where="Section 2.6; issue 5 of Section 3; abstract",
+    tolerance=Tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact"),
+    shown="classes",
+)
+def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing."""
+    label = "JoBS"
+    checks = [
+        Check.of("longest wait of class 1", classes.per_seed("classes.first.queue_delay_max", label), most=5.0),
+        Check.of("loss of class 1", classes.per_seed("classes.first.loss_ratio", label), most=1.0),
+    ]
+    for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
+        for worse, better in (("third", "second"), ("fourth", "third")):
+            ratio = classes.per_seed(f"classes.{worse}.{metric}", label) / classes.per_seed(
+                f"classes.{better}.{metric}", label
+            )
+            least, most = tolerance.around(2)
+            checks.append(Check.of(f"{name} of the {worse} over the {better} class", ratio, least=least, most=most))
+    return Judgement(
+        checks,
+        "The survey runs nothing with classes; this is JoBS as its authors published it (`jobs`), which schedules and "
+        "drops in one step, at the survey's core router with one class of UDP and three of TCP.",
+    )
+
+
+@claim(
+    quote="[4] and [5] enhance these initial proposals in order to provide service differentiation",
+    where="Section 3",
+    tolerance=Tolerance(20, "%", "classes whose waits or losses differ by less are treated alike"),
+    shown="classes",
+)
+def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
+    """PI and JoBS enhance the earlier proposals to differentiate services."""
+    checks = []
+    for label in ("PI", "JoBS"):
+        for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
+            fourth, second = (classes.per_seed(f"classes.{one}.{metric}", label) for one in ("fourth", "second"))
+            checks.append(
+                Check.of(
+                    f"{name} of the fourth over the second class, {label}",
+                    fourth / second,
+                    least=1 + tolerance.value / 100,
+                )
+            )
+    return Judgement(checks, "PI as published has one queue and one probability.")
+
+
+@claim(
+    quote="AQM parameter configuration has been a main design issue",
+    where="Section 4.2",
+    tolerance=Tolerance(100, "% of it", "the loss doubles within the range"),
+    shown="configuration",
+)
+def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
+    """The configuration of an AQM's parameters decides how it performs."""
+    checks = [
+        range_of([configuration.per_seed(LOST, label) for label in labels if label not in FORMS[1:]], name, tolerance)
+        for name, labels in CONFIGURATIONS.items()
+    ]
+    return Judgement(checks, "Others as printed; REM's other forms are no parameters, and are left out.")
+
+
+@claim(
+    quote="reduce the program complexity",
+    where="Section 3, issue 6; abstract",
+    tolerance=Tolerance(100, "%", "of drop tail's instructions a packet: a simple scheme does not double the work"),
+    shown="costs",
+)
+def simple(*, tolerance: Tolerance) -> Judgement:
+    """The schemes are simple: each takes less of a processor than the queue itself."""
+    found, flows = complexity(), 100
+    checks = [
+        Check.exact(
+            f"instructions over those of the queue, {label}",
+            100 * found[name].instructions[flows] / found.queue[flows],
+            unit="%",
+            most=tolerance.value,
+        )
+        for label, name in NAMES.items()
+    ]
+    return Judgement(
+        checks, "JoBS projects every flow once in ten arrivals; at every arrival it would be ten times that."
+    )
+
+
+@claim(
+    quote="increase the scalability",
+    where="Section 3, issue 7; abstract",
+    tolerance=Tolerance(100, "%", "a scheme without state by connection does not double its cost"),
+    shown="costs",
+)
+def scalable(*, tolerance: Tolerance) -> Judgement:
+    """The schemes scale: with ten times the flows a packet costs about as much."""
+    checks = []
+    for label, name in NAMES.items():
+        few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))
+        effect = f"instructions a packet, 1000 flows over 100, {label}"
+        checks.append(Check.exact(effect, many / few, most=1 + tolerance.value / 100))
+    return Judgement(checks, "Only JoBS keeps state by connection, and goes through all of it at each projection.")
+
+
+NAMES = {"RED": "red", "BLUE": "blue", "REM": "rem", "PI": "pi", "JoBS": "jobs_ecn"}
+"""The measured disciplines."""

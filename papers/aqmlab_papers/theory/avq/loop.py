@@ -1,0 +1,411 @@
+"""AVQ: the fluid model of its adaptive virtual capacity, and the loop linearised at its equilibrium."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, hypot, inf, isinf, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+
+from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab_papers.theory.lred.proportional import chebyshev
+
+# 1/beta is the square of the constant in the square-root law: 3/2 with one ACK per packet; other models use 2.
+SAWTOOTH = 2 / 3
+
+
+def marking(rho: float, B: float = inf) -> float:
+    """Return the probability that the virtual queue overflows.
+
+    Parameters
+    ----------
+    rho : float
+        Arrival rate divided by the virtual capacity, lambda / C~.
+    B : float
+        Virtual buffer (packets) of an M/M/1/B queue, not necessarily an integer; infinite for the fluid.
+
+    Returns
+    -------
+    float
+        (1 - rho) rho^B / (1 - rho^(B+1)); the fluid's (1 - 1/rho)+, its limit, if B is infinite.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    positive(rho=rho)
+    _buffer(B)
+    if isinf(B):
+        return max(0.0, 1 - 1 / rho)
+    y = float(np.log(rho))
+    if y == 0:
+        return 1 / (B + 1)
+    if y > 0:
+        return float(np.expm1(-y) / np.expm1(-(B + 1) * y))
+    return float(np.exp(B * y) * np.expm1(y) / np.expm1((B + 1) * y))
+
+
+def elasticity(rho: float, B: float = inf) -> float:
+    """Return the relative change of the marking probability per relative change of the load.
+
+    Parameters
+    ----------
+    rho : float
+        Arrival rate divided by the virtual capacity; above 1 for the fluid.
+    B : float
+        Virtual buffer (packets), infinite for the fluid.
+
+    Returns
+    -------
+    float
+        e = d ln p / d ln rho: 1/(rho - 1) for the fluid, B/2 at rho = 1 for M/M/1/B.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or no packet is marked.
+    """
+    positive(rho=rho)
+    _buffer(B)
+    if isinf(B):
+        if rho <= 1:
+            raise ValueError(f"rho = {rho:g}: must be above 1, or the fluid marks nothing")
+        return 1 / (rho - 1)
+    y = float(np.log(rho))
+    if (B + 1) * abs(y) < 1e-4:
+        return B / 2 - y * B * (B + 2) / 12
+    with np.errstate(over="ignore"):
+        one, all_ = (z / float(-np.expm1(-z)) for z in (y, (B + 1) * y))
+    return B + (one - all_) / y
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """AVQ's loop, linearised at its equilibrium.
+
+    Parameters
+    ----------
+    d : float
+        Round-trip time (s).
+    p : float
+        Probability of a mark, N^2 / (beta (gamma C d)^2).
+    rate : float
+        lambda = gamma C, packets a second.
+    capacity : float
+        Virtual capacity C~, packets a second.
+    e : float
+        Elasticity of the marking with respect to the load.
+    K11 : float
+        N / (gamma C d^2), 1/s: the flows' undelayed damping.
+    K12 : float
+        K11 (1 + e), 1/s: the delayed damping by marks.
+    K2 : float
+        K11 e lambda / C~, 1/s: the effect of the virtual capacity on the rate.
+    """
+
+    d: float
+    p: float
+    rate: float
+    capacity: float
+    e: float
+    K11: float
+    K12: float
+    K2: float
+
+
+def derivatives(
+    rate: float,
+    delayed: float,
+    delayed_capacity: float,
+    *,
+    N: float,
+    d: float,
+    C: float,
+    gamma: float,
+    alpha: float,
+    beta: float = SAWTOOTH,
+    B: float = inf,
+) -> tuple[float, float]:
+    """Return the right-hand side of the fluid model.
+
+    Parameters
+    ----------
+    rate : float
+        lambda(t), packets a second.
+    delayed : float
+        lambda(t - d).
+    delayed_capacity : float
+        C~(t - d).
+    N : float
+        Flows.
+    d : float
+        Round-trip time (s).
+    C : float
+        Link capacity (packets/s).
+    gamma : float
+        Desired utilisation.
+    alpha : float
+        Adaptation rate of the virtual capacity (1/s).
+    beta : float
+        2/3 for one ACK per packet, 1/2 in other models.
+    B : float
+        Virtual buffer (packets) of `marking`.
+
+    Returns
+    -------
+    tuple of float
+        d lambda/dt = N/d^2 - (beta/N) lambda(t) lambda(t-d) p(lambda(t-d), C~(t-d)), and
+        d C~/dt = alpha (gamma C - lambda).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    The sum over N equal flows, lambda = N x. In the paper the virtual capacity is also limited to [0, C].
+    """
+    positive(rate=rate, delayed=delayed, delayed_capacity=delayed_capacity, N=N, d=d, C=C, beta=beta)
+    utilisation(gamma)
+    not_negative(alpha=alpha)
+    marked = marking(delayed / delayed_capacity, B)
+    return N / d**2 - beta / N * rate * delayed * marked, alpha * (gamma * C - rate)
+
+
+def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, B: float = inf) -> Loop:
+    """Return the equilibrium and the linearised loop.
+
+    Parameters
+    ----------
+    N : float
+        Flows.
+    d : float
+        Round-trip time (s).
+    C : float
+        Link capacity (packets/s).
+    gamma : float
+        Desired utilisation, in (0, 1].
+    beta : float
+        2/3 for one ACK per packet, 1/2 in other models.
+    B : float
+        Virtual buffer (packets) of an M/M/1/B marking; infinite for the fluid one.
+
+    Returns
+    -------
+    Loop
+        The equilibrium and the loop's constants.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or this many flows send gamma C or more regardless of marking.
+
+    Notes
+    -----
+    delta lambda' = -K11 delta lambda(t) - K12 delta lambda(t-d) + K2 delta C~(t-d), delta C~' = -alpha delta lambda.
+    With the window W = gamma C d / N: K11 = 1/(W d), p = 1/(beta W^2). For the fluid K12 = K2 = beta W / d.
+    """
+    positive(N=N, d=d, C=C, beta=beta)
+    utilisation(gamma)
+    _buffer(B)
+    rate = gamma * C
+    W = rate * d / N
+    p = 1 / (beta * W**2)
+    if p >= 1:
+        raise ValueError(
+            f"N = {N:g}: must be below {sqrt(beta) * rate * d:g}, or the flows send gamma C however much is marked"
+        )
+    rho = _load(p, B)
+    e = elasticity(rho, B)
+    K11 = 1 / (W * d)
+    if rate / rho > C:
+        caution(f"C~ = {rate / rho / C:.3g} C at the equilibrium of an M/M/1/{B:g} queue: AVQ's is at most C")
+    return Loop(d=d, p=p, rate=rate, capacity=rate / rho, e=e, K11=K11, K12=K11 * (1 + e), K2=K11 * e * rho)
+
+
+def characteristic(s: complex, alpha: float, loop: Loop) -> complex:
+    """Return the characteristic function, whose zeros are the loop's poles.
+
+    Parameters
+    ----------
+    s : complex
+        Complex frequency (1/s).
+    alpha : float
+        Adaptation rate of the virtual capacity (1/s).
+    loop : Loop
+        From `linearise`.
+
+    Returns
+    -------
+    complex
+        s^2 + K11 s + (K12 s + alpha K2) e^(-s d).
+
+    Raises
+    ------
+    ValueError
+        If alpha is out of its range.
+    """
+    not_negative(alpha=alpha)
+    return complex(s * s + loop.K11 * s + (loop.K12 * s + alpha * loop.K2) * np.exp(-s * loop.d))
+
+
+def crossing_frequency(alpha: float, loop: Loop) -> float:
+    """Return the only frequency at which the open loop's gain is 1.
+
+    Parameters
+    ----------
+    alpha : float
+        Adaptation rate of the virtual capacity (1/s).
+    loop : Loop
+        From `linearise`.
+
+    Returns
+    -------
+    float
+        w with 2 w^2 = K12^2 - K11^2 + sqrt((K12^2 - K11^2)^2 + 4 alpha^2 K2^2), rad/s.
+
+    Raises
+    ------
+    ValueError
+        If alpha is out of its range.
+    """
+    not_negative(alpha=alpha)
+    spread = loop.K12**2 - loop.K11**2
+    return sqrt((spread + hypot(spread, 2 * alpha * loop.K2)) / 2)
+
+
+def delay_limit(alpha: float, loop: Loop) -> float:
+    """Return the delay up to which the loop is stable, with its constants held fixed.
+
+    Parameters
+    ----------
+    alpha : float
+        Adaptation rate of the virtual capacity (1/s).
+    loop : Loop
+        From `linearise`.
+
+    Returns
+    -------
+    float
+        (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. The loop is stable if and
+        only if its delay is below it.
+
+    Raises
+    ------
+    ValueError
+        If alpha is out of its range.
+
+    Notes
+    -----
+    Without delay s^2 + (K11 + K12) s + alpha K2 is stable. Poles reach the imaginary axis only at w, and cross it to
+    the right. The limit falls as alpha grows, since w grows and both angles fall.
+    """
+    w = crossing_frequency(alpha, loop)
+    return (atan2(w * loop.K12, alpha * loop.K2) + atan2(loop.K11, w)) / w
+
+
+def critical_alpha(loop: Loop) -> float:
+    """Return the alpha from which the loop is unstable.
+
+    Parameters
+    ----------
+    loop : Loop
+        From `linearise`.
+
+    Returns
+    -------
+    float
+        alpha (1/s) at which `delay_limit` equals the delay; 0 if no alpha is stable, however small.
+
+    Notes
+    -----
+    No alpha is stable if s + K11 + K12 e^(-s d), flows and marks alone, is unstable: see `elasticity_limit`.
+    """
+    if delay_limit(0.0, loop) <= loop.d:
+        return 0.0
+    most = 1 / loop.d
+    while delay_limit(most, loop) > loop.d:
+        most *= 2
+    return float(brentq(lambda alpha: delay_limit(alpha, loop) - loop.d, 0.0, most, xtol=1e-15, rtol=1e-13))
+
+
+def rightmost(alpha: float, loop: Loop, nodes: int = 41) -> complex:
+    """Return the loop's rightmost pole.
+
+    Parameters
+    ----------
+    alpha : float
+        Adaptation rate of the virtual capacity (1/s).
+    loop : Loop
+        From `linearise`.
+    nodes : int
+        Number of Chebyshev nodes over the delay.
+
+    Returns
+    -------
+    complex
+        The pole s (1/s) with the largest real part; its imaginary part is not negative.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Eigenvalues of the delay equation's generator, collocated at Chebyshev nodes, then refined by Newton's method on
+    `characteristic`.
+    """
+    not_negative(alpha=alpha)
+    if nodes < 4:
+        raise ValueError(f"nodes = {nodes}: must be at least 4")
+    generator = np.kron(chebyshev(nodes) * 2 / loop.d, np.eye(2))
+    generator[:2] = 0
+    generator[:2, :2] = np.array([[-loop.K11, 0], [-alpha, 0]])
+    generator[:2, -2:] = np.array([[-loop.K12, loop.K2], [0, 0]])
+    s = complex(max(np.linalg.eigvals(generator), key=lambda z: z.real))
+    for _ in range(20):
+        late = complex(np.exp(-s * loop.d))
+        slope = 2 * s + loop.K11 + (loop.K12 - loop.d * (loop.K12 * s + alpha * loop.K2)) * late
+        move = characteristic(s, alpha, loop) / slope
+        s -= move
+        if abs(move) < 1e-15 * max(1.0, abs(s)):
+            break
+    return complex(s.real, abs(s.imag))
+
+
+def _load(p: float, B: float) -> float:
+    """Return the load at which the marking probability is p."""
+    if isinf(B):
+        return 1 / (1 - p)
+    least, most = -1.0, 1.0
+    while marking(float(np.exp(least)), B) > p:
+        least *= 2
+    while marking(float(np.exp(most)), B) < p:
+        most *= 2
+    return float(np.exp(brentq(lambda y: marking(float(np.exp(y)), B) - p, least, most, xtol=1e-15, rtol=1e-14)))
+
+
+def _buffer(B: float) -> None:
+    if not B > 0:
+        raise ValueError(f"B = {B:g}: must be positive; inf for the fluid")
+
+
+def utilisation(gamma: float) -> None:
+    """Raise ValueError unless a desired utilisation is in (0, 1].
+
+    Parameters
+    ----------
+    gamma : float
+        Desired utilisation.
+
+    Raises
+    ------
+    ValueError
+        With the value.
+    """
+    if not 0 < gamma <= 1:
+        raise ValueError(f"gamma = {gamma:g}: must be in (0, 1]")

@@ -1,0 +1,94 @@
+"""Losses of smooth and bursty packets side by side: single packets and batches at a queue that drops by its length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.answer import Answer
+from aqmlab.theory.domain import positive, whole
+from aqmlab_papers.theory.drops.chain import probabilities
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches(Answer):
+    """Losses of packets that come singly and of those that come in batches.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Conditions of the formulas that fail here, and the consequence.
+    smooth : float
+        Fraction of the single packets dropped.
+    bursty : float
+        Fraction of the batches' packets dropped.
+    queue_mean : float
+        Mean number of packets present.
+    """
+
+    smooth: float
+    bursty: float
+    queue_mean: float
+
+
+def batches(rho: float, d: ArrayLike, size: int, share: float) -> Batches:
+    """Return the losses of single packets and of batches that share a buffer.
+
+    Parameters
+    ----------
+    rho : float
+        Offered load of all packets.
+    d : array_like
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
+    size : int
+        Number of packets in a batch. Each finds the queue with those before it that were accepted.
+    share : float
+        Fraction of the packets that come in batches, in (0, 1).
+
+    Returns
+    -------
+    Batches
+        The losses of either kind.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Single packets and batches arrive as Poisson processes, services are exponential. The balance of the Markov chain
+    of the number of packets present is solved directly; arrivals see its time averages. With a drop probability that
+    does not follow the queue (an average with w -> 0) both kinds lose the same, 1 - 1/rho.
+    """
+    positive(rho=rho, share=share)
+    whole(size=size)
+    if share >= 1:
+        raise ValueError(f"share = {share:g}: must be in (0, 1)")
+    d = probabilities(d)
+    states = d.size
+    # One arrival: it stays out with probability d(k).
+    one = np.diag(d) + np.diag(1 - d[:-1], 1)
+    many = np.linalg.matrix_power(one, size)
+    leave = np.eye(states, k=-1)
+    leave[0, 0] = 1
+    rates = (
+        rho * (1 - share) * (one - np.eye(states))
+        + rho * share / size * (many - np.eye(states))
+        + leave
+        - np.eye(states)
+    )
+    balance = rates.T.copy()
+    balance[-1] = 1
+    right = np.zeros(states)
+    right[-1] = 1
+    found = np.linalg.solve(balance, right)
+    seen, lost = found, 0.0
+    for _ in range(size):
+        lost += float(seen @ d) / size
+        seen = seen @ one
+    return Batches(smooth=float(found @ d), bursty=lost, queue_mean=float(found @ np.arange(states)))

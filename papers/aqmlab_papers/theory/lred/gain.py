@@ -1,0 +1,478 @@
+"""LRED: limits on its gain, and the loop at a given gain; its law and its response time are exported here too.
+
+>>> round(design(N_min=300, R_max=0.35, C=2500).beta_star, 6)
+0.000931
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory import loop
+from aqmlab.theory.answer import Answer
+from aqmlab.theory.domain import caution, positive, remarks, window
+from aqmlab_papers.theory.lred import proportional
+from aqmlab_papers.theory.lred.law import drop_probability, loss_ratio, smoothed
+from aqmlab_papers.theory.lred.proportional import Account
+from aqmlab_papers.theory.lred.response import chance_delay, cold_start, response_law, response_time, trajectory
+
+__all__ = [
+    "Design",
+    "beta0",
+    "beta_bound",
+    "beta_star",
+    "chance_delay",
+    "check_corner",
+    "check_lemma5",
+    "check_theorem2",
+    "cold_start",
+    "design",
+    "drop_probability",
+    "dy_dR",
+    "gain",
+    "loss_ratio",
+    "response_law",
+    "response_time",
+    "smoothed",
+    "trajectory",
+    "y",
+]
+
+Array = NDArray[np.float64]
+
+
+def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
+    """Return the increase of LRED's drop probability per packet of queue, assuming an exact estimate.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    beta : array_like
+        LRED's gain (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        Hc = beta sqrt(p0) = beta sqrt(eta) N / (R C), per packet, of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2 exceeds 1, eq. (6) is invalid, and so is this.
+    """
+    positive(N=N, R=R, C=C, beta=beta, eta=eta)
+    N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
+    return np.asarray(beta * np.sqrt(eta) * N / (R * C))
+
+
+def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
+    """Return twice the square of the frequency at which LRED's loop gain is 1.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    beta : array_like
+        LRED's gain (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        y (rad^2/s^2), of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Eq. (30): sqrt(A^2 + B) - A with A = (2 N)^2/(R^4 C^2), B = 4 beta^2 C^2/(eta R^2).
+    """
+    return proportional.y(N, R, C, gain(N, R, C, beta, eta), eta)
+
+
+def dy_dR(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
+    """Return the derivative of `y` by R.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    beta : array_like
+        LRED's gain (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        dy/dR (rad^2/s^3), of the arguments' broadcast shape; not negative if and only if beta is at most `beta_bound`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    (4 A sqrt(A^2 + B) - 4 A^2 - B) / (R sqrt(A^2 + B)), which is B (8 A^2 - B) / (R sqrt(A^2 + B) (4 A sqrt(A^2 + B) +
+    4 A^2 + B)): its sign is that of 8 A^2 - B.
+    """
+    positive(N=N, R=R, C=C, beta=beta, eta=eta)
+    N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
+    A = (2 * N) ** 2 / (R**4 * C**2)
+    B = 4 * beta**2 * C**2 / (eta * R**2)
+    root = np.sqrt(A**2 + B)
+    return np.asarray(B * (8 * A**2 - B) / (R * root * (4 * A * root + 4 * A**2 + B)))
+
+
+def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bool = True) -> Array:
+    """Return the gain at which LRED's loop is marginally stable.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    eta : float
+        3/(2b), b packets per ACK.
+    merged : bool
+        Whether w(t - R) is approximated by w(t) in the product, as in the paper; otherwise the gain is smaller.
+
+    Returns
+    -------
+    ndarray
+        beta0 (per packet), of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Eq. (31) is x tan(x) = 2 N/(R C) in x = w R, and beta0 = sqrt(eta) x^2 / (R C cos x). Unmerged, x tan(x/2) =
+    N/(R C) and beta0 = sqrt(eta) x^2 / (R C).
+    """
+    return np.asarray(loop.critical_gain(N, R, C, eta, merged) / gain(N, R, C, 1.0, eta))
+
+
+def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
+    """Return the gain up to which `y` increases with R.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        sqrt(2 eta) (2 N)^2 / (R C)^3 (per packet), of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Lemma 5. An artefact of the proof: `beta0` falls with R and rises with N without it.
+    """
+    positive(N=N, R=R, C=C, eta=eta)
+    N, R, C = (np.asarray(value, dtype=float) for value in (N, R, C))
+    return np.asarray(np.sqrt(2 * eta) * (2 * N) ** 2 / (R * C) ** 3)
+
+
+def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
+    """Return the gain up to which Theorem 2 guarantees stability for N >= N_min and R <= R_max.
+
+    Parameters
+    ----------
+    N_min : array_like
+        Fewest flows.
+    R_max : array_like
+        Longest round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        beta* = min(beta0, beta_bound) (per packet), of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    positive(N_min=N_min, R_max=R_max)
+    return np.minimum(beta0(N_min, R_max, C, eta), beta_bound(N_min, R_max, C, eta))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Answer):
+    """Limits on LRED's gain at the fewest flows and the longest round trip, and the loop at a given gain.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Conditions of the formulas that fail here, and the consequence.
+    beta0 : float
+        Gain (per packet) at which the loop is marginally stable on LRED's plant, eq. (31).
+    beta_bound : float
+        Gain up to which Lemma 5 holds.
+    beta_star : float
+        Gain up to which Theorem 2 guarantees stability: the smaller of the two.
+    beta : float
+        The gain that is evaluated.
+    guaranteed : bool
+        Whether Theorem 2 covers beta: it is at most beta_star, and p0 is a probability.
+    w0 : float
+        Window (packets) at which N flows fill the link.
+    p0 : float
+        Drop probability there by the square-root law, eq. (6).
+    crossover : float
+        Frequency at which the loop gain is 1 on LRED's plant, at beta (rad/s).
+    phase_margin_deg : float
+        Phase margin on LRED's plant, at beta.
+    phase_margin_queue_pole_deg : float or None
+        The same with the queue's pole, as in Hollot's plant; None where the loop gain is below 1 at all frequencies.
+    phase_margin_star_deg : float
+        Phase margin on LRED's plant, at beta_star.
+    phase_margin_queue_pole_star_deg : float or None
+        The same with the queue's pole.
+    beta0_without_merging : float
+        beta0 without approximating w(t - R) by w(t).
+    """
+
+    beta0: float
+    beta_bound: float
+    beta_star: float
+    beta: float
+    guaranteed: bool
+    w0: float
+    p0: float
+    crossover: float
+    phase_margin_deg: float
+    phase_margin_queue_pole_deg: float | None
+    phase_margin_star_deg: float
+    phase_margin_queue_pole_star_deg: float | None
+    beta0_without_merging: float
+
+
+def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: float = 1.5) -> Design:
+    """Evaluate LRED's gain at the fewest flows and the longest round trip.
+
+    Parameters
+    ----------
+    N_min : float
+        Fewest flows.
+    R_max : float
+        Longest round-trip time (s), the queue included.
+    C : float
+        Capacity (packets/s).
+    beta : float
+        The gain to evaluate (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Design
+        Gains, bounds and margins; ``warnings`` lists the conditions that fail.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    Theorem 2 and eq. (31). The plants are those of `loop.Plant`.
+    """
+    positive(N_min=N_min, R_max=R_max, C=C, beta=beta, eta=eta)
+    N, R = N_min, R_max
+    window(N, R, C)
+    with remarks() as warned:
+        point = loop.operating_point(N, R, C, eta)
+        limit, bound = float(beta0(N, R, C, eta)), float(beta_bound(N, R, C, eta))
+        star = min(limit, bound)
+        plain, pole = (loop.Plant(N, R, C, eta, queue_pole=with_pole) for with_pole in (False, True))
+        at_beta, at_beta_pole, at_star, at_star_pole = (
+            loop.Loop(plant, float(gain(N, R, C, b, eta))).margins() for b in (beta, star) for plant in (plain, pole)
+        )
+        if beta > star:
+            caution(
+                f"beta = {beta:g} is {beta / star:.3g} times beta* = {star:.4g}: Theorem 2 guarantees nothing; "
+                f"{_verdict(at_beta)} on LRED's plant, {_verdict(at_beta_pole)} with the queue's pole"
+            )
+    return Design(
+        beta0=limit,
+        beta_bound=bound,
+        beta_star=star,
+        beta=float(beta),
+        guaranteed=bool(beta <= star and point.p0 < 1),
+        w0=float(point.w0),
+        p0=float(point.p0),
+        crossover=float(np.sqrt(y(N, R, C, beta, eta) / 2)),
+        phase_margin_deg=float(90 - np.degrees(proportional.lag(N, R, C, gain(N, R, C, beta, eta), eta))),
+        phase_margin_queue_pole_deg=_or_none(at_beta_pole.phase_margin_deg),
+        phase_margin_star_deg=at_star.phase_margin_deg,
+        phase_margin_queue_pole_star_deg=_or_none(at_star_pole.phase_margin_deg),
+        beta0_without_merging=float(beta0(N, R, C, eta, merged=False)),
+        warnings=tuple(warned),
+    )
+
+
+def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
+    """Scan Lemma 5: `y` falls with N, rises with beta, and rises with R if and only if beta is below `beta_bound`.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,), as for the following axes; the region is their product.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    beta : array_like
+        LRED's gains (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is the smallest change of ln y in the claimed direction, between neighbouring points in N and in beta,
+        and from (1 - 1e-6) R to (1 + 1e-6) R.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty, has only one value of N or beta, or leaves an argument's range.
+    """
+    region = proportional.grid({"N": N, "R": R, "beta": beta})
+    values = y(**region, C=C, eta=eta)
+    claim = "y falls with N and rises with beta, and rises with R just where beta < beta_bound"
+    along = proportional.monotony(claim, values, region, {"N": -1, "R": 0})
+    step = 1e-6
+    change = np.log(y(region["N"], region["R"] * (1 + step), C, region["beta"], eta)) - np.log(
+        y(region["N"], region["R"] * (1 - step), C, region["beta"], eta)
+    )
+    rises = region["beta"] < beta_bound(region["N"], region["R"], C, eta)
+    across = proportional.account(claim, np.where(rises, change, -change), region)
+    return min(along, across, key=lambda found: found.slack)
+
+
+def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Account:
+    """Scan whether `beta0` rises with N and falls with R, which puts its minimum at the fewest flows and longest R.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,); the region is the product with ``R``.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty, has fewer than two values along an axis, or leaves an argument's range.
+
+    Notes
+    -----
+    Not in the paper: where it holds, beta <= beta0 at the corner suffices for the whole region, without Lemma 5.
+    """
+    region = proportional.grid({"N": N, "R": R})
+    return proportional.monotony(
+        "beta0 rises with N and falls with R", beta0(region["N"], region["R"], C, eta), region, {"R": -1}
+    )
+
+
+def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
+    """Scan Theorem 2: LRED's loop is stable at every N, R and beta of a region.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,), as for the following axes; the region is their product.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    beta : array_like
+        LRED's gains (per packet). If the largest is at most `beta_star` of the smallest N and the largest R, the
+        theorem predicts that the claim holds.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty or leaves an argument's range.
+    """
+    region = proportional.grid({"N": N, "R": R, "beta": beta})
+    Hc = gain(**region, C=C, eta=eta)
+    root = proportional.rightmost_root(region["N"], region["R"], C, Hc, eta)
+    return proportional.account("LRED's loop is stable", -root.real * region["R"], region)
+
+
+def _verdict(found: loop.Margins) -> str:
+    margin = found.phase_margin_deg
+    margins = f"phase margin {margin:.3g} degrees" if np.isfinite(margin) else "gain below 1"
+    return f"{'stable' if found.stable else 'unstable'} ({margins})"
+
+
+def _or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,363 @@
+"""LRED's response time: the recursion of its estimator, with TCP always in equilibrium.
+
+TCP that fills the link needs the loss ratio p0, whatever the queue. At the estimate L, the queue with that loss ratio
+is q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow adds the losses that the law lacks. Below 0 the link
+idles, and the loss ratio is L - beta sqrt(L) q0 > p0. The resulting loss ratio enters L over the next M periods.
+
+>>> response_time(0.0165, 0.193)  # 50 flows of experiment 1, after their slow starts
+16.0
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aqmlab.theory.domain import not_negative, positive, probability
+from aqmlab.theory.laws import lag
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Estimate, queue and loss ratio of each period.
+
+    Parameters
+    ----------
+    t : ndarray
+        Start of each period (s); shape (periods,).
+    L : ndarray
+        Estimate during each period.
+    q : ndarray
+        Queue (packets).
+    loss : ndarray
+        Fraction of arrivals dropped, by the law or by overflow.
+    """
+
+    t: Array
+    L: Array
+    q: Array
+    loss: Array
+
+
+@dataclass(frozen=True)
+class ResponseTime:
+    """The response time in closed form.
+
+    Parameters
+    ----------
+    lag : float
+        Lag (s) of the estimate behind a steadily moving loss ratio.
+    empty : float
+        Time (s) during which the queue stays empty because the estimate is too large.
+    settling : float
+        Time (s) the queue then takes to settle within the band.
+    """
+
+    lag: float
+    empty: float
+    settling: float
+
+    @property
+    def total(self) -> float:
+        """The sum of both phases (s)."""
+        return self.empty + self.settling
+
+
+def trajectory(
+    p0: float,
+    L0: float,
+    periods: int = 60,
+    *,
+    q0: float = 100.0,
+    Q: float = 200.0,
+    beta: float = 0.001,
+    M: int = 4,
+    m_w: float = 0.1,
+    t_m: float = 1.0,
+    filled: int | None = None,
+) -> Trajectory:
+    """Return estimate, queue and loss ratio for each period.
+
+    Parameters
+    ----------
+    p0 : float
+        Loss ratio at which TCP fills the link, in (0, 1).
+    L0 : float
+        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
+    periods : int
+        Number of periods.
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+    beta : float
+        LRED's gain (per packet).
+    M : int
+        Number of periods over which the loss ratio is measured.
+    m_w : float
+        Weight of the previous estimate, in [0, 1).
+    t_m : float
+        Length of a period (s).
+    filled : int
+        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default, fewer soon
+        after a cold start.
+
+    Returns
+    -------
+    Trajectory
+        Arrays of shape (periods,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Eqs. (1) to (3) with equal arrivals in each period. TCP is assumed to be faster than the estimator: a window's time
+    constant R^2 C/(2 N) must be well below `lag`. From L0 = 0 the buffer is full for the first period.
+    """
+    _check(p0, L0, q0, Q, beta, M, m_w, t_m)
+    if periods < 1:
+        raise ValueError(f"periods = {periods}: must be at least 1")
+    filled = M if filled is None else filled
+    if not 0 <= filled <= M:
+        raise ValueError(f"filled = {filled}: must be from 0 to M = {M}")
+    found: Array = np.empty((3, periods))
+    window, L = deque([L0] * filled, maxlen=M), L0
+    for k in range(periods):
+        gain = beta * sqrt(L)
+        wanted = q0 + (p0 - L) / gain if gain > 0 else np.inf
+        loss = p0 if wanted >= 0 else max(L - gain * q0, p0)
+        found[:, k] = L, min(max(wanted, 0), Q), loss
+        window.append(loss)
+        L = m_w * L + (1 - m_w) * sum(window) / len(window)
+    return Trajectory(t_m * np.arange(periods, dtype=float), found[0], found[1], found[2])
+
+
+def response_time(
+    p0: float,
+    L0: float,
+    *,
+    q0: float = 100.0,
+    Q: float = 200.0,
+    beta: float = 0.001,
+    M: int = 4,
+    m_w: float = 0.1,
+    t_m: float = 1.0,
+    filled: int | None = None,
+    band: float = 0.2,
+) -> float:
+    """Predict the time after which the queue stays within a band around its target.
+
+    Parameters
+    ----------
+    p0 : float
+        Loss ratio at which TCP fills the link, in (0, 1).
+    L0 : float
+        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+    beta : float
+        LRED's gain (per packet).
+    M : int
+        Number of periods over which the loss ratio is measured.
+    m_w : float
+        Weight of the previous estimate, in [0, 1).
+    t_m : float
+        Length of a period (s).
+    filled : int
+        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default.
+    band : float
+        Half the width of the band relative to ``q0``, in (0, 1).
+
+    Returns
+    -------
+    float
+        Seconds, a multiple of ``t_m``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    From `trajectory`, whose assumptions apply. Random variation of the queue is not included.
+    """
+    probability(band=band)
+    law = response_law(p0, L0, q0=q0, Q=Q, beta=beta, M=M, m_w=m_w, t_m=t_m, band=band)
+    periods = int(3 * law.total / t_m + 20 * law.lag / t_m) + 20
+    path = trajectory(p0, L0, periods, q0=q0, Q=Q, beta=beta, M=M, m_w=m_w, t_m=t_m, filled=filled)
+    outside = np.flatnonzero(np.abs(path.q - q0) > band * q0)
+    return float(t_m * (outside[-1] + 1)) if len(outside) else 0.0
+
+
+def response_law(
+    p0: float,
+    L0: float,
+    *,
+    q0: float = 100.0,
+    Q: float = 200.0,
+    beta: float = 0.001,
+    M: int = 4,
+    m_w: float = 0.1,
+    t_m: float = 1.0,
+    band: float = 0.2,
+) -> ResponseTime:
+    """Return the response time in closed form, which shows its dependences.
+
+    Parameters
+    ----------
+    p0 : float
+        Loss ratio at which TCP fills the link, in (0, 1).
+    L0 : float
+        Initial estimate, in [0, 1).
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+    beta : float
+        LRED's gain (per packet).
+    M : int
+        Number of periods over which the loss ratio is measured.
+    m_w : float
+        Weight of the previous estimate, in [0, 1).
+    t_m : float
+        Length of a period (s).
+    band : float
+        Half the width of the band relative to ``q0``, in (0, 1).
+
+    Returns
+    -------
+    ResponseTime
+        The two phases of the response.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    With T = `lag`: while the queue is empty, d(L)/dt = -beta q0 sqrt(L)/T. Hence sqrt(L) falls linearly, to
+    sqrt(Le) = beta q0/2 + sqrt((beta q0/2)^2 + p0), for (2 T/(beta q0)) (sqrt(L0) - sqrt(Le)). From then on, or from
+    the start if L0 < Le, the loss ratio is p0, and after M periods the measurement no longer contains earlier values.
+    """
+    _check(p0, L0, q0, Q, beta, M, m_w, t_m)
+    probability(band=band)
+    T, reach = lag(M, m_w, t_m), beta * q0
+    at_empty = reach / 2 + sqrt(reach**2 / 4 + p0)
+    empty = max(0.0, 2 * T / reach * (sqrt(L0) - at_empty))
+    near = abs(p0 - L0) <= band * reach * sqrt(L0)
+    return ResponseTime(T, empty, 0.0 if near else M * t_m)
+
+
+def cold_start(
+    p0: float,
+    overload: float = 0.5,
+    *,
+    q0: float = 100.0,
+    Q: float = 200.0,
+    beta: float = 0.001,
+    M: int = 4,
+    m_w: float = 0.1,
+    t_m: float = 1.0,
+    band: float = 0.2,
+) -> float:
+    """Predict the response time from an empty link, with flows in slow start during the first two periods.
+
+    Parameters
+    ----------
+    p0 : float
+        Loss ratio at which TCP fills the link, in (0, 1).
+    overload : float
+        Loss ratio of the first two periods, in (0, 1). Slow start sends two packets for each that arrives: a half is
+        the maximum, and gives the longest time.
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+    beta : float
+        LRED's gain (per packet).
+    M : int
+        Number of periods over which the loss ratio is measured.
+    m_w : float
+        Weight of the previous estimate, in [0, 1).
+    t_m : float
+        Length of a period (s).
+    band : float
+        Half the width of the band relative to ``q0``, in (0, 1).
+
+    Returns
+    -------
+    float
+        Seconds from the start, a multiple of ``t_m``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two periods measured (or M, if smaller).
+    """
+    probability(overload=overload)
+    after = response_time(
+        p0, (1 - m_w**2) * overload, q0=q0, Q=Q, beta=beta, M=M, m_w=m_w, t_m=t_m, filled=min(2, M), band=band
+    )
+    return 2 * t_m + after
+
+
+def chance_delay(within: float, hold: int = 5) -> float:
+    """Return the mean delay that randomness adds before the first run of bins that are all within the band.
+
+    Parameters
+    ----------
+    within : float
+        Probability that a bin of a settled queue is within the band, in (0, 1].
+    hold : int
+        Length of the run in bins.
+
+    Returns
+    -------
+    float
+        Mean number of bins before the run begins.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    For independent bins: (1 - w^h) / ((1 - w) w^h) - h. Correlation between neighbouring bins reduces it.
+    """
+    if not 0 < within <= 1:
+        raise ValueError(f"within = {within:g}: must be in (0, 1]")
+    if hold < 1:
+        raise ValueError(f"hold = {hold}: must be at least 1")
+    # The sum of w^-1 to w^-h, which has no 0/0 at w = 1.
+    return sum(within**-k for k in range(1, hold + 1)) - hold
+
+
+def _check(p0: float, L0: float, q0: float, Q: float, beta: float, M: int, m_w: float, t_m: float) -> None:
+    probability(p0=p0)
+    not_negative(L0=L0, m_w=m_w)
+    positive(q0=q0, Q=Q, beta=beta, t_m=t_m)
+    for name, value in (("L0", L0), ("m_w", m_w)):
+        if value >= 1:
+            raise ValueError(f"{name} = {value:g}: must be below 1")
+    if q0 >= Q:
+        raise ValueError(f"Q = {Q:g}: must be above q0 = {q0:g}")
+    if M < 1:
+        raise ValueError(f"M = {M}: must be at least 1")

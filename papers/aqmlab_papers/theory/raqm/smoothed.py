@@ -1,0 +1,221 @@
+"""RAQM's loop with the rate smoothed, as in its simulations but not in its analysis, and the settling time of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aqmlab.theory.domain import positive, probability
+from aqmlab_papers.theory.raqm.map import c, counted
+
+Array = NDArray[np.float64]
+
+
+def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
+    """Return the loop's two eigenvalues at r0 with the rate smoothed.
+
+    Parameters
+    ----------
+    m : float
+        alpha r0; 4 eps for the adaptive gain.
+    weight : float
+        f', in (0, 1).
+
+    Returns
+    -------
+    tuple of complex
+        Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the larger magnitude first.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    (2), (3) and (5) linearised; the paper's analysis omits (2). Our derivation.
+    """
+    positive(m=m)
+    probability(weight=weight)
+    found = np.roots([1, -(1 + weight - m / 2 * (1 - weight)), weight])
+    first, second = sorted((complex(z) for z in found), key=abs, reverse=True)
+    return first, second
+
+
+def smoothed_radius(m: float, weight: float) -> float:
+    """Return the factor per period on a small distance from r0, with the rate smoothed.
+
+    Parameters
+    ----------
+    m : float
+        alpha r0; 4 eps for the adaptive gain.
+    weight : float
+        f', in (0, 1).
+
+    Returns
+    -------
+    float
+        The larger magnitude of `smoothed_roots`: sqrt(f') for every gain within `smoothed_plateau`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    return abs(smoothed_roots(m, weight)[0])
+
+
+def smoothed_limit(weight: float) -> float:
+    """Return the gain from which the smoothed loop is unstable.
+
+    Parameters
+    ----------
+    weight : float
+        f', in (0, 1).
+
+    Returns
+    -------
+    float
+        alpha r0 = 4 (1 + f') / (1 - f').
+
+    Raises
+    ------
+    ValueError
+        If f' is out of range.
+
+    Notes
+    -----
+    One root of `smoothed_roots` is -1. Smoothing slows the measurement and still allows more gain.
+    """
+    probability(weight=weight)
+    return 4 * (1 + weight) / (1 - weight)
+
+
+def smoothed_plateau(weight: float) -> tuple[float, float]:
+    """Return the range of gains in which the smoothed loop is fastest, and equally fast.
+
+    Parameters
+    ----------
+    weight : float
+        f', in (0, 1).
+
+    Returns
+    -------
+    tuple of float
+        alpha r0 = 2 (1 - s)/(1 + s) and 2 (1 + s)/(1 - s), s = sqrt(f').
+
+    Raises
+    ------
+    ValueError
+        If f' is out of range.
+
+    Notes
+    -----
+    Between them the two roots are a conjugate pair with product f', hence magnitude sqrt(f').
+    """
+    probability(weight=weight)
+    s = sqrt(weight)
+    return 2 * (1 - s) / (1 + s), 2 * (1 + s) / (1 - s)
+
+
+def smoothed_orbit(
+    *, m: float | None = None, eps: float | None = None, weight: float = 0.0, x: float = 0.5, periods: int = 100
+) -> Array:
+    """Follow the smoothed rate at a constant or an adaptive gain.
+
+    Parameters
+    ----------
+    m : float or None
+        alpha r0, for a constant gain.
+    eps : float or None
+        For the adaptive gain eps c(x) instead; from x = 2 on, eps times the lower bound 4.
+    weight : float
+        f', in [0, 1).
+    x : float
+        Initial r / r0, smoothed or not.
+    periods : int
+        Number of steps.
+
+    Returns
+    -------
+    ndarray
+        Smoothed r / r0, including the initial value; shape (periods + 1,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or not exactly one of m and eps is given.
+
+    Notes
+    -----
+    (2), (3), (5), without linearising or clipping.
+    """
+    gain = _gain(m, eps)
+    positive(x=x)
+    if not (isfinite(weight) and 0 <= weight < 1):
+        raise ValueError(f"weight = {weight:g}: must be in [0, 1)")
+    found = np.empty(counted("periods", periods) + 1)
+    found[0] = arriving = x
+    for k in range(periods):
+        arriving *= float(np.exp(-gain(x) / 2 * (x - 1)))
+        found[k + 1] = x = (1 - weight) * arriving + weight * x
+    return found
+
+
+def steps_to_settle(
+    *,
+    m: float | None = None,
+    eps: float | None = None,
+    weight: float = 0.0,
+    x: float = 0.5,
+    tolerance: float = 0.01,
+    most: int = 1000,
+) -> int | None:
+    """Return the number of periods until the rate stays within a tolerance of r0.
+
+    Parameters
+    ----------
+    m : float or None
+        alpha r0, for a constant gain.
+    eps : float or None
+        For the adaptive gain instead.
+    weight : float
+        f', in [0, 1); 0 in the paper's analysis, 0.1 in its simulations.
+    x : float
+        Initial r / r0.
+    tolerance : float
+        Distance of r / r0 from 1, in (0, 1).
+    most : int
+        Number of periods to follow.
+
+    Returns
+    -------
+    int or None
+        The first period from which the rate is within the tolerance until ``most``; None if there is none.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or not exactly one of m and eps is given.
+    """
+    probability(tolerance=tolerance)
+    outside = np.abs(smoothed_orbit(m=m, eps=eps, weight=weight, x=x, periods=most) - 1) > tolerance
+    late = np.flatnonzero(outside)
+    first = int(late[-1]) + 1 if late.size else 0
+    return first if first <= most else None
+
+
+def _gain(m: float | None, eps: float | None) -> Callable[[float], float]:
+    """Return alpha r0 by the rate."""
+    if m is not None and eps is None:
+        positive(m=m)
+        constant = m
+        return lambda _: constant
+    if eps is not None and m is None:
+        positive(eps=eps)
+        part = eps
+        return lambda x: part * (float(c(x)) if x < 2 else 4)
+    raise ValueError(f"m = {m}, eps = {eps}: give exactly one of them")

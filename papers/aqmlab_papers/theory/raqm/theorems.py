@@ -1,0 +1,169 @@
+"""Numerical checks of RAQM's two theorems: a scan of the first, and pairs of gains that contradict the second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import caution, positive
+from aqmlab_papers.theory.raqm.map import c, step
+from aqmlab_papers.theory.raqm.smoothed import steps_to_settle
+
+Array = NDArray[np.float64]
+
+
+def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
+    """Return the change of Theorem 1's V in one step.
+
+    Parameters
+    ----------
+    x : array_like
+        r_k / r0.
+    m : array_like
+        alpha r0.
+
+    Returns
+    -------
+    ndarray
+        (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2); the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    (7), (8), (10).
+    """
+    after = step(x, m)
+    x = np.asarray(x, dtype=float)
+    return np.asarray((after - x) * (after + x - 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theorem1:
+    """Result of a scan of Theorem 1 over rates and gains.
+
+    Parameters
+    ----------
+    decreases : ndarray of bool
+        Whether V falls in the next step; shape (gains, rates).
+    below : ndarray of bool
+        Whether the gain is below c(x), the bound at the rate; the same shape. The theorem holds where the two agree.
+    misled : ndarray of bool
+        Where V falls in the next step although r0 is unstable at this gain, 4 < m < c(x); the same shape.
+    """
+
+    decreases: NDArray[np.bool_]
+    below: NDArray[np.bool_]
+    misled: NDArray[np.bool_]
+
+    @property
+    def holds(self) -> bool:
+        """Whether V falls exactly where the gain is below the bound."""
+        return bool(np.all(self.decreases == self.below))
+
+
+def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
+    """Scan whether V falls exactly where the gain is below the bound.
+
+    Parameters
+    ----------
+    m : array_like
+        Gains, alpha r0; shape (gains,).
+    x : array_like or None
+        Rates, r / r0, in (0, 2) but not 1; shape (rates,). By default 98 of them.
+
+    Returns
+    -------
+    Theorem1
+        The scan. Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Theorem 1: stable iff 0 < alpha < alpha^. With its lower bound 4/r0 this is correct, and global: for m <= 4 < c(x) V
+    falls from every rate, including rates above 2 r0. With alpha^ at the present rate it covers only the next step.
+    """
+    x = np.delete(np.linspace(0.02, 1.98, 99), 49) if x is None else np.asarray(x, dtype=float)
+    positive(m=m)
+    gains = np.atleast_1d(np.asarray(m, dtype=float))[:, None]
+    bound = c(x)[None, :]
+    if np.any(x == 1):
+        raise ValueError(f"x = {x}: must not be 1, where V is 0")
+    falls = v_difference(x[None, :], gains) < 0
+    misled = falls & (gains > 4)
+    if misled.any():
+        caution("V falls now at some rates although alpha r0 > 4: the rate ends in a cycle, not at r0")
+    return Theorem1(decreases=falls, below=gains < bound, misled=misled)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counterexample:
+    """Two gains, the larger of which converges more slowly.
+
+    Parameters
+    ----------
+    smaller : float
+        alpha r0 of the smaller gain.
+    bigger : float
+        alpha r0 of the larger gain.
+    smaller_steps : int
+        Periods until convergence at the smaller gain.
+    bigger_steps : int or None
+        Periods until convergence at the larger gain, which are more; None if it did not converge while followed.
+    """
+
+    smaller: float
+    bigger: float
+    smaller_steps: int
+    bigger_steps: int | None
+
+
+def theorem_2(
+    m: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99), x: float = 0.5, tolerance: float = 0.01, most: int = 1000
+) -> list[Counterexample]:
+    """Return the pairs of gains that contradict Theorem 2.
+
+    Parameters
+    ----------
+    m : sequence of float
+        Gains, alpha r0.
+    x : float
+        Initial r / r0.
+    tolerance : float
+        Distance of r / r0 from 1 that counts as convergence.
+    most : int
+        Number of periods to follow.
+
+    Returns
+    -------
+    list of Counterexample
+        Every pair whose larger gain takes more periods. Empty if the theorem holds for them.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Theorem 2: the larger alpha, the faster. True up to m = 2, where `factor` is 0; above, ``|1 - m/2|`` grows again.
+    """
+    gains = sorted(set(m))
+    steps = {one: steps_to_settle(m=one, x=x, tolerance=tolerance, most=most) for one in gains}
+    found = []
+    for smaller, bigger in combinations(gains, 2):
+        quick, slow = steps[smaller], steps[bigger]
+        if quick is not None and (slow is None or slow > quick):
+            found.append(Counterexample(smaller=smaller, bigger=bigger, smaller_steps=quick, bigger_steps=slow))
+    return found

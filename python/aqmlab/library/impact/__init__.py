@@ -1,1 +1,0 @@
-"""The paper on tail drop, RED, Gentle RED and GRED-I. `aqmlab.library` describes the files."""

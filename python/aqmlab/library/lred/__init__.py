@@ -1,1 +1,0 @@
-"""The paper on LRED. `aqmlab.library` describes the files."""

@@ -1,1 +1,0 @@
-"""The paper on RAQM. `aqmlab.library` describes the files."""

@@ -1,1 +1,0 @@
-"""The paper on RED+Tail and Adaptive RED with dynamic thresholds. `aqmlab.library` describes the files."""

@@ -1,5 +1,0 @@
-"""Short TCP flows beside long ones: the loss and the queue at which their combined rate is the link's capacity."""
-
-from aqmlab.theory.short_flows.balance import Equilibrium, Shorts, equilibrium, transient
-
-__all__ = ["Equilibrium", "Shorts", "equilibrium", "transient"]
