@@ -16,6 +16,7 @@ FILE = ROOT / "docs" / "internals" / "dependencies.md"
 
 USES = {
     "jinja2": "reports in HTML",
+    "lazy-loader": "imports the names of `aqmlab` when they are used",
     "matplotlib": "figures",
     "numpy": "arrays of series, figures and theory",
     "polars": "tables: series, flows, sweeps, Parquet, CSV",

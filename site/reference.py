@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 import aqmlab
 import aqmlab.theory
 import aqmlab_papers
+import aqmlab_papers.theory
 from aqmlab.cli.app import app as commands
 
 CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "PASS", "MARK", "DROP", "RIVALS", "Aqms", "Item"}
@@ -59,13 +60,12 @@ def pages() -> Iterator[tuple[str, str]]:
     for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab_papers)):
         exported = [name for name in package.__all__ if name not in CONSTANTS]
         yield f"{page}.rst", titled(title, directives(package.__name__, exported))
-    modules = [
-        found.name for found in pkgutil.walk_packages(aqmlab.theory.__path__, "aqmlab.theory.") if not found.ispkg
-    ]
+    rooms = (aqmlab.theory, aqmlab_papers.theory)
+    found = (one for room in rooms for one in pkgutil.walk_packages(room.__path__, f"{room.__name__}."))
+    modules = [one.name for one in found if not one.ispkg]
     for module in modules:
-        name = module.removeprefix("aqmlab.")
-        yield f"theory/{name}.rst", titled(name, f".. automodule:: {module}\n    :members:\n")
-    tree = "\n".join(f"    theory.{module.removeprefix('aqmlab.theory.')}" for module in modules)
+        yield f"theory/{module}.rst", titled(module, f".. automodule:: {module}\n    :members:\n")
+    tree = "\n".join(f"    {module}" for module in modules)
     yield "theory/index.rst", titled("Theory in Python", f".. toctree::\n\n{tree}\n")
 
 

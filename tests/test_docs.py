@@ -22,11 +22,17 @@ from aqmlab.reports.pages import pages
 ROOT = Path(__file__).parents[1]
 
 # The command line is documented by its options, the engine by its stub, a paper by its claims.
-UNDOCUMENTED = re.compile(r"aqmlab\.(_core|__main__|library\b.*|cli(\.(?!terminal).*)?)")
+UNDOCUMENTED = re.compile(
+    r"aqmlab\.(_core|__main__|cli(\.(?!terminal).*)?)|aqmlab_papers\.(lred|raqm|redtail|survey|impact|commands)\b.*"
+)
 
 
 def modules() -> Iterator[Any]:
-    for module in pkgutil.walk_packages(aqmlab.__path__, "aqmlab."):
+    for module in (
+        module
+        for package in (aqmlab, aqmlab_papers)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ):
         if not UNDOCUMENTED.fullmatch(module.name):
             yield importlib.import_module(module.name)
 
@@ -48,8 +54,8 @@ PUBLIC = {name: item for name, item in public() if inspect.isclass(item) or insp
 
 
 def is_exported(name: str) -> bool:
-    """Return whether users import it: from aqmlab, aqmlab.gym, aqmlab_papers or a module of aqmlab.theory."""
-    if name.startswith("aqmlab.theory."):
+    """Return whether users import it: from aqmlab, aqmlab.gym, aqmlab_papers or a module of theory."""
+    if name.startswith(("aqmlab.theory.", "aqmlab_papers.theory.")):
         return True
     exported = (getattr(package, one) for package in (aqmlab, aqmlab.gym, aqmlab_papers) for one in package.__all__)
     homes = {f"{item.__module__}.{item.__qualname__}" for item in exported if hasattr(item, "__qualname__")}

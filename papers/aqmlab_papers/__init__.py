@@ -23,55 +23,7 @@ vocabulary of `aqmlab_papers.describe.paper`. ``aqmlab reproduce`` takes it by t
     The scenarios; ``_*.toml`` are no scenarios, but what several of them extend.
 """
 
-from aqmlab_papers.describe.calibration import Calibration, Printed, Variant
-from aqmlab_papers.describe.check import Check, Outcome, Tolerance
-from aqmlab_papers.describe.claim import Claim, Judgement, claim, claims
-from aqmlab_papers.describe.measurement import Measurement
-from aqmlab_papers.describe.paper import (
-    RIVALS,
-    Aqms,
-    Axis,
-    Choice,
-    Curve,
-    Experiment,
-    Figure,
-    Item,
-    Panel,
-    Paper,
-    Table,
-)
-from aqmlab_papers.describe.per_seed import PerSeed
-from aqmlab_papers.describe.verdict import Verdict, verdict
-from aqmlab_papers.run.evidence import Evidence
-from aqmlab_papers.run.runs import At, Runs
+import lazy_loader
 
-__all__ = [
-    "RIVALS",
-    "Aqms",
-    "At",
-    "Axis",
-    "Calibration",
-    "Check",
-    "Choice",
-    "Claim",
-    "Curve",
-    "Evidence",
-    "Experiment",
-    "Figure",
-    "Item",
-    "Judgement",
-    "Measurement",
-    "Outcome",
-    "Panel",
-    "Paper",
-    "PerSeed",
-    "Printed",
-    "Runs",
-    "Table",
-    "Tolerance",
-    "Variant",
-    "Verdict",
-    "claim",
-    "claims",
-    "verdict",
-]
+# `__init__.pyi` lists the names. Each is imported when first used: the commands need none of them.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

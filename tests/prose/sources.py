@@ -26,6 +26,7 @@ FILES = [
         if not file.relative_to(ROOT).as_posix().startswith(GENERATED)
     ),
     *sorted(ROOT.glob("python/aqmlab/**/*.py")),
+    *sorted(ROOT.glob("papers/**/*.py")),
     ROOT / "js" / "README.md",
     *sorted(ROOT.glob("crates/**/*.rs")),
 ]

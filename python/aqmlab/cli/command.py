@@ -104,7 +104,7 @@ def _declared(name: str) -> Any:
 
 
 def _lacking(name: str) -> Callable[..., None]:
-    """Return the command that says what brings the command of this name."""
+    """Return a command that stops, and names the extra that brings the command of this name."""
     sentence = plugins.missing(EXTRAS[name], f"aqmlab {name}")
 
     def command(words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:

@@ -1,8 +1,8 @@
-"""Theory from the papers: models, theorems and design rules, as functions of plain numbers and numpy arrays.
+"""Theory: models, laws and design rules, as functions of plain numbers and numpy arrays.
 
->>> from aqmlab_papers.theory import lred  # doctest: +SKIP
->>> round(lred.design(N_min=300, R_max=0.35, C=2500).beta_star, 6)  # doctest: +SKIP
-0.000931
+>>> from aqmlab.theory import pi  # doctest: +SKIP
+>>> round(pi.design(N_min=100, R_max=0.45, C=2500).a * 1e5, 3)  # doctest: +SKIP
+2.857
 
 One module per model; `docs/theory/index.md` has the equations, the errors in the printed papers, and the evidence.
 Nothing here imports the packet engine: only tests compare the two. Symbols are the papers': N flows, C packets/s, R a

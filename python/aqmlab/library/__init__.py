@@ -1,1 +1,0 @@
-"""Shipped scenarios by topic; those of papers are in `aqmlab_papers`."""
