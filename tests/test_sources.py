@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 CRATES = Path(__file__).parent.parent / "crates"
 
 # IEEE 754 defines a square root to the last bit; for these functions it does not, and C libraries differ.
@@ -22,3 +24,12 @@ def test_no_function_differs_between_platforms() -> None:
     assert len(files) > 100
     found = [f"{file}: {line.strip()}" for file in files for line in code(file) if OWN.search(line)]
     assert found == [], "the crate libm has it, the same everywhere"
+
+
+@pytest.mark.parametrize("tests", sorted(CRATES.glob("*/tests")), ids=lambda folder: folder.parent.name)
+def test_the_one_binary_has_the_tests_of_every_file(tests: Path) -> None:
+    named = set(re.findall(r"^mod (\w+);$", (tests / "all.rs").read_text(encoding="utf-8"), re.MULTILINE))
+    alone = set(
+        re.findall(r'^name = "(\w+)"$', (tests.parent / "Cargo.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert {file.stem for file in tests.glob("*.rs")} - alone <= named

@@ -2,7 +2,6 @@
 
 #[path = "support/sources.rs"]
 mod sources;
-mod support;
 
 use aqm::AnyParams;
 use aqm::params::Value;

@@ -1,16 +1,15 @@
 //! Properties of every algorithm in the list, including new ones.
 
-mod support;
 #[path = "support/variations.rs"]
 mod variations;
 
+use crate::support::{PORT, Random};
 use aqm::Signal;
 use aqm::aqm::NAMES;
 use aqm::params::{Kind, Range, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use proptest::prelude::*;
-use support::{PORT, Random};
 use variations::variations;
 
 fn defaults() -> impl Iterator<Item = AnyParams> {

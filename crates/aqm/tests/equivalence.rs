@@ -2,19 +2,17 @@
 //!
 //! The transcriptions are in `reference`, the code that runs them in `driver`.
 
-mod driver;
 #[path = "equivalence/red.rs"]
 mod red;
 #[path = "reference/red_linux.rs"]
 mod red_linux;
-mod reference;
-mod support;
 
+use crate::driver::{assert_lively, assert_marks, compare, number, text};
+use crate::reference;
+use crate::reference::choke::Choke;
+use crate::reference::headdrop::HeadDrop;
+use crate::reference::{Lred, PTC, Pi, Red, Rem, Vq};
 use aqm::params::Value;
-use driver::{assert_lively, assert_marks, compare, number, text};
-use reference::choke::Choke;
-use reference::headdrop::HeadDrop;
-use reference::{Lred, PTC, Pi, Red, Rem, Vq};
 
 const ON: Value = Value::Bool(true);
 

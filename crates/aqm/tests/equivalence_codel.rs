@@ -6,13 +6,11 @@
 mod blue;
 #[path = "reference/codel.rs"]
 mod codel;
-mod driver;
-mod support;
 
+use crate::driver::{Tally, assert_lively, compare, number, text};
 use aqm::params::Value;
 use blue::Blue;
 use codel::{CoDel, Cobalt};
-use driver::{Tally, assert_lively, compare, number, text};
 
 /// The targets and intervals of the tests: the defaults, and values that cause more drops.
 const TIMES: [(f64, f64); 3] = [(0.005, 0.1), (0.001, 0.02), (0.02, 0.005)];

@@ -2,16 +2,14 @@
 
 #[path = "reference/control.rs"]
 mod control;
-mod driver;
 #[path = "reference/pie.rs"]
 mod pie;
 #[path = "reference/pie_linux.rs"]
 mod pie_linux;
-mod support;
 
+use crate::driver::{assert_lively, assert_marks, compare, number, text};
 use aqm::params::Value;
 use control::{Dctcp, Pi2, Raqm};
-use driver::{assert_lively, assert_marks, compare, number, text};
 use pie::{Docsis, Options, Pie};
 
 const ON: Value = Value::Bool(true);

@@ -2,15 +2,13 @@
 //!
 //! The transcriptions are in `reference`, the code that runs them in `driver`.
 
-mod driver;
 #[path = "reference/flows.rs"]
 mod flows;
 #[path = "reference/jobs_ecn.rs"]
 mod jobs_ecn;
-mod support;
 
+use crate::driver::{assert_lively, assert_marks, compare, number, text};
 use aqm::params::Value;
-use driver::{assert_lively, assert_marks, compare, number, text};
 use flows::{Fred, Sfb, Sred};
 use jobs_ecn::JobsEcn;
 use std::cell::Cell;

@@ -1,15 +1,13 @@
 //! JoBS against a plain transcription of ns-2's program: packet for packet, rate for rate.
 
-mod reference {
-    pub(crate) mod jobs;
-}
-mod support;
+#[path = "reference/jobs.rs"]
+mod jobs;
 
+use crate::support::{PORT, Random};
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
-use reference::jobs::{Jobs, Settings};
-use support::{PORT, Random};
+use jobs::{Jobs, Settings};
 
 const ARRIVALS: u64 = 24_000;
 const NONE: f64 = -1.0;

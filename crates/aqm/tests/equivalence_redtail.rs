@@ -3,14 +3,13 @@
 
 #[path = "reference/redtail.rs"]
 mod reference;
-mod support;
 
+use crate::support::{PORT, Random};
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use reference::{Prediction, RedTail};
 use std::collections::{HashMap, VecDeque};
-use support::{PORT, Random};
 
 const ARRIVALS: u64 = 60_000;
 /// The link's rate in bytes per second.

@@ -3,8 +3,8 @@
 
 #[path = "reference/several.rs"]
 mod reference;
-mod support;
 
+use crate::support::{PORT, Random};
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
@@ -12,7 +12,6 @@ use reference::curvyred::CurvyRed;
 use reference::dualpi2::DualPi2;
 use reference::fair::Fair;
 use reference::{Arrival, Scheme, Sent};
-use support::{PORT, Random};
 
 /// A packet with its number, and whether it was marked.
 #[derive(Clone, Copy)]

@@ -1,14 +1,12 @@
 //! Every algorithm with its parameters at the ends of their ranges, two at a time, on a very slow and a very fast
 //! link, with very small and very large buffers: nothing panics, and all signals are numbers.
 
-mod support;
-
+use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
 use aqm::params::{Kind, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Packet, Port, Queue, Rate, Span, Time};
 use std::panic::AssertUnwindSafe;
-use support::{PORT, Random};
 
 #[derive(Clone, Copy)]
 struct Bare(Packet);

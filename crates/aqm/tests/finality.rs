@@ -1,12 +1,10 @@
 //! An algorithm whose decisions on arrivals are declared final keeps to that, with every preset, with and without
 //! marks.
 
-mod support;
-
+use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
 use aqm::queue::{Frame, Outcome};
 use aqm::{AnyParams, Packet, Queue, Span, Time};
-use support::{PORT, Random};
 
 #[derive(Clone, Copy)]
 struct Markable {

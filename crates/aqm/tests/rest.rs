@@ -1,12 +1,10 @@
 //! An algorithm whose periods are declared to change nothing while no packet comes keeps to that, to the last bit.
 
-mod support;
-
+use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Packet, Queue, Span, Time};
 use std::collections::BTreeSet;
-use support::{PORT, Random};
 
 #[derive(Clone, Copy)]
 struct Datagram(Packet);

@@ -1,15 +1,14 @@
 //! Properties of every algorithm whose parameters change while packets wait.
 
-mod support;
 #[path = "support/variations.rs"]
 mod variations;
 
+use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
 use aqm::params::{Kind, Value};
 use aqm::queue::{Frame, Labels};
 use aqm::{Ack, AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
 use std::collections::BTreeSet;
-use support::{PORT, Random};
 use variations::{INSIDE, variations};
 
 #[derive(Clone, Copy, PartialEq, Debug)]

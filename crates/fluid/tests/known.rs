@@ -1,10 +1,9 @@
 //! Runs whose outcome is known: equilibria, the stability boundary, the order of the method.
 
-mod support;
-
+use crate::support;
+use crate::support::{BETA_0, C, N, OMEGA, Q0, R, dumbbell, example, model, run};
 use aqm::{Span, Time};
 use fluid::{Fluid, Initial, Options, TcpLaw};
-use support::{BETA_0, C, N, OMEGA, Q0, R, dumbbell, example, model, run};
 
 fn near(found: f64, wanted: f64, part: f64) {
     assert!((found - wanted).abs() <= part * wanted.abs(), "found {found}, wanted {wanted} within {part}");

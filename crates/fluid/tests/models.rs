@@ -1,11 +1,10 @@
 //! What the model of a scenario is.
 
-mod support;
-
+use crate::support;
+use crate::support::{dumbbell, model};
 use fluid::{Model, Population};
 use scenario::Document;
 use std::path::Path;
-use support::{dumbbell, model};
 
 /// A scenario in a folder of the repository.
 fn shipped(path: &str) -> Document {

@@ -1,11 +1,9 @@
 //! What holds of every run.
 
-mod support;
-
+use crate::support::{dumbbell, model, run};
 use aqm::{Span, Time};
 use fluid::{Fluid, Model, Options};
 use scenario::Document;
-use support::{dumbbell, model, run};
 
 const AQMS: [&str; 10] = ["droptail", "lred", "pi", "rem", "red", "ared", "avq", "raqm", "blue", "gredi"];
 

@@ -1,0 +1,21 @@
+//! All integration tests in one binary: each binary compiles the generic engine again.
+
+mod classes;
+mod contract;
+mod driver;
+mod equivalence;
+mod equivalence_codel;
+mod equivalence_control;
+mod equivalence_flows;
+mod equivalence_jobs;
+mod equivalence_redtail;
+mod equivalence_several;
+mod extremes;
+mod finality;
+mod ported;
+mod raqm_target;
+mod reference;
+mod rest;
+mod retune;
+mod support;
+mod units;

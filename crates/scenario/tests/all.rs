@@ -1,0 +1,7 @@
+//! All integration tests in one binary: each binary compiles the generic engine again.
+
+mod broken;
+mod buffers;
+mod extends;
+mod hostile;
+mod whole;
