@@ -18,7 +18,7 @@ ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it, and the playground where it can be built
+setup: $(STAMPS)/hosts $(STAMPS)/packages ## make .venv with aqmlab and its tools in it, and the playground where it can be built
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; \
 	else echo "Without it the playground is not built; all else works. Once it is there, repeat make setup"; fi
 
@@ -180,6 +180,8 @@ l4s: setup ## run the L4S matrices, in out/l4s, and write docs/evaluation/l4s.md
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \
 	  --no-emit-package aqmlab --no-emit-package aqmlab-papers --output-file requirements.lock pyproject.toml
+	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --constraints requirements.lock \
+	  --no-annotate --group build --output-file requirements-run.lock pyproject.toml
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header \
 	  --constraints requirements.lock --group pyproject.toml:package --output-file release/requirements.lock
 
@@ -210,18 +212,27 @@ $(STAMPS)/package: $(STAMPS)/uv release/requirements.lock
 	target/uv/bin/uv pip sync --quiet --python target/package/bin/python --require-hashes release/requirements.lock
 	@touch $@
 
-# The project itself is left out: maturin installs it below, built once and not in isolation.
-$(STAMPS)/packages: $(STAMPS)/uv requirements.lock
+# What aqmlab needs, and what builds it. The project itself is left out: maturin installs it below, not in isolation.
+$(STAMPS)/venv: $(STAMPS)/uv requirements-run.lock
 	target/uv/bin/uv venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV)
-	target/uv/bin/uv pip sync --python $(BIN)/python --require-hashes requirements.lock
+	target/uv/bin/uv pip install --quiet --python $(BIN)/python --require-hashes --requirements requirements-run.lock
 	@touch $@
 
-$(STAMPS)/papers: $(STAMPS)/packages papers/pyproject.toml papers/hatch_build.py
+# All extras, and the tools of the developers.
+$(STAMPS)/packages: $(STAMPS)/venv requirements.lock
+	target/uv/bin/uv pip install --quiet --python $(BIN)/python --require-hashes --requirements requirements.lock
+	@touch $@
+
+$(STAMPS)/papers: $(STAMPS)/venv papers/pyproject.toml papers/hatch_build.py
 	target/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable papers
 	@touch $@
 
 $(STAMPS)/engine: $(STAMPS)/papers $(ENGINE)
 	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv
+	@touch $@
+
+# The programs of the Linux engine.
+$(STAMPS)/hosts: $(STAMPS)/engine
 	cargo build --quiet --release --package router --package traffic
 	install -D --strip --target-directory python/aqmlab/bin target/release/aqmlab-router target/release/aqmlab-traffic
 	@touch $@

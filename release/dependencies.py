@@ -25,6 +25,7 @@ USES = {
     "scipy": "quantiles for `--until` and `diff`, Sobol and Latin-hypercube samples for `sweep`, `tune` and `advise`, "
     "the tests of `evaluate`, NetCDF of `export`, roots and eigenvalues for `design` and `analyse`",
     "typer": "the command line",
+    "aqmlab-papers": "`aqmlab reproduce` and `evaluate`, the papers and their scenarios",
     "anywidget": "`play` in notebooks",
     "control": "`transfer_function` of laws and plants",
     "cryptography": "keys for the jobs of SLURM",

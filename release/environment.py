@@ -33,6 +33,10 @@ class Package:
         return f"pkg:pypi/{self.name}@{self.version}"
 
 
+OURS = {"aqmlab", "aqmlab-papers"}
+"""The distributions of this repository, which need each other."""
+
+
 @cache
 def declared() -> dict[str, list[Requirement]]:
     """Return the requirements of pyproject.toml: those of each extra by its name, and those of all under ""."""
@@ -50,6 +54,8 @@ def packages(extras: Iterable[str] = ()) -> dict[str, Package]:
     while new:
         requirement, parent = new.pop()
         name = canonicalize_name(requirement.name)
+        if name in OURS:
+            continue
         through.setdefault(name, set()).add(parent)
         for extra in ("", *requirement.extras):
             if (name, extra) not in seen:

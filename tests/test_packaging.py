@@ -162,8 +162,9 @@ def test_missing_tools_are_listed_together_with_their_remedies(
 def test_the_tools_of_wheels_are_pinned_and_build_with_the_maturin_of_setup() -> None:
     pins = [
         dict(re.findall(r"^(\S+)==(\S+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
-        for lock in ("requirements.lock", "release/requirements.lock")
+        for lock in ("requirements.lock", "release/requirements.lock", "requirements-run.lock")
     ]
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     assert {re.split("[<>=]", wanted)[0] for wanted in groups["package"]} <= pins[1].keys()
     assert {name: pins[0][name] for name in pins[0].keys() & pins[1].keys()}.items() <= pins[1].items()
+    assert pins[2].items() <= pins[0].items()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-import aqmlab
 from aqmlab.execute.engine import ENGINES
 from aqmlab.references.bibliography import AQMLAB, bibliography, named
 from aqmlab.references.used import NEEDS, heads, sources

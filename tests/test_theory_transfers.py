@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
-from aqmlab.theory.tcp import transfer_trials, transfers
+from aqmlab.theory.tcp import transfers
+from aqmlab_papers.theory import transfer_trials
 from aqmlab_papers.theory.transfer_trials import Sender, Trials, after_loss, outcomes, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.

@@ -81,10 +81,10 @@ def prove(path: Path) -> None:
 
 @contextmanager
 def confined(folder: Path) -> Iterator[None]:
-    """Let this thread read only files of a folder and of aqmlab, whatever scenarios and results name."""
-    from aqmlab import _core
+    """Let this thread read only files of a folder, of aqmlab and its plug-ins, whatever scenarios and results name."""
+    from aqmlab import _core, plugins
 
-    before = _core.confine([folder.resolve(), Path(__file__).resolve().parent])
+    before = _core.confine([one.resolve() for one in (folder, Path(__file__).parent, *plugins.packages())])
     try:
         yield
     finally:

@@ -29,6 +29,13 @@ def entries(group: str) -> Mapping[str, str]:
     return {entry.name: entry.value for entry in sorted(entry_points(group=group), key=lambda entry: entry.name)}
 
 
+def packages() -> list[Path]:
+    """Return the folders of the packages that add scenarios or kinds of archives."""
+    modules = (module for group in ("aqmlab.archives", "aqmlab.scenarios") for module in entries(group).values())
+    found = (folder(name) for name in sorted({module.partition(".")[0] for module in modules}))
+    return [path for path in found if path]
+
+
 def missing(extra: str, what: str) -> str:
     """Return the sentence on something that an extra of aqmlab brings and that is not installed."""
     return f"{what} comes with aqmlab-{extra}, which is not installed: pip install 'aqmlab[{extra}]'"

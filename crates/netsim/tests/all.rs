@@ -4,7 +4,6 @@ mod ahead;
 mod control;
 mod controls;
 mod ecn;
-
 mod elsewhere;
 mod emulation;
 mod golden;

@@ -63,7 +63,8 @@ def scenario_name(paper: Paper, scenario: str) -> str:
 
 def folder(paper: str) -> Path:
     """Return the folder of a paper's ``paper.py``; ``paper`` is as for `load`."""
-    return (plugins.folder(entries(GROUP)[paper]) if paper in names() else None) or Path(paper)
+    package = entries(GROUP).get(paper)
+    return (plugins.folder(package) if package else None) or Path(paper)
 
 
 def _described(module: ModuleType) -> Paper:

@@ -27,9 +27,8 @@ _DRAWN_BY = re.compile(rb"Matplotlib (?:pdf backend )?v(?:ersion ?)?(\d[\w.]*)")
 @cache
 def code() -> str:
     """Return the digest of the code that judges and draws: with another one, files may differ for no other reason."""
-    adding = (plugins.folder(module.partition(".")[0]) for module in plugins.entries("aqmlab.archives").values())
     found = hashlib.sha256()
-    for package in sorted({Path(__file__).parents[1], *filter(None, adding)}):
+    for package in (Path(__file__).parents[1], *plugins.packages()):
         for path in sorted(package.rglob("*")):
             if path.is_file() and path.suffix in (".py", ".html", ".css", ".js", ".toml"):
                 found.update(path.relative_to(package.parent).as_posix().encode() + b"\0" + path.read_bytes())

@@ -65,14 +65,15 @@ class Commands(typer.Typer):
 class Modules(Mapping[str, Any]):
     """The commands of these names. The module of each is imported, and its options are made, when it is looked up."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], load: Callable[[str], Any] | None = None) -> None:
         self._names = dict.fromkeys(names)
+        self._load = load or _command
 
     def __getitem__(self, name: str) -> Any:
         """Return the command, or group of commands, that the module of this name declares."""
         if name not in self._names:
             raise KeyError(name)
-        return _command(name)
+        return self._load(name)
 
     def __iter__(self) -> Iterator[str]:
         """List the names."""

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from aqmlab import plugins
 from aqmlab.cli import options
-from aqmlab.cli.command import Commands
+from aqmlab.cli.command import Commands, Modules
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 
 if TYPE_CHECKING:
@@ -54,15 +54,12 @@ class _Rules(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._modules = dict(sorted({**_RULES, **plugins.entries("aqmlab.designs")}.items()))
+        modules = dict(sorted({**_RULES, **plugins.entries("aqmlab.designs")}.items()))
+        self.commands = Modules(modules, lambda name: _command(name, modules[name]))  # type: ignore[assignment]
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the rules."""
-        return list(self._modules)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a rule."""
-        return _command(cmd_name, self._modules[cmd_name]) if cmd_name in self._modules else None
+        """Return the names of the rules, of which none is imported."""
+        return list(self.commands)
 
 
 design = Commands(
@@ -100,7 +97,7 @@ def _command(name: str, module: str) -> Any:
         text = _UNIT.sub("", told[key], count=1) if example else told[key]
         if kind is str and isinstance(default, float):
             values[key] = f"{default:g} {units[key]}"
-        shown = f"{text.removesuffix('.')}: {example}." if example else text
+        shown = f"{text.removesuffix('.')}: {example}." if example and default in (..., None) else text
         optional = kind | None if default is None else kind
         annotations[key] = Annotated[optional, typer.Option(*flags, metavar=metavar, help=shown)]
     if {"packets/s", "packets"} & set(units.values()) - {""} and "C" in parameters:
@@ -153,7 +150,7 @@ def _reading(key: str, unit: str) -> tuple[type, str, str]:
             return str, "RATE", "'10 Mbit/s'"
         case "packets":
             return str, "SIZE", "'800', '800 packets' or '800 kB'"
-    return float, key.upper(), ""
+    return float, "N" if key.startswith("N") else key.upper(), ""
 
 
 def _flag(key: str) -> str:
@@ -214,8 +211,9 @@ def _answer(rule: Callable[..., Answer], given: Mapping[str, Any], json: bool) -
     try:
         answer = rule(**given)
     except ValueError as error:
-        name = re.match(r"(\w+) = ", str(error))
-        stop(BAD_USAGE, f"{_flag(name[1])}: {error}" if name and name[1] in given else str(error))
+        names = re.match(r"(\w+)(?: and (\w+))?(?: = | are missing)", str(error))
+        flags = [_flag(name) for name in names.groups() if name in given] if names else []
+        stop(BAD_USAGE, f"{', '.join(flags)}: {error}" if flags else str(error))
     if json:
         typer.echo(json_text(answer.document()), nl=False)
         warn(answer.warnings)

@@ -255,6 +255,8 @@ class Design(Answer):
 def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) -> Design:
     """Design PI by Hollot's rule.
 
+    The answer has the gains a and b, whether the rule (PI*) is valid here, and the margins of the loop.
+
     Parameters
     ----------
     N_min : float

@@ -82,7 +82,10 @@ def design(
     R_min: float | None = None,
     phase_margin: float = 45.0,
 ) -> Design:
-    """Assess PI2's gains over a range of loads, and find gains for a wanted phase margin.
+    """Assess PI2's gains, and find better ones.
+
+    The answer has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
+    trips, and gains for a wanted phase margin.
 
     Parameters
     ----------

@@ -169,7 +169,10 @@ def design(
     R_min: float | None = None,
     phase_margin: float = 45.0,
 ) -> Design:
-    """Assess PIE's gains over a range of loads, and find gains for a wanted phase margin.
+    """Assess PIE's gains, and find better ones.
+
+    The answer has the margins with the fewest flows at the longest round trip, the least ones over all flows and round
+    trips, which include the loads where PIE's table of factors has its jumps, and gains for a wanted phase margin.
 
     Parameters
     ----------

@@ -199,7 +199,10 @@ def design(
     q0: float = 100.0,
     Q: float = 200.0,
 ) -> Design:
-    """Evaluate REM's parameters at the fewest flows and the longest round trip.
+    """Evaluate REM's parameters.
+
+    The answer has the shortest response time, the queue at equilibrium, the margins, and the largest stable gamma, at
+    the fewest flows and the longest round trip.
 
     Parameters
     ----------

@@ -254,7 +254,10 @@ class Design(Answer):
 
 
 def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: float | None = None) -> Design:
-    """Evaluate AVQ's alpha at the fewest flows and the longest round trip.
+    """Bound AVQ's alpha.
+
+    The bounds are a practical one and, for each kind of marking by the virtual queue, that of stability, at the fewest
+    flows and the longest round trip.
 
     Parameters
     ----------

@@ -298,7 +298,9 @@ class Design(Answer):
 
 
 def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: float = 1.5) -> Design:
-    """Evaluate LRED's gain at the fewest flows and the longest round trip.
+    """Bound LRED's gain beta, and give its margins.
+
+    The bounds are beta0, that of Lemma 5, and beta*, at the fewest flows and the longest round trip.
 
     Parameters
     ----------

@@ -347,7 +347,9 @@ class Design(Answer):
 
 
 def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
-    """Return RAQM's gains for a link and a rate.
+    """Bound RAQM's gain.
+
+    The answer has the bound alpha^, its smallest value 4/r0, the gains below it, and their speed of convergence.
 
     Parameters
     ----------

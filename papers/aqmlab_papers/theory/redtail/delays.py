@@ -102,7 +102,9 @@ def design(
     B: float = BUFFER,
     S: float | None = None,
 ) -> Design:
-    """Predict the long flows' queue.
+    """Predict the queue of RED+Tail's long flows.
+
+    The answer has their window, queue and round-trip time, the spread of the queue, and its stability.
 
     Parameters
     ----------
