@@ -17,5 +17,9 @@ mod raqm_target;
 mod reference;
 mod rest;
 mod retune;
+#[path = "support/sources.rs"]
+mod sources;
 mod support;
 mod units;
+#[path = "support/variations.rs"]
+mod variations;

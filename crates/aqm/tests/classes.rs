@@ -1,12 +1,9 @@
 //! Algorithms that distinguish classes of service, with responsive and unresponsive traffic.
 
-#[path = "support/sources.rs"]
-mod sources;
-
+use crate::sources::Source::{Fixed, Tcp};
+use crate::sources::{self, Source, Tally, with};
 use aqm::AnyParams;
 use aqm::params::Value;
-use sources::Source::{Fixed, Tcp};
-use sources::{Source, Tally, with};
 
 /// Lets the sources share the link; returns each class's tally and the mean queue.
 fn share(params: &AnyParams, sources: &[Source]) -> (Vec<Tally>, f64) {

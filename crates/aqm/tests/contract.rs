@@ -1,16 +1,13 @@
 //! Properties of every algorithm in the list, including new ones.
 
-#[path = "support/variations.rs"]
-mod variations;
-
 use crate::support::{PORT, Random};
+use crate::variations::variations;
 use aqm::Signal;
 use aqm::aqm::NAMES;
 use aqm::params::{Kind, Range, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use proptest::prelude::*;
-use variations::variations;
 
 fn defaults() -> impl Iterator<Item = AnyParams> {
     NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))

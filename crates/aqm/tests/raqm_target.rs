@@ -1,12 +1,9 @@
 //! What RAQM's target queue does, as printed and in other readings, with flows that respond.
 
-#[path = "support/sources.rs"]
-mod sources;
-
+use crate::sources::Source::Tcp;
+use crate::sources::{Tally, share, with};
 use aqm::Verdict;
 use aqm::params::Value;
-use sources::Source::Tcp;
-use sources::{Tally, share, with};
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())

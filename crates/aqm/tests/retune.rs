@@ -1,15 +1,12 @@
 //! Properties of every algorithm whose parameters change while packets wait.
 
-#[path = "support/variations.rs"]
-mod variations;
-
 use crate::support::{PORT, Random};
+use crate::variations::{INSIDE, variations};
 use aqm::aqm::NAMES;
 use aqm::params::{Kind, Value};
 use aqm::queue::{Frame, Labels};
 use aqm::{Ack, AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
 use std::collections::BTreeSet;
-use variations::{INSIDE, variations};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Numbered {
