@@ -42,7 +42,7 @@ test-cluster: setup ## start SLURM on this machine, test sweeps on its jobs, and
 	AQMLAB_TEST_SLURM=1 $(BIN)/pytest -m slurm
 
 # One part: ROWS='codel_* *_two'.
-engines-agree: setup ## compare the Linux engine with the packet engine, in 34 scenarios
+engines-agree: setup ## compare the Linux engine with the packet engine, in 42 scenarios
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux.engines $(if $(ROWS),--rows '$(ROWS)') $(if $(SEEDS),--seeds $(SEEDS))
 
 # It goes on where the last session ended: out/fuzz/state.json. Some targets only: TARGETS='texts traces'; a wrong name lists

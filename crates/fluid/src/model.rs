@@ -13,7 +13,7 @@ use aqm::params::{Field as _, Kind as ValueKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
 use aqm::{AnyParams, Port};
 use scenario::Distribution;
-use scenario::model::Scenario;
+use scenario::model::{EcnPath, Scenario};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,15 @@ impl Model {
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",
                 observed.name,
                 framing.value()
+            );
+            return Err(Unsupported::new(message));
+        }
+        if let Some(link) = scenario.links.iter().find(|link| link.ecn_path != EcnPath::Pass) {
+            let message = format!(
+                "link {}: ecn_path = {}: what it does depends on the packet, of which the fluid model has none: remove it, or \
+                 use `aqmlab run`",
+                link.name,
+                link.ecn_path.value()
             );
             return Err(Unsupported::new(message));
         }

@@ -209,4 +209,9 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     );
     let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");
     assert!(unsupported(&weights).starts_with("aqm.weights"));
+    let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));
+    assert!(
+        said.starts_with("link bottleneck:reverse: ecn_path = \"drop\"") && said.contains("aqmlab run"),
+        "{said}"
+    );
 }

@@ -3,10 +3,10 @@
 pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
 mod fate;
+mod gate;
 pub(crate) mod hosts;
 pub(crate) mod ledger;
 pub(crate) mod link;
-mod random_loss;
 pub(crate) mod route;
 mod service;
 mod transit;

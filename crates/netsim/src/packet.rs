@@ -31,7 +31,8 @@ const L4S: u8 = 128;
 const PUSH: u8 = ECE;
 /// In an ACK, where a segment has AGAIN: the three bits of ECE, CWR and SYN are a counter.
 const ACCURATE: u8 = AGAIN;
-/// In an ACK without that counter: its number is that of a packet from outside, and says nothing.
+/// In an ACK without that counter: its number is that of a packet from outside, and says nothing. With SYN, it is a SYN that
+/// asks for ECN.
 const FOREIGN: u8 = CWR;
 /// The place of that counter.
 const ACE: u32 = ECE.trailing_zeros();
@@ -176,12 +177,20 @@ impl Packet {
         Self { hop, kind: Kind::Reply, flags: self.flags & !CE, ..*self }
     }
 
-    /// A packet from outside, offered at `now`, which its number identifies; of an ACK, nothing else is known.
-    pub(crate) fn foreign(now: Time, header: Header, kind: Kind, ecn: Ecn, number: u32) -> Self {
+    /// A packet from outside, offered at `now`, which its number identifies. Of an ACK, a segment without data, it is only
+    /// known whether it is a SYN that `asks_for_ecn`.
+    pub(crate) fn foreign(
+        now: Time,
+        header: Header,
+        (kind, asks_for_ecn): (Kind, bool),
+        ecn: Ecn,
+        number: u32,
+    ) -> Self {
         let packet = Self::datagram(now, header, ecn);
+        let syn = if asks_for_ecn { SYN } else { 0 };
         let flags = match (kind, ecn) {
-            (Kind::Ack, Ecn::Ect1) => FOREIGN | LOW_LATENCY,
-            (Kind::Ack, _) => FOREIGN | packet.flags,
+            (Kind::Ack, Ecn::Ect1) => FOREIGN | LOW_LATENCY | syn,
+            (Kind::Ack, _) => FOREIGN | packet.flags | syn,
             _ => packet.flags,
         };
         Self { kind, seq: number, flags, ..packet }
@@ -196,6 +205,36 @@ impl Packet {
     #[inline]
     pub(crate) const fn is_marked(&self) -> bool {
         self.flags & CE != 0
+    }
+
+    /// Whether it is ECN-capable.
+    pub(crate) const fn is_ect(&self) -> bool {
+        self.flags & ECT != 0
+    }
+
+    /// The same packet without CE.
+    pub(crate) const fn unmarked(&self) -> Self {
+        Self { flags: self.flags & !CE, ..*self }
+    }
+
+    /// The same packet, Not-ECT.
+    pub(crate) const fn cleared(&self) -> Self {
+        let codepoint = match self.kind {
+            // Without ECT the bit means something else.
+            Kind::Ack if self.flags & ECT != 0 => LOW_LATENCY,
+            Kind::Ack => 0,
+            _ => ECT | L4S,
+        };
+        Self { flags: self.flags & !(codepoint | CE), ..*self }
+    }
+
+    /// Whether this is a SYN that asks for ECN.
+    pub(crate) const fn asks_for_ecn(&self) -> bool {
+        match self.kind {
+            Kind::Data => self.flags & (SYN | CWR) == SYN | CWR,
+            Kind::Ack => self.flags & (ACCURATE | FOREIGN | SYN) == FOREIGN | SYN,
+            _ => false,
+        }
     }
 
     /// The same packet at a later hop, perhaps marked since.
@@ -393,6 +432,40 @@ mod tests {
         }
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
         assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().delay, Some(Span::us(1)));
+    }
+
+    #[test]
+    fn a_cleared_packet_says_all_else_that_it_said() {
+        let marked = |mut packet: Packet| {
+            packet.mark();
+            packet
+        };
+        let segment = |ect, l4s| Segment {
+            seq: 7,
+            syn: true,
+            again: true,
+            cwr: true,
+            ect,
+            l4s,
+            push: true,
+            sent: Time::ZERO,
+        };
+        let twice = [(7, 8), (12, 14), (0, 0)];
+        let ack = |ect, l4s, marks| Ack { next: 10, ect, l4s, marks, blocks: twice, ..Ack::default() };
+        for (ect, l4s) in [(false, false), (true, false), (true, true)] {
+            let data = Packet::data(&segment(ect, l4s), header(500));
+            assert_eq!(marked(data).cleared().segment(), (segment(false, false), false));
+            assert_eq!(marked(data).unmarked().segment(), (segment(ect, l4s), false));
+            for marks in [None, Some(5)] {
+                let packet = Packet::ack(&ack(ect, l4s, marks), header(52));
+                assert_eq!(packet.cleared().acknowledgement(), ack(false, false, marks));
+                let seen = marked(packet).cleared().packet();
+                assert!(!seen.ect && !seen.l4s && packet.is_ect() == ect);
+                assert_eq!(marked(packet).unmarked().acknowledgement(), ack(ect, l4s, marks));
+            }
+        }
+        let delay = Ack { delay: Some(Span::us(9)), ..Ack::default() };
+        assert_eq!(Packet::ack(&delay, header(40)).cleared().acknowledgement(), delay);
     }
 
     #[test]

@@ -295,6 +295,9 @@ fn cable(nodes: usize, ties: bool) -> impl Strategy<Value = Cable> {
         "reverse_loss = 0.02",
         "changes = [\"1 s: 700 kbit/s\"]",
         "buffer = \"1 packets\"",
+        "ecn_path = \"clear\"\nreverse_ecn_path = \"clear\"",
+        "ecn_path = \"clear-marks\"",
+        "ecn_path = \"drop\"",
     ]);
     let ends = (0..nodes, 0..nodes);
     // In bit/s and ns, so that hardly anything happens at the same nanosecond, or in Mbit/s and ms, so that much does.

@@ -2,7 +2,7 @@
 
 use aqm::params::{self, Field as _};
 use aqm::unit::Time;
-use netsim::{Checked, Kind, Simulation};
+use netsim::{Cause, Checked, Kind, Seen, Simulation};
 use run::Results;
 use scenario::Document;
 use scenario::model::{Congestion, Ecn};
@@ -200,4 +200,94 @@ fn a_server_sends_a_lost_first_answer_again_after_the_time_out_that_the_handshak
     let web = &found.classes["web"];
     let (p95, p99) = (web.completion_time_p95.unwrap(), web.completion_time_p99.unwrap());
     assert!(web.completed.unwrap() > 2000 && (0.2..0.5).contains(&p95) && p99 > 1.0, "{p95} {p99}");
+}
+
+/// A link with a middlebox, and transfers over it; with the packets seen there.
+fn behind(ecn_path: &str, tcp: &str, more: &str) -> (Results, Vec<Seen>) {
+    let text = format!(
+        "duration = \"20 s\"\naqm = \"step:k=5\"\n\
+         [dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"50 packets\"\necn_path = \"{ecn_path}\"\n\
+         [[traffic]]\nname = \"x\"\ntcp = \"{tcp}\"\n{more}"
+    );
+    let scenario = Document::parse(&text, "test").unwrap().check().unwrap();
+    let mut run = Simulation::new(scenario, 1, Checked::<()>(None));
+    run.tap();
+    run.advance(Time::MAX);
+    assert_eq!(run.violations(), Vec::<String>::new());
+    let mut seen = run.seen(Time::MAX);
+    seen.retain(|seen| seen.kind == Kind::Data);
+    (run.results(), seen)
+}
+
+const TRANSFERS: &str = "kind = \"transfer\"\ncount = 4\nsize = \"20 kB\"\nstart = \"uniform(0 s, 1 s)\"\n";
+const LONG: &str = "count = 2\n";
+
+#[test]
+fn behind_a_middlebox_against_ecn_only_retransmissions_of_cubic_arrive_and_nothing_of_dctcp() {
+    let (cubic, seen) = behind("drop", "cubic:ecn=true", TRANSFERS);
+    let mut sent = HashSet::new();
+    for seen in &seen {
+        let again = !sent.insert((seen.flow, seen.seq));
+        assert_eq!(seen.lost, (!seen.syn && !again).then_some(Cause::Ecn), "{seen:?}");
+    }
+    assert_eq!(cubic.classes["x"].completed, Some(4));
+    assert!(cubic.classes["x"].completion_time_mean.unwrap() > 1.0);
+    let lost = seen.iter().filter(|seen| seen.lost.is_some()).count() as u64;
+    assert!(lost >= 4 * 13 && cubic.metrics.link.random_losses == Some(lost), "{lost}");
+
+    let (dctcp, seen) = behind("drop", "dctcp", TRANSFERS);
+    assert!(seen.iter().all(|seen| seen.syn && seen.lost == Some(Cause::Ecn)));
+    // Only the first asks, and all have ECT.
+    assert!(seen.len() > 4 * 4 && seen.iter().filter(|seen| seen.cwr).count() == 4, "{}", seen.len());
+    assert_eq!(dctcp.classes["x"].completed, Some(0));
+}
+
+#[test]
+fn a_connection_whose_request_for_ecn_is_refused_opens_a_second_later_without() {
+    for tcp in ["cubic:ecn=true", "dctcp"] {
+        let (found, seen) = behind("refuse", tcp, TRANSFERS);
+        assert!(seen.iter().all(|seen| seen.lost.is_some() == (seen.syn && seen.cwr)), "{tcp}");
+        assert!(seen.iter().all(|seen| seen.syn || seen.ecn == Ecn::None), "{tcp}");
+        let x = &found.classes["x"];
+        assert_eq!((x.completed, found.metrics.link.random_losses), (Some(4), Some(4)), "{tcp}");
+        let time = x.completion_time_mean.unwrap();
+        assert!((1.0..1.4).contains(&time), "{tcp}: {time}");
+    }
+    // One without ECN asks for nothing.
+    let (found, _) = behind("refuse", "cubic", TRANSFERS);
+    assert!(
+        found.metrics.link.random_losses == Some(0) && found.classes["x"].completion_time_mean < Some(0.5)
+    );
+}
+
+#[test]
+fn a_queue_drops_what_it_would_mark_where_ecn_is_cleared_and_overflows_where_marks_are() {
+    for tcp in ["cubic:ecn=true", "dctcp", "prague"] {
+        let of = |ecn_path| {
+            let (found, seen) = behind(ecn_path, tcp, LONG);
+            let link = found.metrics.link.traffic;
+            let capable = seen.iter().any(|seen| seen.ecn != Ecn::None);
+            (link.marks > 0, link.drops_early > 0, link.drops_overflow > 0, capable)
+        };
+        assert_eq!(of("pass"), (true, false, false, true), "{tcp}");
+        assert_eq!(of("clear"), (false, true, false, false), "{tcp}");
+        assert_eq!(of("clear-marks"), (true, false, true, true), "{tcp}");
+    }
+}
+
+#[test]
+fn marks_that_are_erased_behind_a_link_are_those_of_every_queue_before() {
+    // The marks are set at `first`, and `second`, which is plain, erases them.
+    let run = |ecn_path: &str| {
+        let found = run(&format!(
+            "duration = \"20 s\"\n[[link]]\nname = \"first\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\
+             aqm = \"step:k=5\"\nbuffer = \"50 packets\"\n\
+             [[link]]\nname = \"second\"\nfrom = \"b\"\nto = \"c\"\necn_path = \"{ecn_path}\"\n\
+             [[traffic]]\nname = \"x\"\nfrom = \"a\"\nto = \"c\"\ntcp = \"dctcp\"\n"
+        ));
+        (found.links["first"].traffic.marks > 0, found.links["first"].traffic.drops_overflow > 0)
+    };
+    assert_eq!(run("pass"), (true, false));
+    assert_eq!(run("clear-marks"), (true, true));
+    assert_eq!(run("clear"), (true, true), "CE is cleared too");
 }

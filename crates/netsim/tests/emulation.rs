@@ -6,7 +6,7 @@ use aqm::unit::{Limit, Rate, Span, Time};
 use netsim::{Account, Cause, Emulation, Ends, Foreign, Kind, Lost, Series, Simulation, Stream, Wait};
 use run::results::LinkMetrics;
 use run::{Column, Playback, Results};
-use scenario::model::{Kind as Traffic, Udp};
+use scenario::model::{Ecn, EcnPath, Kind as Traffic, Udp};
 use scenario::{Document, Scenario};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -63,6 +63,7 @@ fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
                 kind: Kind::Datagram,
                 size: arrival.size,
                 ecn: *ecn,
+                asks_for_ecn: false,
             };
             found.push((Time::ZERO + entry.begin + start + arrival.at, packet));
         }
@@ -139,6 +140,39 @@ fn every_discipline_decides_on_packets_from_outside_as_in_the_simulation() {
         assert!(arrived > 1000 && lost > 500, "{aqm}: {arrived} arrived, {lost} were lost");
         let marks = expected.metrics.link.traffic.marks as usize;
         assert!(marked <= arrived && (marked > 0) == (marks > 0), "{aqm}: {marked} of {marks}");
+    }
+}
+
+#[test]
+fn a_middlebox_treats_packets_from_outside_as_in_the_simulation() {
+    for ecn_path in [EcnPath::Pass, EcnPath::Clear, EcnPath::ClearMarks, EcnPath::Drop] {
+        let mut scenario = scenario("middlebox", "red:ecn=true");
+        let observed = scenario.observed;
+        scenario.links[observed].ecn_path = ecn_path;
+        let mut run = Simulation::new(scenario.clone(), 3, ());
+        run.advance(Time::MAX);
+        let mut expected = run.results().links;
+        expected.values_mut().for_each(|link| link.link_goodput = None);
+        let mut emulation = Emulation::<Series>::new(scenario.clone(), 3, None);
+        let packets = packets(&scenario);
+        packets.iter().for_each(|(at, packet)| assert!(emulation.offer(*at, packet)));
+        let found = emulation.finish(vec![Ends::default(); ENTRIES]).links;
+        assert_eq!(found, expected, "{ecn_path:?}");
+        assert_eq!(emulation.violations(), Vec::<String>::new());
+        let (mut marked, mut lost) = (0, 0);
+        for fate in emulation.fates() {
+            let was_capable = packets[fate.number as usize].1.ecn != Ecn::None;
+            let for_its_ecn = fate.lost.is_some_and(|lost| lost.cause == Cause::Ecn);
+            assert_eq!(for_its_ecn, ecn_path == EcnPath::Drop && was_capable);
+            if fate.lost.is_none() {
+                assert_eq!(fate.ect, was_capable && ecn_path != EcnPath::Clear, "{ecn_path:?}");
+            }
+            marked += usize::from(fate.marked);
+            lost += usize::from(for_its_ecn);
+        }
+        assert_eq!((marked > 0, lost > 0), (ecn_path == EcnPath::Pass, ecn_path == EcnPath::Drop));
+        let marks = found["bottleneck"].traffic.marks > 0;
+        assert_eq!(marks, matches!(ecn_path, EcnPath::Pass | EcnPath::ClearMarks), "{ecn_path:?}");
     }
 }
 
@@ -232,7 +266,7 @@ impl Outside {
     fn go_on(&mut self, emulation: &mut Emulation<Series>, now: Time) {
         emulation.advance(now);
         self.send(emulation, now);
-        for (number, came) in emulation.handed_over().collect::<Vec<_>>() {
+        for (number, came, _) in emulation.handed_over().collect::<Vec<_>>() {
             assert_eq!(came, now);
             let size = self.sizes[number as usize];
             if self.bytes + size > 60_000 {

@@ -125,6 +125,7 @@ impl<W: Write> Links<W> {
         match seen.lost {
             None => format!("waited {waited}{marked}"),
             Some(Cause::Random) => "lost: random loss".to_owned(),
+            Some(Cause::Ecn) => "lost: for its ECN".to_owned(),
             Some(Cause::Overflow) => format!("lost: overflow, waited {waited}"),
             Some(Cause::Early) => {
                 let aqm = self.names[seen.link].1.as_deref().unwrap_or("none");
@@ -303,5 +304,6 @@ mod tests {
         assert_eq!(comment(Some(Cause::Early), false), "lost: early drop (codel), waited 12.345000 ms");
         assert_eq!(comment(Some(Cause::Overflow), false), "lost: overflow, waited 12.345000 ms");
         assert_eq!(comment(Some(Cause::Random), false), "lost: random loss");
+        assert_eq!(comment(Some(Cause::Ecn), false), "lost: for its ECN");
     }
 }

@@ -267,6 +267,7 @@ impl Router {
             kind: if seen.kind == Kind::Datagram && !asks(seen.to.1) { Kind::Reply } else { seen.kind },
             size: place.length as u16,
             ecn: seen.ecn,
+            asks_for_ecn: seen.asks_for_ecn,
         };
         let enters = self.emulation.offer(at, &packet);
         if enters {
@@ -285,10 +286,14 @@ impl Router {
     fn consult_kernel(&mut self, now: Time) -> io::Result<()> {
         let Some(qdisc) = &mut self.qdisc else { return Ok(()) };
         let handed_over = self.day.is_some().then(|| self.clock.now());
-        for (number, came) in self.emulation.handed_over() {
+        for (number, came, ect) in self.emulation.handed_over() {
             let place = &mut self.packets[number as usize];
             place.late = place.late + handed_over.map_or(Span::ZERO, |at| at.since(came));
-            qdisc.take(number, &place.bytes[..place.length])?;
+            let packet = &mut place.bytes[..place.length];
+            if !ect {
+                wire::set_ecn(packet, wire::NOT_ECT);
+            }
+            qdisc.take(number, packet)?;
         }
         qdisc.look(|number| {
             let place = &self.packets[number as usize];
@@ -344,7 +349,9 @@ impl Router {
             let place = &mut self.packets[fate.number as usize];
             let packet = &mut place.bytes[..place.length];
             if fate.marked {
-                wire::mark(packet);
+                wire::set_ecn(packet, wire::CE);
+            } else if !fate.ect {
+                wire::set_ecn(packet, wire::NOT_ECT);
             }
             if let Some(record) = &mut self.record {
                 record.decide(&fate, packet);

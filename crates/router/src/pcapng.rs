@@ -163,6 +163,7 @@ fn comment(links: &[Link], on_way: &OnWay, fate: &Fate) -> String {
             let Link { name, aqm } = &links[link];
             let cause = match cause {
                 Cause::Random => "random loss".to_owned(),
+                Cause::Ecn => "for its ECN".to_owned(),
                 Cause::Overflow => "overflow".to_owned(),
                 Cause::Early => format!("early drop ({})", aqm.as_deref().unwrap_or("none")),
             };
@@ -286,7 +287,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut file = Pcapng::new(&mut bytes, &scenario, &hosts, Ip::V4, None).unwrap();
         let at = |ms: u64| Time::ZERO + Span::ms(ms) + Span::s(5);
-        let fate = |number, ms, lost, marked| Fate { number, at: at(ms), lost, marked };
+        let fate = |number, ms, lost, marked| Fate { number, at: at(ms), lost, marked, ect: true };
         let wait = |number, us, marked| Wait { number, link, waited: Span::us(us), marked };
         let lost = |cause, ms, us| Some(Lost { link, at: at(ms), cause, waited: Span::us(us) });
         let (long, marked) = ([7; 131], [8; 131]);

@@ -1,4 +1,4 @@
-//! What the router reads in a packet, and the mark that it sets.
+//! What the router reads in a packet, and the ECN field that it writes.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use netsim::Kind;
@@ -6,8 +6,10 @@ use scenario::model::Ecn;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// CE in the ECN field (RFC 3168, section 5).
-const CE: u8 = 0b11;
+/// In the ECN field (RFC 3168, section 5).
+pub const NOT_ECT: u8 = 0b00;
+/// See [`NOT_ECT`].
+pub const CE: u8 = 0b11;
 
 /// The ends of a connection; both directions have the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -27,6 +29,8 @@ pub struct Seen {
     pub kind: Kind,
     /// Its ECN field; a packet that comes with CE is taken as ECT(0).
     pub ecn: Ecn,
+    /// Whether it is a SYN that asks for ECN (RFC 3168, section 6.1.1).
+    pub asks_for_ecn: bool,
 }
 
 impl Seen {
@@ -45,12 +49,13 @@ impl Seen {
             }
             NetSlice::Arp(_) => return None,
         };
-        let (ports, kind) = match sliced.transport? {
+        let (ports, kind, asks_for_ecn) = match sliced.transport? {
             TransportSlice::Tcp(tcp) => {
                 let kind = if tcp.payload().is_empty() { Kind::Ack } else { Kind::Data };
-                ((tcp.source_port(), tcp.destination_port()), kind)
+                let asks = tcp.syn() && !tcp.ack() && tcp.ece() && tcp.cwr();
+                ((tcp.source_port(), tcp.destination_port()), kind, asks)
             }
-            TransportSlice::Udp(udp) => ((udp.source_port(), udp.destination_port()), Kind::Datagram),
+            TransportSlice::Udp(udp) => ((udp.source_port(), udp.destination_port()), Kind::Datagram, false),
             _ => return None,
         };
         let ecn = match field {
@@ -58,7 +63,7 @@ impl Seen {
             1 => Ecn::Ect1,
             _ => Ecn::Ect0,
         };
-        Some(Self { from: (from, ports.0), to: (to, ports.1), kind, ecn })
+        Some(Self { from: (from, ports.0), to: (to, ports.1), kind, ecn, asks_for_ecn })
     }
 
     /// Its connection.
@@ -82,19 +87,19 @@ impl fmt::Display for Seen {
     }
 }
 
-/// Sets CE in a packet of IPv4, whose header checksum follows (RFC 1624, equation 3), or of IPv6.
+/// Writes the ECN field of a packet of IPv4, whose header checksum follows (RFC 1624, equation 3), or of IPv6.
 ///
 /// # Panics
 /// If the packet has not even the first bytes of a header.
-pub fn mark(packet: &mut [u8]) {
+pub fn set_ecn(packet: &mut [u8], field: u8) {
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     if packet[0] >> 4 == 6 {
         // The traffic class begins in the first byte; its last two bits are the third and fourth of the second.
-        packet[1] |= CE << 4;
+        packet[1] = packet[1] & !(CE << 4) | field << 4;
         return;
     }
     let before = word(packet, 0);
-    packet[1] |= CE;
+    packet[1] = packet[1] & !CE | field;
     let after = word(packet, 0);
     let sum = u32::from(!word(packet, 10)) + u32::from(!before) + u32::from(after);
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -133,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_of_ipv6_is_read_and_marked() {
+    fn a_datagram_of_ipv6_is_read_marked_and_cleared() {
         let mut packet = Vec::new();
         PacketBuilder::ipv6([1; 16], [2; 16], 64).udp(5, 6).write(&mut packet, &[0; 8]).unwrap();
         assert_eq!(Seen::of(&packet).unwrap().ecn, Ecn::None);
@@ -141,19 +146,23 @@ mod tests {
         let seen = Seen::of(&packet).unwrap();
         assert_eq!((seen.kind, seen.ecn, seen.from.1), (Kind::Datagram, Ecn::Ect0, 5));
         assert!(seen.to_string().ends_with(":202]:6"), "{seen}");
-        mark(&mut packet);
-        let sliced = SlicedPacket::from_ip(&packet).unwrap();
-        let Some(NetSlice::Ipv6(ip)) = sliced.net else { panic!("IPv6") };
-        assert_eq!((ip.header().ecn().value(), ip.header().flow_label().value()), (3, 0));
+        for field in [CE, NOT_ECT] {
+            set_ecn(&mut packet, field);
+            let sliced = SlicedPacket::from_ip(&packet).unwrap();
+            let Some(NetSlice::Ipv6(ip)) = sliced.net else { panic!("IPv6") };
+            assert_eq!((ip.header().ecn().value(), ip.header().flow_label().value()), (field, 0));
+        }
     }
 
     proptest! {
         #[test]
-        fn a_mark_leaves_the_checksum_right(ecn in 0u8..4, ttl in any::<u8>(), payload in 0usize..1400) {
+        fn another_ecn_field_leaves_the_checksum_right(
+            (ecn, field) in (0u8..4, 0u8..4), ttl in any::<u8>(), payload in 0usize..1400
+        ) {
             let mut packet = v4(ecn, ttl, payload);
-            mark(&mut packet);
+            set_ecn(&mut packet, field);
             let (header, _) = Ipv4Header::from_slice(&packet).unwrap();
-            prop_assert_eq!(header.ecn.value(), 3);
+            prop_assert_eq!(header.ecn.value(), field);
             prop_assert_eq!(header.dscp.value(), 5);
             prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
         }

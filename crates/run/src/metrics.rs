@@ -96,7 +96,8 @@ metrics! {
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
         link_goodput: Option<f64> = "bit/s";
-        /// Packets that the link lost at random (`loss`) before they reached the queue, over the whole run.
+        /// Packets that the link lost before they reached the queue, at random (`loss`) or for their ECN (`ecn_path`), over
+        /// the whole run.
         random_losses: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.

@@ -18,7 +18,7 @@ pub use distribution::{Distribution, Drawn};
 pub use dscp::Dscp;
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
-pub use link::{Change, Gilbert, Link, Loss};
+pub use link::{Change, EcnPath, Gilbert, Link, Loss};
 pub use tcp::{
     Congestion, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
     Tcp,

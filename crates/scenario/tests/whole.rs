@@ -5,7 +5,7 @@ use aqm::params::{Field as _, Value};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Distribution;
-use scenario::model::{Clock, Congestion, Flavour, Gilbert, Kind, Loss, Tcp};
+use scenario::model::{Clock, Congestion, EcnPath, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
@@ -305,6 +305,8 @@ fn the_reverse_path_of_a_dumbbell_has_its_own_keys() {
     let settings = [
         ("dumbbell.loss", "0.01"),
         ("dumbbell.reverse_loss", "{ bad_to_good = 0.5 }"),
+        ("dumbbell.ecn_path", "clear-marks"),
+        ("dumbbell.reverse_ecn_path", "refuse"),
         ("dumbbell.reverse_rate", "1 Mbit/s"),
         ("dumbbell.changes", "['5 s: 1 Mbit/s', '6 s: 2 Mbit/s']"),
         ("reverse_aqm", "pi"),
@@ -314,6 +316,7 @@ fn the_reverse_path_of_a_dumbbell_has_its_own_keys() {
     let [there, back] = [&scenario.links[0], &scenario.links[1]];
     assert_eq!(there.loss, Some(Loss::Bernoulli(0.01)));
     assert_eq!(back.loss, Some(Loss::Gilbert(Gilbert { bad_to_good: 0.5, ..Gilbert::default() })));
+    assert_eq!([there.ecn_path, back.ecn_path], [EcnPath::ClearMarks, EcnPath::Refuse]);
     assert_eq!((back.rate, back.buffer), (Rate::mbit_per_s(1), there.buffer));
     assert_eq!((there.changes.len(), back.changes.len()), (2, 0));
     assert_eq!(back.aqm.as_ref().map(AnyParams::name), Some("pi"));

@@ -56,7 +56,7 @@ export function geometry(width: number): Geometry {
 export interface Moving {
   arrived: number;
   at: number;
-  /** Whether it was lost: 1 at random, 2 and 3 at the queue. */
+  /** Whether it was lost: 1 at random, 2 and 3 at the queue, 4 for its ECN. */
   fate: number;
   flow: number;
   size: number;
@@ -104,7 +104,7 @@ export function place(
     if (passed > 1) return null;
     // A discipline that drops at dequeue, as CoDel does, loses what has waited.
     const end = packet.at > packet.arrived ? queue.right - 8 * shape.scale : queue.left + 8 * shape.scale;
-    const x = packet.fate === 1 ? (shape.router + shape.far) / 2 : end;
+    const x = packet.fate === 1 || packet.fate === 4 ? (shape.router + shape.far) / 2 : end;
     if (calm) return { kind: "lost", x, y: middle, alpha: 1 };
     return { kind: "lost", x, y: middle + passed * (shape.height - middle), alpha: 1 - passed };
   }

@@ -48,6 +48,11 @@ DCTCP, CUBIC = "dctcp", "cubic:ecn=true"
 
 _STEP = "step:k=20"
 
+
+def _hole(ecn_path: str) -> Settings:
+    return {"dumbbell.ecn_path": ecn_path, "dumbbell.reverse_ecn_path": ecn_path}
+
+
 _SCENARIOS: Mapping[str, tuple[str, str, Settings]] = {
     "dctcp_both_ways": (_STEP, _long(DCTCP), {}),
     "dctcp_both_ways_fast": (
@@ -102,6 +107,14 @@ _SCENARIOS: Mapping[str, tuple[str, str, Settings]] = {
         _long(CUBIC, 1) + _entry("video", CUBIC, 'kind = "dash"', "count = 4", 'chunk = "1 s"'),
         {},
     ),
+    "hole_drop_cubic": (_STEP, _short(CUBIC, "5 Hz"), {"duration": "20 s", **_hole("drop")}),
+    "hole_drop_dctcp": (_STEP, _long(DCTCP, 2, "dctcp-") + _long("cubic", 2, "cubic-"), _hole("drop")),
+    "hole_refuse_cubic": (_STEP, _pages(CUBIC), _hole("refuse")),
+    "hole_refuse_dctcp": (_STEP, _short(DCTCP), _hole("refuse")),
+    "hole_clear_cubic": (_STEP, _long(CUBIC), _hole("clear")),
+    "hole_clear_dctcp": (_STEP, _long(DCTCP), _hole("clear")),
+    "hole_marks_cubic": (_STEP, _long(CUBIC), _hole("clear-marks")),
+    "hole_marks_dctcp": (_STEP, _long(DCTCP), _hole("clear-marks")),
 }
 
 

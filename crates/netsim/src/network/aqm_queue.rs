@@ -23,7 +23,7 @@ pub(crate) struct AqmQueue {
     pub(crate) queue: Queue<Packet>,
     /// If another queue, outside, decides in place of this one: the packets that wait to be handed over to it, by their
     /// numbers, and when they came. This one keeps account of them.
-    pub(crate) outside: Option<Vec<(u32, Time)>>,
+    pub(crate) outside: Option<Vec<(u32, Time, bool)>>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
     /// The start and the end of the transmission of the last packet.

@@ -14,6 +14,8 @@ pub enum Cause {
     Early,
     /// The buffer was full.
     Overflow,
+    /// For its ECN, in front of the buffer.
+    Ecn,
 }
 
 impl From<Outcome> for Cause {

@@ -1,5 +1,5 @@
-//! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, dropped or lost at
-//! random, or is in transit. The ledger counts these events; packets in transit at the end are counted where they are.
+//! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, dropped or lost
+//! before a queue, or is in transit. The ledger counts these events; packets in transit at the end are counted where they are.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::order::instant;
@@ -21,7 +21,7 @@ pub(crate) struct Book {
     pub(crate) delivered: u64,
     /// Dropped at a queue.
     dropped: u64,
-    /// Lost at random.
+    /// Lost at the gate.
     pub(crate) lost: u64,
     /// Still to arrive when the run ended, and on no link's line: the engine worked ahead and stopped there.
     beyond: u64,
@@ -123,7 +123,7 @@ impl Ledger {
     /// A link has lost it, at random or from its queue.
     pub(crate) fn on_loss(&mut self, packet: &Packet, how: Lost) {
         self.write_at(how.link, packet, |book| match how.cause {
-            Cause::Random => book.lost += 1,
+            Cause::Random | Cause::Ecn => book.lost += 1,
             Cause::Early | Cause::Overflow => book.dropped += 1,
         });
         self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
@@ -202,9 +202,9 @@ impl Ledger {
 
 /// Where a link's own counters, from which its metrics are made, differ from its book, or from each other.
 fn counters(link: &Link, book: &Book) -> Option<String> {
-    let losses = link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
+    let losses = link.losses();
     if losses != book.lost {
-        return Some(format!("{losses} losses by chance in its metrics, {} in fact", book.lost));
+        return Some(format!("{losses} losses before the queue in its metrics, {} in fact", book.lost));
     }
     let Some(aqm_queue) = &link.aqm_queue else {
         return (link.drops != book.dropped)

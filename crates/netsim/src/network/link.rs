@@ -5,7 +5,7 @@ use crate::engine::event::NO_SLOT;
 use crate::engine::order::{Key, Order, Seniority, instant};
 use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::random_loss::RandomLoss;
+use crate::network::gate::Gate;
 use crate::packet::Packet;
 use aqm::framing;
 use aqm::ring::Ring;
@@ -98,8 +98,8 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
-    /// The process that loses packets at random, before they come to the queue.
-    pub(crate) random_loss: Option<Box<RandomLoss>>,
+    /// Where packets are lost before they come to the queue, if any are.
+    pub(crate) gate: Option<Box<Gate>>,
     /// The queue of a link that is not plain.
     pub(crate) aqm_queue: Option<Box<AqmQueue>>,
 }
@@ -110,9 +110,9 @@ pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
 }
 
-/// The process by which a link loses packets at random.
-fn random_loss(link: &model::Link, loss: model::Loss, seed: u64) -> Box<RandomLoss> {
-    Box::new(RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
+/// The gate of a link.
+fn gate(link: &model::Link, seed: u64) -> Box<Gate> {
+    Box::new(Gate::new(link, Stream::new(seed, &format!("link.{}.loss", link.name))))
 }
 
 impl Wire {
@@ -210,7 +210,7 @@ impl Link {
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
-            random_loss: link.loss.clone().map(|loss| random_loss(link, loss, seed)),
+            gate: link.has_gate().then(|| gate(link, seed)),
             aqm_queue,
         }
     }
@@ -231,11 +231,15 @@ impl Link {
 
     /// Loses packets as `link` does from now on.
     pub(crate) fn set_loss(&mut self, link: &model::Link, seed: u64) {
-        let loss = link.loss.clone().unwrap_or(model::Loss::Bernoulli(0.0));
-        match &mut self.random_loss {
-            Some(random_loss) => random_loss.change(loss),
-            None => self.random_loss = Some(random_loss(link, loss, seed)),
+        match &mut self.gate {
+            Some(gate) => gate.change(link.loss.clone()),
+            None => self.gate = Some(gate(link, seed)),
         }
+    }
+
+    /// Packets lost before they came to the queue.
+    pub(crate) fn losses(&self) -> u64 {
+        self.gate.as_ref().map_or(0, |gate| gate.losses)
     }
 
     /// Delays packets by `delay` from now on. Those on the way go on as much faster or slower.

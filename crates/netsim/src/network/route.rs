@@ -3,7 +3,7 @@
 use crate::network::ahead::Plan;
 use aqm::unit::Span;
 use scenario::Scenario;
-use scenario::model::{Link, Traffic};
+use scenario::model::{EcnPath, Link, Traffic};
 use std::collections::HashMap;
 
 /// Marks the end of a path among the hops.
@@ -14,11 +14,12 @@ const AQM: u32 = 1 << 31;
 const THEN: u32 = 3 << 29;
 const THEN_WAITS: u32 = (Then::Waits as u32) << 29;
 const THEN_EARLY: u32 = (Then::Early as u32) << 29;
-/// Set in a hop whose link loses packets at random.
-const LOSSY: u32 = 1 << 28;
+const THEN_GOES_ON: u32 = (Then::GoesOn as u32) << 29;
+/// Set in a hop whose link has a gate.
+const GATED: u32 = 1 << 28;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 27;
-const FLAGS: u32 = AQM | THEN | LOSSY | AHEAD;
+const FLAGS: u32 = AQM | THEN | GATED | AHEAD;
 
 /// One hop of a path: a link, with its properties and what happens after it; or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub(crate) enum Then {
     Waits,
     /// It is delivered, before its time.
     Early,
+    /// As `Waits`, without its mark.
+    WaitsUnmarked,
 }
 
 impl Hop {
@@ -41,16 +44,16 @@ impl Hop {
         self.0 == END
     }
 
-    /// Whether it is a plain link that loses nothing at random. Not to be asked at the end.
+    /// Whether it is a plain link without a gate. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple(self) -> bool {
-        self.0 & (AQM | LOSSY) == 0
+        self.0 & (AQM | GATED) == 0
     }
 
     /// Whether it is a simple link on whose line the packet then waits. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple_then_waits(self) -> bool {
-        self.0 & (AQM | LOSSY | THEN) == THEN_WAITS
+        self.0 & (AQM | GATED | THEN) == THEN_WAITS
     }
 
     #[inline]
@@ -64,7 +67,8 @@ impl Hop {
         match self.0 & THEN {
             THEN_WAITS => Then::Waits,
             THEN_EARLY => Then::Early,
-            _ => Then::GoesOn,
+            THEN_GOES_ON => Then::GoesOn,
+            _ => Then::WaitsUnmarked,
         }
     }
 
@@ -74,8 +78,8 @@ impl Hop {
     }
 
     #[inline]
-    pub(crate) const fn is_lossy(self) -> bool {
-        self.0 & LOSSY != 0
+    pub(crate) const fn is_gated(self) -> bool {
+        self.0 & GATED != 0
     }
 
     #[inline]
@@ -199,12 +203,15 @@ impl<'a> Routes<'a> {
             let i = number as usize;
             let link = &self.links[i];
             let then = match self.hops[at + 1] {
+                // The packet that goes on is not the one that came: it must be put down.
+                _ if link.ecn_path == EcnPath::ClearMarks => Then::WaitsUnmarked,
+                _ if link.ecn_path == EcnPath::Clear => Then::Waits,
                 END if plan.nodes[link.to] => Then::Early,
                 next if next != END && plan.takes_over[next as usize] => Then::GoesOn,
                 _ => Then::Waits,
             };
-            let lossy = link.loss.is_some() || plan.may_lose;
-            let flags = [(AQM, link.aqm.is_some()), (LOSSY, lossy), (AHEAD, plan.links[i])];
+            let gated = link.has_gate() || plan.may_lose;
+            let flags = [(AQM, link.aqm.is_some()), (GATED, gated), (AHEAD, plan.links[i])];
             let hop = number | (then as u32) << THEN.trailing_zeros();
             Hop(flags.iter().filter(|(_, set)| *set).fold(hop, |hop, (flag, _)| hop | flag))
         };
@@ -230,6 +237,7 @@ mod tests {
             recorded: false,
             delay: Distribution::Fixed(Span::ZERO),
             loss: None,
+            ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),
@@ -289,7 +297,28 @@ mod tests {
         // The same link as the last of another path.
         assert_eq!((hops[5].link(), hops[5].then()), (1, Then::Waits));
         assert_eq!([0, 1, 2].map(|i| hops[i].is_simple()), [true, false, true]);
-        assert_eq!([1, 5].map(|i| (hops[i].is_lossy(), hops[i].is_simple_then_waits())), [(true, false); 2]);
+        assert_eq!([1, 5].map(|i| (hops[i].is_gated(), hops[i].is_simple_then_waits())), [(true, false); 2]);
         assert_eq!([0, 1, 2].map(|i| hops[i].works_ahead()), [false, false, true]);
+    }
+
+    #[test]
+    fn a_packet_that_is_changed_on_a_link_is_put_down_there() {
+        for (ecn_path, then, gated) in [
+            (EcnPath::Pass, Then::GoesOn, false),
+            (EcnPath::Clear, Then::Waits, true),
+            (EcnPath::ClearMarks, Then::WaitsUnmarked, false),
+            (EcnPath::Drop, Then::GoesOn, true),
+            (EcnPath::Refuse, Then::GoesOn, true),
+        ] {
+            let mut links = [link(0, 1), link(1, 2)];
+            links[0].ecn_path = ecn_path;
+            let mut routes = Routes::new(3, &links);
+            routes.path(0, 2);
+            let takes_over = vec![false, true];
+            let plan = Plan { links: vec![false; 2], nodes: vec![false; 3], takes_over, may_lose: false };
+            let hop = routes.into_hops(&plan)[0];
+            assert_eq!((hop.then(), hop.is_gated()), (then, gated), "{ecn_path:?}");
+            assert!(hop.is_simple() != gated && !hop.is_simple_then_waits(), "{ecn_path:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The links, and the travel of packets over them.
 
 mod aqm_link;
+mod gated;
 mod live;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
@@ -11,6 +12,7 @@ use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Lead, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
+use crate::network::gate::AtGate;
 use crate::network::hosts::Hosts;
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
@@ -304,14 +306,19 @@ impl<P: Probe> Network<P> {
             }
             let passage;
             if !hop.is_simple() {
-                if hop.is_lossy() {
+                if hop.is_gated() {
                     // Asked here, where most links do not come: the end that precedes a path has every flag.
                     if hop.is_end() {
                         self.hold(packet);
                         return None;
                     }
-                    if self.loses(i, clock.at(coming), packet) {
-                        return None;
+                    match self.pass_gate(i, clock.at(coming), packet) {
+                        AtGate::Unchanged => {}
+                        AtGate::Cleared => {
+                            self.enter_cleared(clock, coming, since, (hop, next), &packet.cleared());
+                            return None;
+                        }
+                        AtGate::Lost(_) => return None,
                     }
                 }
                 if hop.works_ahead() {
@@ -336,6 +343,11 @@ impl<P: Probe> Network<P> {
                 }
                 Then::Waits => {
                     self.launch(clock, i, since, passage, Next { hop: next, marked }, packet);
+                    return None;
+                }
+                Then::WaitsUnmarked => {
+                    let next = Next { hop: next, marked: false };
+                    self.launch(clock, i, since, passage, next, &packet.unmarked());
                     return None;
                 }
                 Then::GoesOn => {
@@ -403,21 +415,6 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// Whether a link loses the next packet, which comes at `at`, at random.
-    #[inline(never)]
-    fn loses(&mut self, link: usize, at: Instant, packet: &Packet) -> bool {
-        let lost = self.links[link].random_loss.as_mut().is_some_and(|random_loss| random_loss.loses());
-        if lost {
-            let at = self.events.clock.time(at);
-            self.path_losses.note(at, packet);
-            if P::CHECKS {
-                let how = Lost { link, at, cause: Cause::Random, waited: Span::ZERO };
-                self.ledger.on_loss(packet, how);
-            }
-        }
-        lost
-    }
-
     /// Puts a packet on a link's line, which on the integer clock counts as under way from `since` on.
     #[inline(always)]
     fn launch<C: Order>(
@@ -464,7 +461,7 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 fn assign_slots(links: &mut [Link], hops: &[Hop], lead: Lead) -> Vec<Event> {
     let mut has_line = vec![lead == Lead::Nothing; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
-        has_line[hop.link()] |= hop.then() == Then::Waits;
+        has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked);
     }
     let mut slots = Vec::new();
     for (i, link) in links.iter_mut().enumerate().filter(|&(i, _)| has_line[i]) {

@@ -119,7 +119,7 @@ mod tests {
         miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));
         miss("drops in its metrics", &|run| run.network.links[plain].drops -= 1);
         miss("losses by chance in its metrics", &|run| {
-            run.network.links[bottleneck].random_loss.as_mut().unwrap().losses += 1;
+            run.network.links[bottleneck].gate.as_mut().unwrap().losses += 1;
         });
         miss("UDP flow 0: ", &|run| run.endpoints.sources[0].delivered += 1);
         miss("more than was delivered", &|run| run.network.ledger.flows[0].fill(Default::default()));

@@ -32,6 +32,8 @@ pub struct Foreign {
     pub size: u16,
     /// Its ECN field; CE is not offered.
     pub ecn: Ecn,
+    /// Whether it is a SYN that asks for ECN, with ECE and CWR.
+    pub asks_for_ecn: bool,
 }
 
 /// What became of a packet from outside.
@@ -43,8 +45,10 @@ pub struct Fate {
     pub at: Time,
     /// How it was lost; `None` if it arrived.
     pub lost: Option<Lost>,
-    /// Whether CE was set on its way.
+    /// Whether CE was set on its way, and arrived.
     pub marked: bool,
+    /// Whether it is ECN-capable still.
+    pub ect: bool,
 }
 
 /// The network of a scenario, with its links and queues, for packets from outside in place of its traffic.
@@ -91,8 +95,9 @@ impl<P: Probe> Emulation<P> {
         self.onward = self.run.network.onward();
     }
 
-    /// The packets that have come to the queue outside since the last call, by their numbers, and when they came.
-    pub fn handed_over(&mut self) -> impl Iterator<Item = (u32, Time)> {
+    /// The packets that have come to the queue outside since the last call, by their numbers, when they came, and whether
+    /// they were ECN-capable then.
+    pub fn handed_over(&mut self) -> impl Iterator<Item = (u32, Time, bool)> {
         let observed = self.run.scenario.observed;
         self.run.network.links[observed].aqm_queue().outside.iter_mut().flat_map(|packets| packets.drain(..))
     }
@@ -125,10 +130,10 @@ impl<P: Probe> Emulation<P> {
     /// A packet enters the network at `at`, which is not in the past. Packets may be offered in any order. Returns whether it can: whether the scenario has
     /// traffic from its first node to its last, or answers to such.
     pub fn offer(&mut self, at: Time, packet: &Foreign) -> bool {
-        let Foreign { number, from, to, class, flow, kind, size, ecn } = *packet;
+        let Foreign { number, from, to, class, flow, kind, size, ecn, asks_for_ecn } = *packet;
         let Some(hop) = self.run.network.path(from, to) else { return false };
         let header = Header { flow, generation: 0, hop, class, size };
-        let packet = Packet::foreign(at, header, kind, ecn, number);
+        let packet = Packet::foreign(at, header, (kind, asks_for_ecn), ecn, number);
         let at = self.run.network.hosts.release_time(at, &packet);
         let network = &self.run.network;
         let clock = network.events.clock;
@@ -276,7 +281,13 @@ impl<P: Probe> Emulation<P> {
         if packet.is_data() {
             self.run.deliveries.on_packet(at, packet);
         }
-        self.fates.push(Fate { number: packet.number(), at, lost: None, marked: packet.is_marked() });
+        self.fates.push(Fate {
+            number: packet.number(),
+            at,
+            lost: None,
+            marked: packet.is_marked(),
+            ect: packet.is_ect(),
+        });
     }
 
     /// Notes the packets that were just lost.
@@ -287,6 +298,7 @@ impl<P: Probe> Emulation<P> {
             at: lost.at,
             lost: Some(lost),
             marked: packet.is_marked(),
+            ect: packet.is_ect(),
         };
         self.fates.extend(lost.map(fate));
     }

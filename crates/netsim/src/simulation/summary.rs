@@ -86,8 +86,7 @@ impl<P: Probe> Simulation<P> {
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
             let Some(aqm_queue) = &link.aqm_queue else {
-                drops_elsewhere +=
-                    link.drops + link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
+                drops_elsewhere += link.drops + link.losses();
                 continue;
             };
             let waiting = aqm_queue.queue.waiting().map(|stored| (stored.number, stored.frame));
@@ -223,7 +222,7 @@ impl<P: Probe> Simulation<P> {
             queue_full: occupancy.filter(|_| aqm_queue.outside.is_none()).map(|o| o.full),
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
-            random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
+            random_losses: Some(link.losses()),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),

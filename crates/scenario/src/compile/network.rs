@@ -2,7 +2,7 @@
 
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
-use crate::model::{Buffer, Change, Clock, Distribution, General, Link, Loss, Scenario, Traffic};
+use crate::model::{Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic};
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
@@ -33,6 +33,7 @@ struct Cable<'a> {
     admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
+    ecn_paths: [EcnPath; 2],
 }
 
 /// The changes of a rate.
@@ -106,6 +107,7 @@ impl Network {
                 recorded,
                 delay: cable.delay,
                 loss,
+                ecn_path: cable.ecn_paths[i],
                 // Set when the flows that share it are known.
                 buffer: Limit::Packets(1),
                 aqm,
@@ -133,6 +135,7 @@ impl Network {
             // The bottleneck is there to be observed, so it always has an algorithm.
             aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
             losses: tables.losses.clone(),
+            ecn_paths: [dumbbell.ecn_path, dumbbell.reverse_ecn_path],
         });
         let rate = dumbbell.access_rate(&tables.recorded);
         let mut host = |prefix: &str, side: usize, i: usize, delays: &[Distribution<Span>]| {
@@ -149,6 +152,7 @@ impl Network {
                 admission: None,
                 aqms: [None, None],
                 losses: [None, None],
+                ecn_paths: [EcnPath::Pass; 2],
             });
         };
         for i in 0..hosts {
@@ -179,6 +183,7 @@ impl Network {
             admission: table.buffer_admission,
             aqms: params(&entry.aqms),
             losses: entry.losses.clone(),
+            ecn_paths: [table.ecn_path, table.reverse_ecn_path],
         });
     }
 

@@ -1,12 +1,13 @@
-//! A link between two nodes: its rate and the changes of it, its delay, its buffer, and its random losses.
+//! A link between two nodes: its rate and the changes of it, its delay, its buffer, its random losses, and what becomes of
+//! ECN there.
 
 use super::distribution::Distribution;
 use aqm::Port;
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
-use aqm::params;
 use aqm::params::{Field, Kind, Range, Value};
 use aqm::unit::{Bytes, Limit, Quantity, Rate, Span};
+use aqm::{choice, params};
 use std::fmt;
 
 /// A directed link and the queue in front of it.
@@ -31,6 +32,8 @@ pub struct Link {
     pub delay: Distribution<Span>,
     /// Its random losses, in front of the buffer.
     pub loss: Option<Loss>,
+    /// What a middlebox there does to ECN.
+    pub ecn_path: EcnPath,
     /// The buffer in front of it.
     pub buffer: Limit,
     /// The algorithm on that buffer; `None` for a drop-tail buffer that is not measured.
@@ -59,6 +62,23 @@ pub enum Loss {
     Bernoulli(f64),
     /// Losses depend on the state of a Markov chain.
     Gilbert(Gilbert),
+}
+
+choice! {
+    /// What a middlebox does to ECN. Packets are lost, and fields cleared, in front of the link's queue; marks are erased
+    /// behind it. [RFC 3168, sections 6.1.1.1 and 18; RFC 3360]
+    pub enum EcnPath {
+        /// Nothing.
+        Pass = "pass",
+        /// The ECN field of every packet becomes Not-ECT: bleaching.
+        Clear = "clear",
+        /// CE becomes the codepoint with which the packet was sent.
+        ClearMarks = "clear-marks",
+        /// Packets of ECN-capable transports are lost.
+        Drop = "drop",
+        /// SYNs that ask for ECN are lost.
+        Refuse = "refuse",
+    }
 }
 
 const PROBABILITY: Range = Range::new(0.0, 1.0);
@@ -112,6 +132,12 @@ impl Link {
     #[must_use]
     pub fn lanes(&self) -> &'static [&'static str] {
         self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
+    }
+
+    /// Whether anything becomes of packets before they come to its queue.
+    #[must_use]
+    pub const fn has_gate(&self) -> bool {
+        self.loss.is_some() || !matches!(self.ecn_path, EcnPath::Pass | EcnPath::ClearMarks)
     }
 
     /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
@@ -218,6 +244,7 @@ mod tests {
             recorded: false,
             delay: Distribution::Fixed(Span::ZERO),
             loss: None,
+            ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),

@@ -74,7 +74,7 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Distribution;
+    use crate::model::{Distribution, EcnPath};
     use aqm::unit::{Bytes, Limit, Rate, Span};
 
     fn link(from: usize, to: usize) -> Link {
@@ -88,6 +88,7 @@ mod tests {
             recorded: false,
             delay: Distribution::Fixed(Span::ZERO),
             loss: None,
+            ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),
             aqm: None,
             overhead: Bytes(0),

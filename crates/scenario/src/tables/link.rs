@@ -1,7 +1,7 @@
 //! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
 use crate::keys::{ALGORITHMS, LOSSES, RECORDED, below, is_name};
-use crate::model::{Buffer, Change, Distribution, Gilbert, Loss, RATES};
+use crate::model::{Buffer, Change, Distribution, EcnPath, Gilbert, Loss, RATES};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
 use crate::tables::rates::{Rates, Recorded};
@@ -67,6 +67,13 @@ params! {
         /// Buffer of the bottleneck's reverse direction; auto is `buffer` if there is a `reverse_aqm`, otherwise
         /// `access_buffer`.
         reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
+        /// What a middlebox at the bottleneck does to ECN: `pass`, nothing; `clear`, the ECN field of every packet becomes
+        /// Not-ECT, so that the queue drops what it would mark; `clear-marks`, CE becomes ECT behind the queue, so that
+        /// no mark arrives; `drop`, packets with ECT are lost; `refuse`, SYNs that ask for ECN are lost. What is lost
+        /// does not reach the queue, and counts as `random_losses`.
+        ecn_path: EcnPath = EcnPath::Pass, "";
+        /// As `ecn_path`, in the reverse direction.
+        reverse_ecn_path: EcnPath = EcnPath::Pass, "";
         /// Hosts on each side; flows are assigned to them in turn. Auto is the number that pairs the senders' and the
         /// receivers' delays evenly.
         hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
@@ -118,6 +125,10 @@ params! {
         reverse_rates: Option<Recorded> = None, "";
         /// Buffer of the reverse direction; auto is `buffer`.
         reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
+        /// What a middlebox there does to ECN, as `dumbbell.ecn_path`.
+        ecn_path: EcnPath = EcnPath::Pass, "";
+        /// As `ecn_path`, in the reverse direction.
+        reverse_ecn_path: EcnPath = EcnPath::Pass, "";
     }
 }
 

@@ -54,7 +54,7 @@ impl<P: Probe> Network<P> {
         }
         let aqm_queue = link.aqm_queue();
         if let Some(outside) = &mut aqm_queue.outside {
-            outside.push((packet.number(), now));
+            outside.push((packet.number(), now, packet.is_ect()));
             observers.note_length(now, aqm_queue);
         } else if aqm_queue.busy {
             observers.note_length(now, aqm_queue);
@@ -154,6 +154,10 @@ impl<P: Probe> Network<P> {
             Then::Waits => {
                 let next = Next { hop: packet.hop, marked: false };
                 self.launch(clock, i, clock.at(start), passage, next, &packet);
+            }
+            Then::WaitsUnmarked => {
+                let next = Next { hop: packet.hop, marked: false };
+                self.launch(clock, i, clock.at(start), passage, next, &packet.unmarked());
             }
             Then::GoesOn => {
                 let from = Origin { link: Some(i), since: clock.at(start) };

@@ -1,0 +1,167 @@
+//! The gate in front of a link's queue, where packets are lost at random, each for itself or in bursts, and where a middlebox
+//! loses them for their ECN or clears that.
+
+use crate::engine::rng::Stream;
+use crate::network::fate::Cause;
+use crate::packet::Packet;
+use aqm::Uniform as _;
+use scenario::model::{EcnPath, Link, Loss};
+
+/// A link's gate.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    ecn_path: EcnPath,
+    loss: Option<Loss>,
+    bad: bool,
+    rng: Stream,
+    /// Packets lost since the start.
+    pub(crate) losses: u64,
+}
+
+/// What becomes of a packet at a gate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AtGate {
+    Unchanged,
+    /// Its ECN field is to be cleared.
+    Cleared,
+    Lost(Cause),
+}
+
+impl Gate {
+    pub(crate) fn new(link: &Link, rng: Stream) -> Self {
+        Self { ecn_path: link.ecn_path, loss: link.loss.clone(), bad: false, rng, losses: 0 }
+    }
+
+    /// Loses packets in another way from now on.
+    pub(crate) fn change(&mut self, loss: Option<Loss>) {
+        self.loss = loss;
+    }
+
+    /// What becomes of the next packet.
+    pub(crate) fn pass(&mut self, packet: &Packet) -> AtGate {
+        let refused = match self.ecn_path {
+            EcnPath::Drop => packet.is_ect(),
+            EcnPath::Refuse => packet.asks_for_ecn(),
+            EcnPath::Pass | EcnPath::Clear | EcnPath::ClearMarks => false,
+        };
+        let passed = if refused {
+            AtGate::Lost(Cause::Ecn)
+        } else if self.loses() {
+            AtGate::Lost(Cause::Random)
+        } else if self.ecn_path == EcnPath::Clear && packet.is_ect() {
+            AtGate::Cleared
+        } else {
+            AtGate::Unchanged
+        };
+        self.losses += u64::from(matches!(passed, AtGate::Lost(_)));
+        passed
+    }
+
+    /// Whether the next packet is lost at random.
+    fn loses(&mut self) -> bool {
+        match &self.loss {
+            None => false,
+            Some(Loss::Bernoulli(p)) => self.rng.uniform() < *p,
+            Some(Loss::Gilbert(chain)) => {
+                let (loss, leave) = match self.bad {
+                    true => (chain.loss_bad, chain.bad_to_good),
+                    false => (chain.loss_good, chain.good_to_bad),
+                };
+                let lost = self.rng.uniform() < loss;
+                self.bad ^= self.rng.uniform() < leave;
+                lost
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Header, Kind};
+    use crate::tcp::{Ack, Segment};
+    use aqm::unit::Time;
+    use scenario::model::{Ecn, Gilbert};
+
+    const HEADER: Header = Header { flow: 1, generation: 0, hop: 2, class: 3, size: 500 };
+
+    fn gate(ecn_path: EcnPath, loss: Option<Loss>) -> Gate {
+        Gate { ecn_path, loss, bad: false, rng: Stream::new(1, "test"), losses: 0 }
+    }
+
+    /// Losses among a million packets, and the runs that they form.
+    fn tried(loss: Loss) -> (f64, f64) {
+        let mut gate = gate(EcnPath::Pass, Some(loss));
+        let packet = Packet::datagram(Time::ZERO, HEADER, Ecn::Ect0);
+        let (mut runs, mut before) = (0u32, false);
+        for _ in 0..1_000_000 {
+            let lost = gate.pass(&packet) == AtGate::Lost(Cause::Random);
+            runs += u32::from(lost && !before);
+            before = lost;
+        }
+        (gate.losses as f64 / 1e6, gate.losses as f64 / f64::from(runs))
+    }
+
+    #[test]
+    fn a_middlebox_meets_the_packets_that_it_is_against() {
+        let segment = |syn, cwr, ect| {
+            let segment =
+                Segment { seq: 0, syn, again: false, cwr, ect, l4s: ect, push: false, sent: Time::ZERO };
+            Packet::data(&segment, HEADER)
+        };
+        let ack = |ect, l4s| Packet::ack(&Ack { ece: true, ect, l4s, ..Ack::default() }, HEADER);
+        let foreign = |kind, asks, ecn| Packet::foreign(Time::ZERO, HEADER, (kind, asks), ecn, u32::MAX);
+        // Each packet, whether it is ECN-capable, and whether it is a SYN that asks for ECN.
+        let packets = [
+            (segment(true, true, false), false, true),
+            (segment(true, true, true), true, true),
+            (segment(true, false, false), false, false),
+            (segment(false, true, true), true, false),
+            (segment(false, false, false), false, false),
+            (ack(false, false), false, false),
+            (ack(true, false), true, false),
+            (ack(true, true), true, false),
+            (Packet::datagram(Time::ZERO, HEADER, Ecn::None), false, false),
+            (Packet::datagram(Time::ZERO, HEADER, Ecn::Ect1), true, false),
+            (foreign(Kind::Ack, true, Ecn::None), false, true),
+            (foreign(Kind::Ack, true, Ecn::Ect1), true, true),
+            (foreign(Kind::Ack, false, Ecn::Ect0), true, false),
+            (foreign(Kind::Data, false, Ecn::Ect0), true, false),
+        ];
+        let lost = AtGate::Lost(Cause::Ecn);
+        for (i, (packet, capable, asks)) in packets.into_iter().enumerate() {
+            for (path, is_met, what) in [
+                (EcnPath::Pass, false, lost),
+                (EcnPath::Clear, capable, AtGate::Cleared),
+                (EcnPath::ClearMarks, false, lost),
+                (EcnPath::Drop, capable, lost),
+                (EcnPath::Refuse, asks, lost),
+            ] {
+                let mut gate = gate(path, None);
+                let expected = if is_met { what } else { AtGate::Unchanged };
+                assert_eq!(gate.pass(&packet), expected, "{path:?} of packet {i}");
+                assert_eq!(gate.losses, u64::from(expected == lost));
+            }
+        }
+    }
+
+    #[test]
+    fn independent_losses_have_their_ratio_and_no_memory() {
+        // Standard deviation of the ratio 0.0003; runs last 1/(1 - p).
+        let (ratio, run) = tried(Loss::Bernoulli(0.1));
+        assert!((ratio - 0.1).abs() < 0.0015, "{ratio}");
+        assert!((run - 1.0 / 0.9).abs() < 0.01, "{run}");
+        assert_eq!(tried(Loss::Bernoulli(0.0)).0, 0.0);
+    }
+
+    #[test]
+    fn losses_of_a_chain_come_in_bursts() {
+        // All of the bad state is lost: bursts of 1/0.25 = 4, with 0.01/(0.01 + 0.25) of the packets.
+        let gilbert = Gilbert { good_to_bad: 0.01, bad_to_good: 0.25, ..Gilbert::default() };
+        let expected = Loss::Gilbert(gilbert.clone()).ratio();
+        let (ratio, run) = tried(Loss::Gilbert(gilbert));
+        assert!((expected - 0.01 / 0.26).abs() < 1e-12);
+        assert!((ratio / expected - 1.0).abs() < 0.03, "{ratio}");
+        assert!((run - 4.0).abs() < 0.15, "{run}");
+    }
+}

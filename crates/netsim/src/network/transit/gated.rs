@@ -1,0 +1,47 @@
+//! Packets at the gate of a link.
+
+use super::{Network, Next};
+use crate::engine::clock::{ClockArithmetic as _, Instant};
+use crate::engine::order::Order;
+use crate::measure::probe::Probe;
+use crate::network::fate::Lost;
+use crate::network::gate::AtGate;
+use crate::network::route::Hop;
+use crate::packet::Packet;
+use aqm::unit::Span;
+
+impl<P: Probe> Network<P> {
+    /// What becomes of a packet, which comes at `at`, at the gate of a link.
+    #[inline(never)]
+    pub(super) fn pass_gate(&mut self, link: usize, at: Instant, packet: &Packet) -> AtGate {
+        let passed = self.links[link].gate.as_mut().map_or(AtGate::Unchanged, |gate| gate.pass(packet));
+        if let AtGate::Lost(cause) = passed {
+            let at = self.events.clock.time(at);
+            self.path_losses.note(at, packet);
+            if P::CHECKS {
+                let how = Lost { link, at, cause, waited: Span::ZERO };
+                self.ledger.on_loss(packet, how);
+            }
+        }
+        passed
+    }
+
+    /// A packet whose ECN field was cleared at the gate of a link enters that link, which does not work ahead, and is put
+    /// down there.
+    #[cold]
+    pub(super) fn enter_cleared<C: Order>(
+        &mut self,
+        clock: C,
+        coming: C::Moment,
+        since: Instant,
+        (hop, next): (Hop, u32),
+        packet: &Packet,
+    ) {
+        let i = hop.link();
+        if hop.has_aqm() {
+            self.enqueue(clock, i, packet.at_hop(next, false));
+        } else if let Some(passage) = self.accept(clock, i, coming, packet) {
+            self.launch(clock, i, since, passage, Next { hop: next, marked: false }, packet);
+        }
+    }
+}
