@@ -109,7 +109,7 @@ _SCENARIOS: Mapping[str, tuple[str, str, Settings]] = {
     ),
     "hole_drop_cubic": (_STEP, _short(CUBIC, "5 Hz"), {"duration": "20 s", **_hole("drop")}),
     "hole_drop_dctcp": (_STEP, _long(DCTCP, 2, "dctcp-") + _long("cubic", 2, "cubic-"), _hole("drop")),
-    "hole_refuse_cubic": (_STEP, _pages(CUBIC), _hole("refuse")),
+    "hole_refuse_cubic": (_STEP, _short(CUBIC), _hole("refuse")),
     "hole_refuse_dctcp": (_STEP, _short(DCTCP), _hole("refuse")),
     "hole_clear_cubic": (_STEP, _long(CUBIC), _hole("clear")),
     "hole_clear_dctcp": (_STEP, _long(DCTCP), _hole("clear")),

@@ -118,7 +118,7 @@ mod tests {
         miss("link bottleneck: ", &|run| run.network.ledger.links[bottleneck].sent += 1);
         miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));
         miss("drops in its metrics", &|run| run.network.links[plain].drops -= 1);
-        miss("losses by chance in its metrics", &|run| {
+        miss("losses before the queue in its metrics", &|run| {
             run.network.links[bottleneck].gate.as_mut().unwrap().losses += 1;
         });
         miss("UDP flow 0: ", &|run| run.endpoints.sources[0].delivered += 1);
