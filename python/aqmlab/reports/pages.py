@@ -219,13 +219,13 @@ A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`
 
 ## `ecn_path`
 
-Some middleboxes are against [ECN](../glossary.md#ecn). Those that clear the field or erase marks change what a queue can
-say: with `ecn_path = "clear"` it drops what it would mark, and with `"clear-marks"` the senders never learn of its marks,
-so that they fill the buffer. Those that lose packets are ECN blackholes. With `"refuse"` a connection opens without ECN,
-after the first time-out of its SYN (1 s). With `"drop"` a connection with RFC 3168's ECN opens, since its SYN is Not-ECT,
-and then only retransmissions arrive; those of DCTCP and TCP Prague never open, since all of their SYNs have ECT. What has
-no handshake, such as UDP and the TCPs of ns-2, does not ask, and is not refused. `reverse_ecn_path` is for the other
-direction: SYNs, data and acknowledgements that go there.
+Some middleboxes are against [ECN](../glossary.md#ecn). Those that clear the field or erase marks change what a queue
+can say: with `ecn_path = "clear"` it drops what it would mark, and with `"clear-marks"` the senders never learn of
+its marks, so that they fill the buffer. Those that lose packets are ECN blackholes. With `"refuse"` a connection
+opens without ECN, after the first time-out of its SYN (1 s). With `"drop"` a connection with RFC 3168's ECN opens,
+since its SYN is Not-ECT, and then only retransmissions arrive; those of DCTCP and TCP Prague never open, since all of
+their SYNs have ECT. UDP and the flavours other than `rack` do not negotiate ECN, so nothing of them is refused.
+`reverse_ecn_path` is for the SYNs, data and acknowledgements that go in the other direction.
 
 ## `rates`
 
