@@ -25,6 +25,7 @@ USES = {
     "notebook": ("anywidget", "import aqmlab; aqmlab.Scenario.load('quickstart').play()\n"),
     "numba": ("numba", COMMAND.format(["check", "mine.py", "--speed"])),
     "pandas": ("pandas", "import aqmlab; aqmlab.run(aqmlab.Scenario.load(sys.argv[1])).to_pandas()\n"),
+    "papers": ("aqmlab_papers", COMMAND.format(["reproduce"])),
     "theory": ("control", "from aqmlab.theory.loop import Plant; Plant([1], [0.1], 60.0).transfer_function()\n"),
 }
 """For each extra a package of it, and what needs it."""
@@ -45,6 +46,6 @@ def test_a_missing_extra_is_one_line_with_the_command(tmp_path: Path, small_file
     said = [line for line in lines if "pip install" in line and not line.startswith("    ")]  # lines of a traceback
     assert len(said) == 1, done.stdout + done.stderr
     assert f"pip install 'aqmlab[{extra}]'" in said[0]
-    assert hidden in said[0]
+    assert hidden.replace("_", "-") in said[0]
     if "main()" in use:
         assert "Traceback" not in done.stderr

@@ -187,7 +187,7 @@ def test_guests_that_find_no_memory_are_refused(machine: Room, find: Find, tiny:
         pytest.raises(MemoryError, match=r"about 0\.1 GB of memory are needed, and 0\.1 GB are free: lower the buffer"),
     ):
         aqmlab.run(tiny, seeds=2, jobs=2, engine="linux")
-    with pytest.raises(MemoryError, match=r"GB of memory needed, .* lower count"):
+    with pytest.raises(MemoryError, match=r"GB of memory needed, .* lower the count"):
         aqmlab.sweep(tiny, seeds=2, jobs=2, engine="linux")
 
 

@@ -16,7 +16,7 @@ import aqmlab
 from aqmlab import Interrupted, RunFailed, Scenario, _core
 from aqmlab.execute import replication, threads
 from aqmlab.execute.cases import UNRECORDED
-from aqmlab.execute.room import free_memory
+from aqmlab.execute.limits import free_memory
 from aqmlab.execute.task import Outcome, Task
 
 REAL = _core.Simulation
@@ -202,7 +202,7 @@ def test_a_run_that_does_not_add_up_is_not_reported(small: Scenario, behaviour: 
 @pytest.fixture
 def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs go on although this process takes far more memory than a test says that there is."""
-    monkeypatch.setattr("aqmlab.execute.room.require_memory", lambda: None)
+    monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)
 
 
 def needed(scenario: Scenario) -> tuple[int, int]:
@@ -256,8 +256,8 @@ def test_the_limits_of_a_process_count_as_its_memory(
     for name, text in (("max", 9_000_000 + left), ("current", 10_000_000), ("stat", "anon 5\ninactive_file 1000000")):
         (folder / f"memory.{name}").write_text(f"{text}\n")
         (folder / "b" / f"memory.{name}").write_text("max\n")
-    monkeypatch.setattr("aqmlab.execute.room._GROUPS", tmp_path)
-    monkeypatch.setattr("aqmlab.execute.room._OWN", tmp_path / "own")
+    monkeypatch.setattr("aqmlab.execute.limits._GROUPS", tmp_path)
+    monkeypatch.setattr("aqmlab.execute.limits._OWN", tmp_path / "own")
     assert free_memory() == left
     with pytest.raises(MemoryError, match="lower "):
         aqmlab.run(small)

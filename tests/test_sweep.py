@@ -199,20 +199,20 @@ def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
 def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    monkeypatch.setattr("aqmlab.execute.room.require_memory", lambda: None)  # this process is larger
+    monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
     free = tiny.with_({"traffic.long.count": 500, "record.series": False}).memory
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
     swept = aqmlab.sweep(tiny, {"traffic.long.count": "3,50000"})
     assert (swept.done, len(swept.failures)) == (1, 1)
     assert "GB of memory needed" in swept.failures[0].error
-    with pytest.raises(MemoryError, match="are free: lower count"):
+    with pytest.raises(MemoryError, match="are free: lower the count"):
         aqmlab.sweep(tiny, {"traffic.long.count": "50000,60000"})
 
 
 def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    monkeypatch.setattr("aqmlab.execute.room.require_memory", lambda: None)  # this process is larger
+    monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
     jobs: list[int] = []
     executor = local.executor
     monkeypatch.setattr(local, "executor", lambda count: jobs.append(count) or executor(count))

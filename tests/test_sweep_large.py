@@ -216,7 +216,7 @@ def test_memory_is_that_which_is_free_now(tiny: Scenario, tmp_path: Path, large:
     some = plan.within(least)
     assert [(number, label) for number, label, _ in some.refused] == [(0, 0), (2, 0), (2, 1)]
     assert list(some.runs()) == [run for run in plan.runs() if run[:2] != (0, "lred")]
-    with pytest.raises(MemoryError, match=r"GB of memory needed, 0\.0 GB free; simulate fewer flows"):
+    with pytest.raises(MemoryError, match=r"GB of memory needed, 0\.0 GB are free: lower the count of its flows"):
         plan.within(0)
 
 

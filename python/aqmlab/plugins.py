@@ -23,10 +23,11 @@ from pathlib import Path
 
 @functools.cache
 def entries(group: str) -> Mapping[str, str]:
-    """Return the modules of a group by the names of their entry points, in alphabetical order."""
+    """Return the modules of a group that are installed, by the names of their entry points, in alphabetical order."""
     from importlib.metadata import entry_points  # takes 20 ms
 
-    return {entry.name: entry.value for entry in sorted(entry_points(group=group), key=lambda entry: entry.name)}
+    found = sorted(entry_points(group=group), key=lambda entry: entry.name)
+    return {entry.name: entry.value for entry in found if folder(entry.value.partition(".")[0])}
 
 
 def packages() -> list[Path]:

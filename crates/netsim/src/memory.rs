@@ -242,7 +242,7 @@ fn trial(scenario: Scenario) -> f64 {
     }
     let at = |t: f64| marks.iter().rfind(|mark| mark.t <= t).unwrap_or(&marks[0]);
     let [eighth, quarter, half] = [8.0, 4.0, 2.0].map(|part| at(last.t / part));
-    let rise = ((last.most - half.most) as f64 * left.log2()).min(last.most as f64);
+    let rise = ((last.most - half.most) as f64 * libm::log2(left)).min(last.most as f64);
     let speed = |from: &Mark, to: &Mark, i: usize| {
         (to.packets[i] as f64 - from.packets[i] as f64) / (to.t - from.t).max(1e-9)
     };

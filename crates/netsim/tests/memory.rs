@@ -211,7 +211,7 @@ fn estimates_of_shipped_scenarios_hold() {
         "links/cellular",
         "links/datacentre",
         "links/satellite",
-        "lred/exp1",
+        "../../../papers/aqmlab_papers/lred/exp1",
         "traffic/trace",
         "traffic/voip-video",
         "l4s",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from aqmlab.archive.layout import PAPER, SCENARIOS
-from aqmlab.execute.room import free_memory
+from aqmlab.execute.limits import free_memory
 from aqmlab.scenario import is_own
 from aqmlab.sweeps.result import VARIANTS
 from aqmlab.text import texts

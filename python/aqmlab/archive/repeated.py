@@ -11,7 +11,8 @@ from aqmlab.archive.contents import Kind, Measured, Watch
 from aqmlab.archive.layout import Record
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine, EngineUnavailable
-from aqmlab.execute.room import free_memory, known_memory
+from aqmlab.execute.limits import free_memory
+from aqmlab.execute.room import known_memory
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.scenario import Scenario
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import operator
-import resource
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from aqmlab.execute import threads
 from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.limits import free_memory
 from aqmlab.scenario import Scenario
-
-_GROUPS = Path("/sys/fs/cgroup")
-"""The folder of the machine's control groups."""
-
-_OWN = Path("/proc/self/cgroup")
-"""The file that names those of this process."""
 
 _GUEST, _CONNECTION = 90_000_000, 100_000
 """Bytes of a guest's kernel with its programs, and of a connection's two ends: 90 MB with 5 flows, 130 MB with 400."""
@@ -76,52 +68,12 @@ def at_a_time(engine: Engine, workers: int, largest: int) -> int:
     return most
 
 
-def free_memory() -> int:
-    """Return the bytes that this process may still take: free in the machine, and within the limits set for it."""
-    import psutil
-
-    available: int = psutil.virtual_memory().available
-    return min([available, *_within_limits()])
-
-
-def _within_limits() -> Iterator[int]:
-    """Yield the bytes left of ``ulimit -v``, and of the limits of this process's control groups."""
-    import psutil
-
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        yield max(soft - psutil.Process().memory_info().vms, 0)
-    with suppress(OSError):
-        for line in _OWN.read_text().splitlines():
-            if not line.startswith("0::/"):  # those of the second version
-                continue
-            group = _GROUPS / line.removeprefix("0::/")
-            for folder in (group, *group.parents):
-                with suppress(OSError, ValueError):  # "max" is no limit, and the root has no file
-                    limit = int((folder / "memory.max").read_text())
-                    kept = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-                    used = int((folder / "memory.current").read_text()) - int(kept["inactive_file"])
-                    yield max(limit - used, 0)
-
-
 def _free_for_guests() -> int:
     """Return the bytes that the memory of guests may take: it is in files."""
     from aqmlab.execute.preflight import Machine
     from aqmlab.execute.preflight.guest import memory_space
 
     return min(free_memory(), memory_space(Machine()))
-
-
-def require_memory() -> None:
-    """Raise MemoryError if this process has nearly filled the memory: one that is refused memory would end at once."""
-    import psutil
-
-    used: int = psutil.Process().memory_info().rss
-    if (free := free_memory()) < used / 16:
-        raise MemoryError(
-            f"{used / 1e9:.1f} GB of memory are in use here, and {free / 1e9:.2f} GB are left: use fewer jobs or "
-            "flows, a smaller buffer, or record.series = false"
-        )
 
 
 class Runs(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
+from aqmlab.execute.limits import require_memory
 from aqmlab.files import parquet
 from aqmlab.kinds import SERIES
 from aqmlab.own.source import interface, keep, packages, text_of
@@ -204,8 +205,6 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
     About ten times a second `watch` is called with the fraction done; the run stops when it returns False. A run fails
     when it has nearly filled the memory.
     """
-    from aqmlab.execute.room import require_memory
-
     asked = 0.0
 
     def look(done: float) -> bool:

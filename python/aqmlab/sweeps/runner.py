@@ -17,7 +17,8 @@ import numpy as np
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
-from aqmlab.execute.room import at_a_time, chosen_workers, free_memory
+from aqmlab.execute.limits import free_memory
+from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, Settings

@@ -321,7 +321,7 @@ class Plan:
         for place, need in enumerate(self.memories):
             if need > free:
                 needed = f"about {need / 1e9:.1f} GB of memory needed"
-                error = f"{needed}, {free / 1e9:.1f} GB are free: lower count"
+                error = f"{needed}, {free / 1e9:.1f} GB are free: lower the count of its flows"
                 plan.refused.append((self.numbers[place], self.labels[place], error))
                 continue
             plan.numbers.append(self.numbers[place])
