@@ -231,8 +231,7 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
 
 
 def test_a_run_that_fills_the_memory_fails(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    free = iter([10**12])
-    monkeypatch.setattr("aqmlab.execute.room.free_memory", lambda: next(free, 0))
+    monkeypatch.setattr("aqmlab.execute.limits.free_memory", lambda: 0)
     long = small.with_({"duration": "100000 s"})
     with pytest.raises(RunFailed, match=r"seed 7: MemoryError: .* in use here, and 0\.00 GB are left: "):
         aqmlab.run(long)
