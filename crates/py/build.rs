@@ -19,7 +19,10 @@ fn main() {
     println!("cargo::rustc-env=AQMLAB_SOURCES={}", engine("netsim"));
     println!("cargo::rustc-env=AQMLAB_FLUID_SOURCES={}", engine("fluid"));
     // What calls a user's own algorithms.
-    println!("cargo::rustc-env=AQMLAB_OWN_SOURCES={}", digest(["src/own".to_owned(), "src/own.rs".to_owned()]));
+    println!(
+        "cargo::rustc-env=AQMLAB_OWN_SOURCES={}",
+        digest(["src/own".to_owned(), "src/own.rs".to_owned()])
+    );
 }
 
 /// FNV-1a, 64 bits, of the names and contents of files and of all files in folders, as 16 hexadecimal digits. It
