@@ -81,7 +81,7 @@ def prove(path: Path) -> None:
 
 @contextmanager
 def confined(folder: Path) -> Iterator[None]:
-    """Let this thread read only files of a folder, of aqmlab and its plug-ins, whatever scenarios and results name."""
+    """Let this thread read only files of a folder, aqmlab and its extensions, whatever scenarios and results name."""
     from aqmlab import _core, plugins
 
     before = _core.confine([one.resolve() for one in (folder, Path(__file__).parent, *plugins.packages())])

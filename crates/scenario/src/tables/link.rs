@@ -69,8 +69,8 @@ params! {
         reverse_buffer: Option<Buffer> = None, "packets or bytes", BUFFERS;
         /// What a middlebox at the bottleneck does to ECN: `pass`, nothing; `clear`, the ECN field of every packet becomes
         /// Not-ECT, so that the queue drops what it would mark; `clear-marks`, CE becomes ECT behind the queue, so that
-        /// no mark arrives; `drop`, packets with ECT are lost; `refuse`, SYNs that ask for ECN are lost. What is lost
-        /// does not reach the queue, and counts as `random_losses`.
+        /// no mark arrives; `drop`, packets with ECT are lost; `refuse`, SYNs that ask for ECN are lost. Lost packets
+        /// do not reach the queue, and count as `random_losses`.
         ecn_path: EcnPath = EcnPath::Pass, "";
         /// As `ecn_path`, in the reverse direction.
         reverse_ecn_path: EcnPath = EcnPath::Pass, "";
