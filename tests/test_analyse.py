@@ -11,7 +11,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.analysis.loop import PLANTS, Analysis, analyse
 from aqmlab.theory import laws
-from aqmlab.theory.loop import Loop, Plant, equilibrium
+from aqmlab.theory.loop import Loop, Plant
 from aqmlab.theory.tcp import equilibrium_loss, padhye
 
 EXP1 = Path(__file__).parents[1] / "papers/aqmlab_papers/lred/exp1.toml"
@@ -63,7 +63,7 @@ def test_experiment_1_has_five_round_trips_and_both_losses() -> None:
     # 2 (d + 2.5 + 2.5) ms, d = 10, 50, …, 200 ms, 40 ms of queue, and less than a millisecond to send.
     R = np.array([0.07, 0.15, 0.25, 0.35, 0.45])  # noqa: N806
     assert found.point.rtt == pytest.approx(R, abs=1e-3)
-    assert found.point.p_square_root == pytest.approx(equilibrium([20] * 5, R - 0.04, 2500, q=100).p, rel=0.02)
+    assert found.point.p_square_root == pytest.approx((20 * np.sqrt(1.5) * np.sum(1 / R) / 2500) ** 2, rel=0.02)
     with_time_outs = equilibrium_loss([20.0] * 5, R, 2500, lambda p, R: padhye(p, R, np.maximum(0.2, R)))  # noqa: N803
     assert found.point.p_padhye == pytest.approx(with_time_outs, rel=0.02)
     assert found.point.p == found.point.p_square_root

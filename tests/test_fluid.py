@@ -8,11 +8,11 @@ import pytest
 from conftest import Cli
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from oracle import dde
 
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, ScenarioError, _core
 from aqmlab.figures import matplotlib, runs
-from aqmlab.theory.loop import dde
 
 Array = NDArray[np.float64]
 

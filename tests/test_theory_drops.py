@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
+from aqmlab_papers.impact import trials
 from aqmlab_papers.theory import drops
-from aqmlab_papers.theory.drops import POLICIES, Policy, trials
+from aqmlab_papers.theory.drops import POLICIES, Policy
 
 K = 200
 TAIL, GREDI = POLICIES["Tail Drop"].of(K), POLICIES["GRED-I"].of(K)
@@ -96,12 +97,6 @@ def test_without_feedback_every_policy_loses_the_excess() -> None:
             assert drops.mm1k(rho, d).loss == pytest.approx(1 - 1 / rho, rel=1e-4)
 
 
-def test_runs_at_a_full_buffer_have_a_closed_form() -> None:
-    n = np.arange(1, 31)
-    for rho in (0.8, 1.2, 2):
-        assert drops.runs(rho, TAIL, 30) == pytest.approx(drops.tail_drop_runs(rho, n), rel=1e-9)
-
-
 # Random loss has no memory, whatever the flow and the service times.
 @pytest.mark.parametrize("flows", [1, 50])
 @pytest.mark.parametrize("service", ["exponential", "constant"])
@@ -114,7 +109,6 @@ def test_runs_by_chance_are_geometric(flows: int, service: str) -> None:
     assert np.all(plain >= p ** (n - 1.0))
     low = np.append(np.full(K, 0.5), 1.0)  # load 0.6: never full
     assert drops.runs(rho, low, 10, flows, service) == pytest.approx(0.5 ** (n - 1.0), rel=1e-9)
-    assert drops.independent_runs(2, n) == pytest.approx(0.5 ** (n - 1.0), rel=1e-12)
 
 
 # In M/D/1/K the run continues while the service lasts. The first arrival after the last free place occurs at an unknown
@@ -236,8 +230,9 @@ def test_averaged_runs_of_one_flow_are_as_printed(rho: float, name: str) -> None
 # at 1.2 and 1.73 at 2; from 4e5 arrivals, with another sequence, 16 and 1.8 were printed.
 def test_more_than_five_in_a_row_are_an_order_of_magnitude_likelier_with_red_at_light_overload() -> None:
     for rho, ratio, printed in ((1.2, 12.6, 16), (2, 1.73, 1.8)):
-        curves = trials.figure(6, rho, longest=6)
-        (red, error), (tail, none) = curves["RED"], curves["Tail Drop"]
+        (red, error), (tail, none) = (
+            trials.curve(rho, POLICIES[name], longest=6, flows=50) for name in ("RED", "Tail Drop")
+        )
         assert not none.any()
         assert abs(red[5] - ratio * tail[5]) < 4 * error[5]
         assert abs(red[5] - printed * tail[5]) < 5 * error[5]
@@ -245,12 +240,11 @@ def test_more_than_five_in_a_row_are_an_order_of_magnitude_likelier_with_red_at_
 
 def test_figures_9_and_11_are_not_reproduced_without_feedback() -> None:
     for flows in (1, 50):
-        curves = trials.figure(9, longest=8, flows=flows, arrivals=200_000)
-        tail, _ = curves.pop("Tail Drop")
+        tail, gredi = (trials.curve(1.2, POLICIES[name], 200, 8, flows)[0] for name in ("Tail Drop", "GRED-I"))
         if flows == 1:
-            for gred, error in curves.values():
+            for name in ("GRED", "gentle RED"):
+                gred, error = trials.curve(1.2, POLICIES[name], 200, 8, flows, arrivals=200_000)
                 assert np.all((gred + 4 * error < tail)[1:])  # the paper: more multiple drops with GRED
-        gredi, tail = (curve for curve, _ in trials.figure(11, longest=8, flows=flows).values())
         assert np.all(gredi[1:] < tail[1:])  # the paper: slightly more with GRED-I
 
 
@@ -311,20 +305,14 @@ def test_what_has_no_meaning_is_refused() -> None:
         drops.runs(1.2, TAIL, 5, flows=0.5)
     with pytest.raises(ValueError, match="service = 'erlang'"):
         drops.runs(1.2, TAIL, 5, service="erlang")
-    with pytest.raises(ValueError, match=r"rho = 0\.9: must be above 1"):
-        drops.independent_runs(0.9, 2)
     with pytest.raises(ValueError, match=r"rho = 1e\+06, K = 20: .* states"):
         drops.runs(1e6, Policy(20, 20).of(20), 5, service="constant")
     with pytest.raises(ValueError, match=r"longest = 2\.5: must be whole"):
         drops.runs(1.2, TAIL, 2.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"n = 0\.5: must be whole"):
-        drops.tail_drop_runs(1.2, 0.5)
     with pytest.raises(ValueError, match="q = nan: must be finite"):
         POLICIES["RED"].drop(float("nan"))
     with pytest.raises(ValueError, match="lost: must be 0 or 1"):
         trials.run_lengths([0.3, 2], 3)
-    with pytest.raises(ValueError, match="number = 7: must be one of 6, 9, 11"):
-        trials.figure(7)
     with pytest.raises(ValueError, match="share = 1: must be in"):
         drops.batches(1.2, [0, 1], 2, 1)
     with pytest.raises(ValueError, match="replicas = 1"):

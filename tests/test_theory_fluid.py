@@ -5,9 +5,8 @@ from math import factorial, pi, sqrt
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from oracle import dde, delay
 from scipy.optimize import brentq
-
-from aqmlab.theory.loop import dde, delay
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from link import C
+from oracle import dde
 
 from aqmlab.theory import laws
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.loop import Loop, Plant, boundary, characteristic, critical_gain, dde, equilibrium, operating_point
+from aqmlab.theory.loop import Loop, Plant, boundary, critical_gain, operating_point
 
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
@@ -188,17 +189,6 @@ def test_poles_found_by_newton_s_method_agree_with_nyquist_s_count(
     assert np.abs(1 + loop(poles)).max() < 1e-6
 
 
-def test_the_characteristic_equation_s_parts_vanish_at_the_closed_loop_s_poles() -> None:
-    loop = Loop(Plant(100, 0.45, C), 1e-4)
-    for one in loop.poles(3):
-        parts = characteristic(one.real, one.imag, 100, 0.45, C, 1e-4)
-        assert np.abs(parts).max() < 1e-9 * abs(one) ** 2
-    at = complex(0.3, 1.7)
-    point = operating_point(100, 0.45, C)
-    whole = at**2 + point.K11 * at + point.Kc * 1e-4 * np.exp(-at * 0.45)
-    assert characteristic(0.3, 1.7, 100, 0.45, C, 1e-4) == (pytest.approx(whole.real), pytest.approx(whole.imag))
-
-
 def test_without_delay_margins_and_poles_are_those_of_python_control() -> None:
     for above, below in [
         ([4.0], [1, 2, 0]),
@@ -256,18 +246,17 @@ def test_the_fluid_model_itself_loses_stability_where_the_plant_with_queue_pole_
     N: list[float], Tp: list[float], factor: float
 ) -> None:
     # Merging is 13 % off at 300 flows; neglecting the difference of R(t) and R(t - R), 20 %.
-    at = equilibrium(N, Tp, C, q=100)
-    found = Loop(Plant(N, at.R, C, queue_pole=True, merged=False), 1e-4).margins()
-    gain = factor * 1e-4 * found.gain_margin
+    plant = Plant(N, np.array(Tp) + 100 / C, C, queue_pole=True, merged=False)
+    gain = factor * 1e-4 * Loop(plant, 1e-4).margins().gain_margin
     path = dde.trajectory(
         N,
         Tp,
         C,
-        lambda t, q: at.p + gain * (q - 100),
+        lambda t, q: plant.p0 + gain * (q - 100),
         Q=200,
         end=40,
         step=0.02,
-        w=at.w,
+        w=plant.w,
         q=101,
         thinned=False,
     )
@@ -320,24 +309,17 @@ def test_equal_classes_are_one_class() -> None:
 
 def test_several_classes_settle_where_their_rates_fill_the_link() -> None:
     N, Tp = [20, 30, 50], [0.05, 0.1, 0.3]
-    by_queue = equilibrium(N, Tp, C, q=100)
-    assert by_queue.rate.sum() == pytest.approx(C, **EXACT)
-    assert list(by_queue.R) == pytest.approx([one + 100 / C for one in Tp], **EXACT)
-    assert by_queue.w == pytest.approx(np.sqrt(1.5 / by_queue.p), **EXACT)
-    by_loss = equilibrium(N, Tp, C, p=by_queue.p)
-    assert by_loss.q == pytest.approx(100, rel=1e-9)
-    shared = equilibrium(N, Tp, C, q=100, load=500)
-    assert shared.rate.sum() == pytest.approx(C - 500, **EXACT)
-    assert Plant(N, by_queue.R, C, load=500).p0 == pytest.approx(shared.p, **EXACT)
+    for load in (0, 500):
+        plant = Plant(N, np.array(Tp) + 100 / C, C, load=load)
+        assert plant.w == pytest.approx(np.sqrt(1.5 / plant.p0), **EXACT)
+        assert (plant.N * plant.w / plant.R).sum() == pytest.approx(C - load, **EXACT)
 
 
 def test_the_linear_plant_is_the_derivative_of_the_equilibrium() -> None:
-    # In equilibrium dq/dp of the plant with queue pole is that of `equilibrium`, R = Tp + q/C, whatever the classes.
-    N, Tp = [20, 30, 50], [0.05, 0.1, 0.3]
-    at = equilibrium(N, Tp, C, q=100)
-    h = 1e-5 * at.p
-    slope = (equilibrium(N, Tp, C, p=at.p + h).q - equilibrium(N, Tp, C, p=at.p - h).q) / (2 * h)
-    assert -Plant(N, at.R, C, queue_pole=True)(0).real == pytest.approx(slope, rel=1e-6)
+    # In equilibrium dq/dp of the plant with queue pole is that of (6) with R = Tp + q/C, whatever the classes.
+    N, Tp = [20, 30, 50], np.array([0.05, 0.1, 0.3])
+    low, at, high = (Plant(N, Tp + q / C, C, queue_pole=True) for q in (100 - 1e-3, 100, 100 + 1e-3))
+    assert -at(0).real == pytest.approx(2e-3 / (high.p0 - low.p0), rel=1e-6)
 
 
 def test_the_step_response_of_two_poles_is_the_closed_form() -> None:
@@ -459,10 +441,6 @@ def test_raqm_s_law_is_that_of_its_recursion() -> None:
         (lambda: Plant(10, 0.1, float("nan")), "C = nan: must be positive"),
         (lambda: Plant(10, 0.1, C, load=C), "load = 2500 packets/s: must be below C"),
         (lambda: Plant(np.ones((2, 2)), 0.1, C), "give a number for each class"),
-        (lambda: equilibrium(10, 0.1, C), "give q or p"),
-        (lambda: equilibrium(10, 0.1, C, q=1, p=0.1), "not both"),
-        (lambda: equilibrium(10, 0.1, C, p=1.5), r"p = 1.5: must be in \(0, 1\]"),
-        (lambda: equilibrium(10, 0.1, C, p=0.9), "idle"),
         (lambda: critical_gain(10, 0.1, C, eta=-1), "eta = -1: must be positive"),
         (lambda: Loop(Plant(40, 0.07, C), -1.0), "controller = -1: must be positive"),
         (lambda: Loop(Plant(40, 0.07, C), 1.0).response([0.0]), "frequencies"),

@@ -124,25 +124,14 @@ def test_at_the_margin_s_zero_the_rule_s_own_condition_is_met_and_the_loop_is_no
     assert any("R C/N = 1.99 is below 2" in text for text in beyond.warnings)
 
 
-@given(st.floats(50, 600), st.floats(0.1, 1), st.floats(-8, 0))
-def test_on_lred_s_plant_every_gain_is_unstable(N: float, R: float, exponent: float) -> None:
-    K, z = 10**exponent, 2 * N / (R**2 * C)
-    margin = float(pi.phase_margin_without_queue_pole_deg(N, R, C, K))
-    assert margin < 0
-    w = -math.radians(margin) / R
-    T = C**2 / (1.5 * N) * np.exp(-1j * w * R) / (1j * w * (1j * w + z)) * K * (1j * w / z + 1) / (1j * w)
-    assert abs(T) == pytest.approx(1, abs=1e-9)
-    assert abs(np.angle(-T) + w * R - 2 * math.pi * round((np.angle(-T) + w * R) / (2 * math.pi))) < 1e-6
-
-
-def test_the_loop_agrees_that_it_is() -> None:
+def test_on_lred_s_plant_every_gain_is_unstable() -> None:
     for K in (1e-7, 1e-5, 1e-3):
         law = laws.pi(*pi.tustin(K, 2 * 100 / (0.45**2 * C)), 170, sampled=False)
         found = loop.Loop(loop.Plant(100, 0.45, C), law).margins()
         assert not found.stable
-        assert found.phase_margin_deg == pytest.approx(
-            float(pi.phase_margin_without_queue_pole_deg(100, 0.45, C, K)), abs=1e-6
-        )
+        # With the zero on TCP's pole a double integrator with delay is left, whose gain is 1 at w.
+        w = math.sqrt(C**2 / (1.5 * 100) * K * 0.45**2 * C / (2 * 100))
+        assert found.phase_margin_deg == pytest.approx(-math.degrees(w * 0.45), abs=1e-6)
 
 
 # Least response times (s) of p0 = 0.02, 0.04, … 0.2: ns-2's PI, then PI* of experiment 1's 100, 300, 400, 500, 1000.

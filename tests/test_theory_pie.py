@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from oracle import dde
 
 import aqmlab
 from aqmlab import Scenario
@@ -17,7 +18,7 @@ from aqmlab._core import in_base_unit
 from aqmlab.analysis.loop import analyse
 from aqmlab.scenario import catalogue
 from aqmlab.theory import delay_control, pi2, pie
-from aqmlab.theory.loop import Loop, Plant, dde
+from aqmlab.theory.loop import Loop, Plant
 
 C = 1250.0
 TARGET = 0.015
@@ -84,7 +85,7 @@ def test_the_loop_is_the_numerical_derivative_of_the_equations(N: int, packets_p
 
     assert window(w, w, q, q, p) == pytest.approx(0, abs=1e-9)
     assert queue(w, q) == pytest.approx(0, abs=1e-9)
-    law = pie.timed(target=TARGET, C=C)
+    law = dde.pie(target=TARGET, C=C)
     assert law.probability((p, TARGET), q) == p
 
     def update(p: float, before: float, q: float) -> float:
@@ -234,7 +235,7 @@ def test_the_engine_and_the_reference_agree_on_pie() -> None:
         flows["flows"],
         flows["rtt"],
         model["capacity"],
-        pie.timed(C=model["capacity"]),
+        dde.pie(C=model["capacity"]),
         Q=model["buffer"],
         end=20,
         step=0.005,
@@ -286,7 +287,7 @@ def test_pie_can_swing_without_end_where_small_deviations_fade_by_its_rule_below
     margin = (
         Loop(Plant(N, R, C, queue_pole=True, merged=False), pie.law(0.125, 1.25, 0.015, C, p0)).margins().gain_margin
     )
-    law = pie.timed(alpha=0.125 * margin / 2, beta=1.25 * margin / 2, C=C)
+    law = dde.pie(alpha=0.125 * margin / 2, beta=1.25 * margin / 2, C=C)
 
     def swing(law: dde.Timed, w: float, q: float) -> float:
         path = dde.trajectory(N, R - TARGET, C, law, Q=400, end=20, step=0.02, w=w, q=q)

@@ -10,7 +10,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab_papers.theory.short_flows import Shorts, equilibrium, transient
+from aqmlab_papers.theory.short_flows import Shorts, equilibrium
 from aqmlab_papers.theory.short_flows.finish import completion, tail
 from aqmlab_papers.theory.short_flows.lives import Sender, life
 
@@ -212,20 +212,6 @@ def test_longer_flows_have_an_equilibrium_but_no_time() -> None:
     assert (model.completion, model.active) == (None, None)
 
 
-# 8 runs of 200 flows per second, from the start: 1600 flows in each second. Bins of 50 ms would show the rounds.
-def test_short_flows_fill_up_as_in_the_engine() -> None:
-    text = ALONE.format(duration=4, warmup=0, p=0.1, rate=200, what=LIFETIME, tcp="flavour = 'newreno'")
-    runs = aqmlab.run(Scenario.parse(text, "filling.toml"), seeds=8)
-    series = [runs.series_of(seed)["bottleneck.short.throughput"].to_numpy() / 4000 for seed in runs.seeds]
-    packets = np.mean(series, axis=0).reshape(-1, 10).mean(axis=1)
-    t = np.arange(0.025, 4, 0.05)
-    active, rate = transient(Shorts(lam=200, lifetime=(1, 2)), 0.1, 0.15, t)
-    assert active[-1] == pytest.approx(300, rel=1e-9)
-    assert active[:10] == pytest.approx(200 * t[:10], rel=1e-9)
-    # Packets need a quarter of a round trip to the bottleneck and lost ones longer: 10 % where it rises by 40 %.
-    assert rate.reshape(-1, 10).mean(axis=1)[1:] == pytest.approx(packets[1:], rel=0.12)
-
-
 def test_what_has_no_meaning_is_refused() -> None:
     shorts = Shorts(lam=30, lifetime=(1, 2))
     for options, text in (
@@ -257,8 +243,6 @@ def test_what_has_no_meaning_is_refused() -> None:
         completion(0.1, 0.1, 101)
     with pytest.raises(ValueError, match=r"waiting = 1\.5: must be a probability"):
         tail(0.1, 0.1, 1, 3, 1.5, Sender())
-    with pytest.raises(ValueError, match="only with a lifetime"):
-        transient(Shorts(lam=1, size=20), 0.1, 0.1, 1)
 
 
 def test_what_is_beyond_the_models_is_remarked_on() -> None:

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from aqmlab_papers import Check
 from aqmlab_papers.impact.measures import APPROXIMATED, BUFFER, GENTLE, HERO, LONGEST, RED, TD, Array
+from aqmlab_papers.impact.trials import curve
 from aqmlab_papers.theory.drops import POLICIES, batches
-from aqmlab_papers.theory.drops.trials import curve
 
 LOAD = 1.2
 """Offered load of the model, lost in our copy: that of our simulated experiment 6, in which 18 to 20 % are lost."""

@@ -13,10 +13,10 @@ from aqmlab.theory import tcp
 from aqmlab_papers import PerSeed, Runs
 from aqmlab_papers.redtail import measures
 from aqmlab_papers.redtail.measures import COUNT
+from aqmlab_papers.redtail.trials import Recovery, Sender, after_loss, outcomes, times
 from aqmlab_papers.theory import redtail
 from aqmlab_papers.theory.redtail.markov import Stationary, transitions
 from aqmlab_papers.theory.redtail.slots import Slots, rate_deviation
-from aqmlab_papers.theory.transfer_trials import Recovery, Sender, after_loss, outcomes, times
 
 Array = NDArray[np.float64]
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6

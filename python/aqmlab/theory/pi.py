@@ -118,41 +118,6 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
     return np.asarray(90 - np.degrees(x + np.arctan(x)))
 
 
-def phase_margin_without_queue_pole_deg(N: ArrayLike, R: ArrayLike, C: ArrayLike, K: ArrayLike) -> Array:
-    """Return the phase margin of PI on LRED's plant, with PI's zero on TCP's pole.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    K : array_like
-        Gain of the integrator (1/(packet s)).
-
-    Returns
-    -------
-    ndarray
-        -w R in degrees, of the arguments' broadcast shape. It is negative: the loop is unstable for every K.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
-    The plant (13) has no queue pole. With the zero at z = K11 there remains Kc K e^(-sR) / (z s^2), a double integrator
-    with delay, whose gain is 1 at w = sqrt(Kc K/z), with the plant's eta of 1.5.
-    """
-    positive(N=N, R=R, C=C, K=K)
-    N, R, C, K = (np.asarray(value, dtype=float) for value in (N, R, C, K))
-    w = np.sqrt(C**2 / (1.5 * N) * K * R**2 * C / (2 * N))
-    return np.asarray(-np.degrees(w * R))
-
-
 def response_bound(
     p0: ArrayLike, a: ArrayLike, b: ArrayLike, frequency: float = 170.0, q0: float = 100.0, Q: float = 200.0
 ) -> Array:

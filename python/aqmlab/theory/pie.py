@@ -12,9 +12,8 @@ from aqmlab.theory import delay_control
 from aqmlab.theory.delay_control import Controller, Design
 from aqmlab.theory.domain import not_negative, positive
 from aqmlab.theory.laws import ControlLaw
-from aqmlab.theory.loop.dde import Seen, Timed
 
-__all__ = ["design", "factor", "law", "timed"]
+__all__ = ["design", "factor", "law"]
 
 _TUNING = ((1e-6, 1 / 2048), (1e-5, 1 / 512), (1e-4, 1 / 128), (1e-3, 1 / 32), (1e-2, 1 / 8), (0.1, 1 / 2), (1.0, 1.0))
 """Each factor with the drop probability below which it applies: RFC 8033, section 4.2."""
@@ -102,57 +101,6 @@ def law(
         *found.left_out,
     )
     return ControlLaw(found.formula, found.values, found.response, left_out, found.delay)
-
-
-def timed(
-    target: float = 0.015,
-    t_update: float = 0.015,
-    alpha: float = 0.125,
-    beta: float = 1.25,
-    *,
-    C: float,
-) -> Timed:
-    """Create PIE for the reference integrator, with the queue over the capacity as delay.
-
-    Parameters
-    ----------
-    target : float
-        Target of the queueing delay (s).
-    t_update : float
-        Period of the update (s).
-    alpha : float
-        Gain on the difference of delay and target (Hz).
-    beta : float
-        Gain on the change of the delay in a period (Hz).
-    C : float
-        Capacity (packets/s).
-
-    Returns
-    -------
-    Timed
-        The law for `loop.dde.trajectory`; its state is p and the delay at the last update.
-
-    Notes
-    -----
-    RFC 8033, sections 4.1, 4.2 and 5.5: nothing is dropped while p is below 0.2 and the delay was below half the
-    target; from p = 0.1 on, a step is at most 0.02; while the delay is 0, p decays by a factor of 0.98. The burst
-    allowance is left out.
-    """
-
-    def update(state: tuple[float, float], seen: Seen) -> tuple[float, float]:
-        p, before = state
-        delay = seen.q / C
-        step = factor(p) * (alpha * (delay - target) + beta * (delay - before))
-        p += min(step, 0.02) if p >= 0.1 else step
-        if delay == 0 == before:
-            p *= 0.98
-        return min(max(p, 0.0), 1.0), delay
-
-    def probability(state: tuple[float, float], q: float) -> float:
-        p, delay = state
-        return 0.0 if p < 0.2 and delay < target / 2 else p
-
-    return Timed(t_update, (0.0, 0.0), update, probability)
 
 
 def design(

@@ -71,37 +71,6 @@ def response_bound(
     return np.asarray(wanted / (gamma * alpha * (Q - q0) * frequency * np.log(phi)))
 
 
-def price(p: ArrayLike, phi: float = 1.001) -> Array:
-    """Return the price at which REM drops with a given probability.
-
-    Parameters
-    ----------
-    p : array_like
-        Drop probability, in (0, 1).
-    phi : float
-        Base of the exponential, above 1.
-
-    Returns
-    -------
-    ndarray
-        u = -ln(1 - p)/ln(phi), of the shape of ``p``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Solves eq. (35), p = 1 - phi^-u.
-    """
-    probability(p=p)
-    positive(phi=phi)
-    if phi <= 1:
-        raise ValueError(f"phi = {phi:g}: must be above 1")
-    return np.asarray(-np.log1p(-np.asarray(p, dtype=float)) / np.log(phi))
-
-
 def rate_form_queue(
     loss: ArrayLike, C: float, q0: float = 100.0, alpha: float = 0.1, frequency: float = 500.0
 ) -> Array:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from aqmlab.theory.domain import caution, not_negative, positive
-from aqmlab_papers.theory.lred.proportional import chebyshev
 
 # 1/beta is the square of the constant in the square-root law: 3/2 with one ACK per packet; other models use 2.
 SAWTOOTH = 2 / 3
@@ -115,66 +114,6 @@ class Loop:
     K2: float
 
 
-def derivatives(
-    rate: float,
-    delayed: float,
-    delayed_capacity: float,
-    *,
-    N: float,
-    d: float,
-    C: float,
-    gamma: float,
-    alpha: float,
-    beta: float = SAWTOOTH,
-    B: float = inf,
-) -> tuple[float, float]:
-    """Return the right-hand side of the fluid model.
-
-    Parameters
-    ----------
-    rate : float
-        lambda(t), packets a second.
-    delayed : float
-        lambda(t - d).
-    delayed_capacity : float
-        C~(t - d).
-    N : float
-        Flows.
-    d : float
-        Round-trip time (s).
-    C : float
-        Link capacity (packets/s).
-    gamma : float
-        Desired utilisation.
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s).
-    beta : float
-        2/3 for one ACK per packet, 1/2 in other models.
-    B : float
-        Virtual buffer (packets) of `marking`.
-
-    Returns
-    -------
-    tuple of float
-        d lambda/dt = N/d^2 - (beta/N) lambda(t) lambda(t-d) p(lambda(t-d), C~(t-d)), and
-        d C~/dt = alpha (gamma C - lambda).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The sum over N equal flows, lambda = N x. In the paper the virtual capacity is also limited to [0, C].
-    """
-    positive(rate=rate, delayed=delayed, delayed_capacity=delayed_capacity, N=N, d=d, C=C, beta=beta)
-    utilisation(gamma)
-    not_negative(alpha=alpha)
-    marked = marking(delayed / delayed_capacity, B)
-    return N / d**2 - beta / N * rate * delayed * marked, alpha * (gamma * C - rate)
-
-
 def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, B: float = inf) -> Loop:
     """Return the equilibrium and the linearised loop.
 
@@ -224,32 +163,6 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
     if rate / rho > C:
         caution(f"C~ = {rate / rho / C:.3g} C at the equilibrium of an M/M/1/{B:g} queue: AVQ's is at most C")
     return Loop(d=d, p=p, rate=rate, capacity=rate / rho, e=e, K11=K11, K12=K11 * (1 + e), K2=K11 * e * rho)
-
-
-def characteristic(s: complex, alpha: float, loop: Loop) -> complex:
-    """Return the characteristic function, whose zeros are the loop's poles.
-
-    Parameters
-    ----------
-    s : complex
-        Complex frequency (1/s).
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s).
-    loop : Loop
-        From `linearise`.
-
-    Returns
-    -------
-    complex
-        s^2 + K11 s + (K12 s + alpha K2) e^(-s d).
-
-    Raises
-    ------
-    ValueError
-        If alpha is out of its range.
-    """
-    not_negative(alpha=alpha)
-    return complex(s * s + loop.K11 * s + (loop.K12 * s + alpha * loop.K2) * np.exp(-s * loop.d))
 
 
 def crossing_frequency(alpha: float, loop: Loop) -> float:
@@ -330,51 +243,6 @@ def critical_alpha(loop: Loop) -> float:
     while delay_limit(most, loop) > loop.d:
         most *= 2
     return float(brentq(lambda alpha: delay_limit(alpha, loop) - loop.d, 0.0, most, xtol=1e-15, rtol=1e-13))
-
-
-def rightmost(alpha: float, loop: Loop, nodes: int = 41) -> complex:
-    """Return the loop's rightmost pole.
-
-    Parameters
-    ----------
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s).
-    loop : Loop
-        From `linearise`.
-    nodes : int
-        Number of Chebyshev nodes over the delay.
-
-    Returns
-    -------
-    complex
-        The pole s (1/s) with the largest real part; its imaginary part is not negative.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Eigenvalues of the delay equation's generator, collocated at Chebyshev nodes, then refined by Newton's method on
-    `characteristic`.
-    """
-    not_negative(alpha=alpha)
-    if nodes < 4:
-        raise ValueError(f"nodes = {nodes}: must be at least 4")
-    generator = np.kron(chebyshev(nodes) * 2 / loop.d, np.eye(2))
-    generator[:2] = 0
-    generator[:2, :2] = np.array([[-loop.K11, 0], [-alpha, 0]])
-    generator[:2, -2:] = np.array([[-loop.K12, loop.K2], [0, 0]])
-    s = complex(max(np.linalg.eigvals(generator), key=lambda z: z.real))
-    for _ in range(20):
-        late = complex(np.exp(-s * loop.d))
-        slope = 2 * s + loop.K11 + (loop.K12 - loop.d * (loop.K12 * s + alpha * loop.K2)) * late
-        move = characteristic(s, alpha, loop) / slope
-        s -= move
-        if abs(move) < 1e-15 * max(1.0, abs(s)):
-            break
-    return complex(s.real, abs(s.imag))
 
 
 def _load(p: float, B: float) -> float:

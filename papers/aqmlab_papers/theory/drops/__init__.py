@@ -6,11 +6,9 @@ from aqmlab_papers.theory.drops.chain import (
     Policy,
     Queue,
     followed_by,
-    independent_runs,
     mm1k,
     runs,
     stationary,
-    tail_drop_runs,
 )
 
 __all__ = [
@@ -20,9 +18,7 @@ __all__ = [
     "Queue",
     "batches",
     "followed_by",
-    "independent_runs",
     "mm1k",
     "runs",
     "stationary",
-    "tail_drop_runs",
 ]

@@ -221,60 +221,6 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
     )
 
 
-def tail_drop_runs(rho: float, n: ArrayLike) -> Array:
-    """Return the fraction of loss runs at a full buffer that are at least n packets long, for all flows together.
-
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    n : array_like
-        Lengths from 1.
-
-    Returns
-    -------
-    ndarray
-        P(run >= n), in the shape of ``n``: (rho / (1 + rho))^(n - 1), since each next event must be another arrival.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    positive(rho=rho)
-    whole(n=n)
-    return np.asarray((rho / (1 + rho)) ** (np.asarray(n, dtype=float) - 1))
-
-
-def independent_runs(rho: float, n: ArrayLike) -> Array:
-    """Return the fraction of loss runs that are at least n packets long, for a constant average (w -> 0).
-
-    Every packet is then lost with the same probability.
-
-    Parameters
-    ----------
-    rho : float
-        Offered load, above 1; such a queue drops nothing at lower loads.
-    n : array_like
-        Lengths from 1.
-
-    Returns
-    -------
-    ndarray
-        P(run >= n), in the shape of ``n``: p^(n - 1) with p = 1 - 1/rho; for one flow or all flows.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    positive(rho=rho)
-    whole(n=n)
-    if rho <= 1:
-        raise ValueError(f"rho = {rho:g}: must be above 1, or nothing is dropped")
-    return np.asarray((1 - 1 / rho) ** (np.asarray(n, dtype=float) - 1))
-
-
 def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str = "exponential") -> Array:
     """Return the distribution of loss run lengths at a queue that drops by its present length.
 

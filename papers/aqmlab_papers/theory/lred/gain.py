@@ -15,23 +15,20 @@ from aqmlab.theory import loop
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, positive, remarks, window
 from aqmlab_papers.theory.lred import proportional
-from aqmlab_papers.theory.lred.law import drop_probability, loss_ratio, smoothed
+from aqmlab_papers.theory.lred.law import loss_ratio, smoothed
 from aqmlab_papers.theory.lred.proportional import Account
-from aqmlab_papers.theory.lred.response import chance_delay, cold_start, response_law, response_time, trajectory
+from aqmlab_papers.theory.lred.response import cold_start, response_law, response_time, trajectory
 
 __all__ = [
     "Design",
     "beta0",
     "beta_bound",
     "beta_star",
-    "chance_delay",
     "check_corner",
     "check_lemma5",
     "check_theorem2",
     "cold_start",
     "design",
-    "drop_probability",
-    "dy_dR",
     "gain",
     "loss_ratio",
     "response_law",
@@ -110,45 +107,6 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: fl
     Eq. (30): sqrt(A^2 + B) - A with A = (2 N)^2/(R^4 C^2), B = 4 beta^2 C^2/(eta R^2).
     """
     return proportional.y(N, R, C, gain(N, R, C, beta, eta), eta)
-
-
-def dy_dR(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
-    """Return the derivative of `y` by R.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    beta : array_like
-        LRED's gain (per packet).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        dy/dR (rad^2/s^3), of the arguments' broadcast shape; not negative if and only if beta is at most `beta_bound`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (4 A sqrt(A^2 + B) - 4 A^2 - B) / (R sqrt(A^2 + B)), which is B (8 A^2 - B) / (R sqrt(A^2 + B) (4 A sqrt(A^2 + B) +
-    4 A^2 + B)): its sign is that of 8 A^2 - B.
-    """
-    positive(N=N, R=R, C=C, beta=beta, eta=eta)
-    N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
-    A = (2 * N) ** 2 / (R**4 * C**2)
-    B = 4 * beta**2 * C**2 / (eta * R**2)
-    root = np.sqrt(A**2 + B)
-    return np.asarray(B * (8 * A**2 - B) / (R * root * (4 * A * root + 4 * A**2 + B)))
 
 
 def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bool = True) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import not_negative, positive
+from aqmlab.theory.domain import not_negative
 
 Array = NDArray[np.float64]
 
@@ -92,39 +92,3 @@ def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
         L = L if np.isnan(ratio) else m_w * L + (1 - m_w) * ratio
         found[k] = L
     return found
-
-
-def drop_probability(L: ArrayLike, q: ArrayLike, q0: float = 100.0, beta: ArrayLike = 0.001) -> Array:
-    """Return the probability with which LRED drops an arrival.
-
-    Parameters
-    ----------
-    L : array_like
-        Estimate of the loss ratio, in [0, 1].
-    q : array_like
-        Queue (packets) at the arrival.
-    q0 : float
-        Target queue (packets).
-    beta : array_like
-        Gain (per packet).
-
-    Returns
-    -------
-    ndarray
-        L + beta sqrt(L) (q - q0), clipped to [0, 1], of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Eq. (3). The paper's pseudocode omits the square root. At L = 0 no packet is dropped, whatever the queue.
-    """
-    not_negative(L=L, q=q, q0=q0)
-    positive(beta=beta)
-    L, q, beta = (np.asarray(value, dtype=float) for value in (L, q, beta))
-    if np.any(L > 1):
-        raise ValueError(f"L = {L.max():g}: must be in [0, 1]")
-    return np.asarray(np.clip(L + beta * np.sqrt(L) * (q - q0), 0, 1))

@@ -6,9 +6,8 @@ Kc = C^2/(eta N); Hc is the increase of the drop probability per packet in the q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -175,72 +174,6 @@ def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.
     return np.asarray(w * R + np.arctan(w * R**2 * C / (2 * N)))
 
 
-def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k: int = 0) -> Array:
-    """Return the round-trip time at which roots reach the imaginary axis, for a gain that does not depend on it.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Gain of the controller (per packet), positive.
-    eta : float
-        3/(2b), b packets per ACK.
-    k : int
-        Index of the solution of eq. (20). By Lemma 1 the first is at 0, and the loop is stable below it (Lemma 2).
-
-    Returns
-    -------
-    ndarray
-        R (s) with w R + arctan(w/K11) = pi/2 + 2 pi k, of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    positive(N=N, C=C, Hc=Hc, eta=eta)
-    if k < 0:
-        raise ValueError(f"k = {k}: must not be negative")
-    N, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (N, C, Hc)))
-    return _rising_root(lambda R: lag(N, R, C, Hc, eta) - np.pi / 2 - 2 * np.pi * k, N.shape)
-
-
-def fewest_flows(R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
-    """Return the number of flows above which the loop is stable, for a gain that does not depend on it.
-
-    Parameters
-    ----------
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Gain of the controller (per packet), positive.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        N, a real number, of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Lemma 3, eq. (23).
-    """
-    positive(R=R, C=C, Hc=Hc, eta=eta)
-    R, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (R, C, Hc)))
-    return 1 / _rising_root(lambda fewness: lag(1 / fewness, R, C, Hc, eta) - np.pi / 2, R.shape)
-
-
 def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> NDArray[np.complex128]:
     """Return the characteristic equation's rightmost root. The loop is stable where its real part is negative.
 
@@ -292,36 +225,6 @@ def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta:
         step = (z**2 + pole * z + gain * np.exp(-z)) / np.where(slope == 0, 1, slope)
         z = z - np.where(np.abs(step) < 0.01, step, 0)  # a double root is not refined
     return np.asarray(z / R)
-
-
-def check_monotony(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
-    """Scan the premise of Theorem 1: y rises with R and Hc and falls with N.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,), as for the following axes; the region is their product.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    Hc : array_like
-        Gains of the controller (per packet), the same for all N and R.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is the smallest change of ln y, in the claimed direction, between neighbouring points along an axis.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty, has fewer than two values along an axis, or leaves an argument's range.
-    """
-    region = grid({"N": N, "R": R, "Hc": Hc})
-    return monotony("y rises with R and Hc and falls with N", y(**region, C=C, eta=eta), region, {"N": -1})
 
 
 def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping[str, int]) -> Account:
@@ -443,13 +346,3 @@ def chebyshev(nodes: int) -> Array:
     weight = np.where((i == 0) | (i == nodes - 1), 2.0, 1.0) * (-1.0) ** i
     matrix = np.outer(weight, 1 / weight) / (x[:, None] - x + np.eye(nodes))
     return np.asarray(matrix - np.diag(matrix.sum(axis=1)))
-
-
-def _rising_root(rising: Callable[[Array], Any], shape: tuple[int, ...]) -> Array:
-    """Return the root of a rising function of a positive number, elementwise."""
-    low, high = np.full(shape, -40.0), np.full(shape, 40.0)
-    for _ in range(64):
-        middle = (low + high) / 2
-        above = rising(np.exp(middle)) > 0
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.asarray(np.exp((low + high) / 2))

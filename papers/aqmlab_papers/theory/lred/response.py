@@ -318,38 +318,6 @@ def cold_start(
     return 2 * t_m + after
 
 
-def chance_delay(within: float, hold: int = 5) -> float:
-    """Return the mean delay that randomness adds before the first run of bins that are all within the band.
-
-    Parameters
-    ----------
-    within : float
-        Probability that a bin of a settled queue is within the band, in (0, 1].
-    hold : int
-        Length of the run in bins.
-
-    Returns
-    -------
-    float
-        Mean number of bins before the run begins.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    For independent bins: (1 - w^h) / ((1 - w) w^h) - h. Correlation between neighbouring bins reduces it.
-    """
-    if not 0 < within <= 1:
-        raise ValueError(f"within = {within:g}: must be in (0, 1]")
-    if hold < 1:
-        raise ValueError(f"hold = {hold}: must be at least 1")
-    # The sum of w^-1 to w^-h, which has no 0/0 at w = 1.
-    return sum(within**-k for k in range(1, hold + 1)) - hold
-
-
 def _check(p0: float, L0: float, q0: float, Q: float, beta: float, M: int, m_w: float, t_m: float) -> None:
     probability(p0=p0)
     not_negative(L0=L0, m_w=m_w)

@@ -7,12 +7,7 @@ from aqmlab_papers.theory.raqm.gain import (
     alpha_hat,
     design,
     next_probability,
-    offered_rate,
-    packet_probability,
     rate_estimate,
-    response,
-    smoothing,
-    stationary_probability,
 )
 
 __all__ = [
@@ -22,10 +17,5 @@ __all__ = [
     "alpha_hat",
     "design",
     "next_probability",
-    "offered_rate",
-    "packet_probability",
     "rate_estimate",
-    "response",
-    "smoothing",
-    "stationary_probability",
 ]

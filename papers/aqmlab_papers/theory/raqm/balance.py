@@ -159,60 +159,6 @@ def equilibrium(
     return Balance(regime=regime, p_k=p_k, q=queue, U=used, loss=loss, load=load)
 
 
-def rate_for_queue(
-    N: ArrayLike,
-    Tp: ArrayLike,
-    C: float,
-    *,
-    q0: float = 50,
-    Q: int = 100,
-    rate: Callable[[float, Array], ArrayLike] = padhye,
-) -> float:
-    """Return the expected rate for which the equilibrium queue is q0.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows of each group; shape (groups,) or a number for all groups.
-    Tp : array_like
-        Round-trip time (s) of each group without the queue; shape (groups,).
-    C : float
-        Link capacity (packets/s).
-    q0 : float
-        Expected queue (packets).
-    Q : int
-        Buffer: the number of packets that can wait.
-    rate : callable
-        ``rate(p, R)`` returns the packets per second of one flow. By default `padhye` with T0 = 1 s.
-
-    Returns
-    -------
-    float
-        r0 (packets/s): U C / (1 - l), with U close to 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or no rate puts the queue at q0.
-
-    Notes
-    -----
-    It requires the number of flows and their round trips, which the algorithm does not have, to a fraction of a per
-    cent: the flows' rate hardly depends on the queue. With a measured l instead, r0 = C / (1 - l), every queue from l
-    q0 upwards is an equilibrium, with p_k = l q0 / q.
-    """
-    positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
-    at_rest = _at_rest(N, Tp, C, q0, Q, rate)
-
-    def excess(log_p: float) -> float:
-        return at_rest(exp(log_p))[2] - q0
-
-    least = log(1e-9)
-    if excess(least) <= 0 or excess(0.0) >= 0:
-        raise ValueError(f"q0 = {q0:g}: no p_k in [1e-9, 1] gives this queue")
-    return C * at_rest(exp(float(brentq(excess, least, 0.0, xtol=1e-13))))[0]
-
-
 def _at_rest(
     N: ArrayLike, Tp: ArrayLike, C: float, q0: float, Q: int, rate: Callable[[float, Array], ArrayLike]
 ) -> Callable[[float], tuple[float, float, float, float]]:

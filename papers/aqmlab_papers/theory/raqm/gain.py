@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
+from aqmlab.theory.domain import caution, not_negative, positive, remarks
 from aqmlab_papers.theory.raqm.map import c, factor
 from aqmlab_papers.theory.raqm.smoothed import smoothed_radius
 
@@ -17,35 +17,6 @@ Array = NDArray[np.float64]
 
 # f' in the paper's simulations.
 PAPER_WEIGHT = 0.1
-
-
-def smoothing(T: float, f: float) -> float:
-    """Return the weight of the previous rate in the smoothed one.
-
-    Parameters
-    ----------
-    T : float
-        Measurement period (s).
-    f : float
-        Time constant of the estimate (s), 0 for none.
-
-    Returns
-    -------
-    float
-        f' = e^(-T/f), in [0, 1).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    From (1) to (2). The paper's f' = 0.1 with T = 1 s is f = 0.434 s.
-    """
-    positive(T=T)
-    not_negative(f=f)
-    return float(np.exp(-T / f)) if f > 0 else 0.0
 
 
 def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) -> Array:
@@ -118,129 +89,6 @@ def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) ->
     positive(r0=r0, alpha=alpha)
     p, r, alpha = (np.asarray(value, dtype=float) for value in (p, r, alpha))
     return np.asarray(np.where(p > 0, np.minimum(1, p * np.exp(np.minimum(700, alpha * (r - r0)))), 0.0))
-
-
-def packet_probability(p: ArrayLike, q: ArrayLike, q0: float) -> Array:
-    """Return the drop probability of an arrival in the queue-dependent mode.
-
-    Parameters
-    ----------
-    p : array_like
-        p_k of the rate law.
-    q : array_like
-        Queue at the arrival (packets).
-    q0 : float
-        Expected queue (packets).
-
-    Returns
-    -------
-    ndarray
-        max(0, min(1, p_k q / q0)); the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (12).
-    """
-    not_negative(p=p, q=q)
-    positive(q0=q0)
-    return np.asarray(np.minimum(1, np.asarray(p, dtype=float) * np.asarray(q, dtype=float) / q0))
-
-
-def response(L: ArrayLike, d: ArrayLike) -> float:
-    """Return H, which combines the flows' packet sizes and round trips.
-
-    Parameters
-    ----------
-    L : array_like
-        Packet size of each flow (bytes); shape (flows,) or a number for all flows.
-    d : array_like
-        Round-trip time of each flow (s); shape (flows,).
-
-    Returns
-    -------
-    float
-        H = sum of L_i / d_i, bytes/s.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (5).
-    """
-    positive(L=L, d=d)
-    return float(np.sum(np.broadcast_arrays(np.asarray(L, dtype=float) / np.asarray(d, dtype=float))[0]))
-
-
-def offered_rate(p: ArrayLike, H: float, eta: float = float(np.sqrt(1.5))) -> Array:
-    """Return the rate that the flows send at a given drop probability.
-
-    Parameters
-    ----------
-    p : array_like
-        Drop probability, in (0, 1).
-    H : float
-        The result of `response` (bytes/s).
-    eta : float
-        Constant of the square-root law, sqrt(3/(2b)): the square root of the LRED paper's eta.
-
-    Returns
-    -------
-    ndarray
-        eta H / sqrt(p), bytes/s; shape of ``p``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (4), (5); without time-outs, hence for p up to 0.01. H and eta cancel in (6): only r / r0 remains.
-    """
-    probability(p=p)
-    positive(H=H, eta=eta)
-    return np.asarray(eta * H / np.sqrt(np.asarray(p, dtype=float)))
-
-
-def stationary_probability(r0: float, H: float, eta: float = float(np.sqrt(1.5))) -> float:
-    """Return the only drop probability at which the flows send the expected rate.
-
-    Parameters
-    ----------
-    r0 : float
-        Expected rate (bytes/s).
-    H : float
-        The result of `response` (bytes/s).
-    eta : float
-        Constant of the square-root law.
-
-    Returns
-    -------
-    float
-        p* = (eta H / r0)^2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Lemmas 1 and 2: (3) keeps p constant only at r = r0, and (5) falls in p. Above 1 no probability suffices.
-    """
-    positive(r0=r0, H=H, eta=eta)
-    p = (eta * H / r0) ** 2
-    if p >= 1:
-        caution(f"p* = {p:.3g} is not a probability: so many flows send more than r0 at any drop probability")
-    return p
 
 
 def alpha_hat(r: ArrayLike, r0: float) -> Array:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from aqmlab.theory.domain import positive, probability
 
@@ -102,39 +99,6 @@ def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
     return x, c(x)
 
 
-def adaptive_step(x: ArrayLike, eps: ArrayLike) -> Array:
-    """Return the next rate if alpha is eps times the bound at the present rate.
-
-    Parameters
-    ----------
-    x : array_like
-        r_k / r0, in (0, 2).
-    eps : array_like
-        In (0, 1].
-
-    Returns
-    -------
-    ndarray
-        x^(1 - eps) (2 - x)^eps; the arguments' broadcast shape. For eps = 1 it is 2 - x, which oscillates for ever.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (9) with (13).
-    """
-    positive(x=x, eps=eps)
-    x, eps = np.asarray(x, dtype=float), np.asarray(eps, dtype=float)
-    if not np.all(x < 2):
-        raise ValueError(f"x = {x}: must be in (0, 2)")
-    if not np.all(eps <= 1):
-        raise ValueError(f"eps = {eps}: must be in (0, 1]")
-    return np.asarray(x ** (1 - eps) * (2 - x) ** eps)
-
-
 def factor(m: float) -> float:
     """Return the map's linear factor at its fixed point.
 
@@ -155,68 +119,6 @@ def factor(m: float) -> float:
     """
     positive(m=m)
     return 1 - m / 2
-
-
-def two_cycle(m: float) -> tuple[float, float] | None:
-    """Return the cycle of period 2.
-
-    Parameters
-    ----------
-    m : float
-        alpha r0.
-
-    Returns
-    -------
-    tuple of float or None
-        (x, 2 - x) with c(x) = m, the lower first; None for m up to 4.
-
-    Raises
-    ------
-    ValueError
-        If m is not positive.
-
-    Notes
-    -----
-    Two steps of (9) add -(m/2)(x + x' - 2) to ln x; hence x + x' = 2, and x' = 2 - x in (9) is (11). On the cycle
-    Theorem 1's V is constant: V falls outside it and grows inside.
-    """
-    positive(m=m)
-    if m <= 4:
-        return None
-
-    def excess(off: float) -> float:
-        return 4 * float(np.arctanh(off)) - m * off
-
-    # 4 artanh(u) = m u for u != 0; artanh reaches m/4 before u = tanh(m/4) < 1.
-    most = float(np.nextafter(1, 0))
-    if excess(most) <= 0:
-        off = most
-    else:
-        least = sqrt(1 - 4 / m)  # 4 artanh(u) - m u falls up to here
-        off = float(brentq(excess, least, most, xtol=1e-16, rtol=1e-14))
-    return 1 - off, 1 + off
-
-
-def two_cycle_factor(m: float) -> float | None:
-    """Return the factor over two periods on a small distance from the cycle of period 2.
-
-    Parameters
-    ----------
-    m : float
-        alpha r0.
-
-    Returns
-    -------
-    float or None
-        (1 - (m/2) x)(1 - (m/2)(2 - x)); the cycle is stable while it is in (-1, 1). None without a cycle.
-
-    Raises
-    ------
-    ValueError
-        If m is not positive.
-    """
-    cycle = two_cycle(m)
-    return None if cycle is None else (1 - m / 2 * cycle[0]) * (1 - m / 2 * cycle[1])
 
 
 def orbit(m: float, x: float = 0.5, periods: int = 100) -> Array:

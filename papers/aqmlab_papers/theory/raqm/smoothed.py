@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite, sqrt
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,33 +92,6 @@ def smoothed_limit(weight: float) -> float:
     """
     probability(weight=weight)
     return 4 * (1 + weight) / (1 - weight)
-
-
-def smoothed_plateau(weight: float) -> tuple[float, float]:
-    """Return the range of gains in which the smoothed loop is fastest, and equally fast.
-
-    Parameters
-    ----------
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    tuple of float
-        alpha r0 = 2 (1 - s)/(1 + s) and 2 (1 + s)/(1 - s), s = sqrt(f').
-
-    Raises
-    ------
-    ValueError
-        If f' is out of range.
-
-    Notes
-    -----
-    Between them the two roots are a conjugate pair with product f', hence magnitude sqrt(f').
-    """
-    probability(weight=weight)
-    s = sqrt(weight)
-    return 2 * (1 - s) / (1 + s), 2 * (1 + s) / (1 - s)
 
 
 def smoothed_orbit(

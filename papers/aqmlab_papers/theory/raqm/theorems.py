@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.domain import caution, positive
 from aqmlab_papers.theory.raqm.map import c, step
-from aqmlab_papers.theory.raqm.smoothed import steps_to_settle
 
 Array = NDArray[np.float64]
 
@@ -105,65 +102,3 @@ def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
     if misled.any():
         caution("V falls now at some rates although alpha r0 > 4: the rate ends in a cycle, not at r0")
     return Theorem1(decreases=falls, below=gains < bound, misled=misled)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counterexample:
-    """Two gains, the larger of which converges more slowly.
-
-    Parameters
-    ----------
-    smaller : float
-        alpha r0 of the smaller gain.
-    bigger : float
-        alpha r0 of the larger gain.
-    smaller_steps : int
-        Periods until convergence at the smaller gain.
-    bigger_steps : int or None
-        Periods until convergence at the larger gain, which are more; None if it did not converge while followed.
-    """
-
-    smaller: float
-    bigger: float
-    smaller_steps: int
-    bigger_steps: int | None
-
-
-def theorem_2(
-    m: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99), x: float = 0.5, tolerance: float = 0.01, most: int = 1000
-) -> list[Counterexample]:
-    """Return the pairs of gains that contradict Theorem 2.
-
-    Parameters
-    ----------
-    m : sequence of float
-        Gains, alpha r0.
-    x : float
-        Initial r / r0.
-    tolerance : float
-        Distance of r / r0 from 1 that counts as convergence.
-    most : int
-        Number of periods to follow.
-
-    Returns
-    -------
-    list of Counterexample
-        Every pair whose larger gain takes more periods. Empty if the theorem holds for them.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Theorem 2: the larger alpha, the faster. True up to m = 2, where `factor` is 0; above, ``|1 - m/2|`` grows again.
-    """
-    gains = sorted(set(m))
-    steps = {one: steps_to_settle(m=one, x=x, tolerance=tolerance, most=most) for one in gains}
-    found = []
-    for smaller, bigger in combinations(gains, 2):
-        quick, slow = steps[smaller], steps[bigger]
-        if quick is not None and (slow is None or slow > quick):
-            found.append(Counterexample(smaller=smaller, bigger=bigger, smaller_steps=quick, bigger_steps=slow))
-    return found

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
-from aqmlab.theory.tcp import padhye
 from aqmlab.theory.tcp import window as tcp_window
 from aqmlab_papers.theory.redtail.slots import Slots
 
@@ -150,7 +149,7 @@ def design(
             if P > 0.05:
                 caution(
                     f"P = {P:.3g} is above 0.05: time-outs dominate, windows are smaller than by the square-root law; "
-                    "give W, for example from `padhye_window`"
+                    "give W, for example Padhye's"
                 )
         if sigma is None:
             positive(N=N)
@@ -228,67 +227,6 @@ def paper_sigma(N: float) -> float:
     """
     positive(N=N)
     return (77021 if N <= 30 else 128490) / _SEGMENT
-
-
-def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
-    """Return the mean window of a flow by Padhye's formula, at the round-trip time at which N flows fill the link.
-
-    Parameters
-    ----------
-    P : float
-        Drop probability, in (0, 1).
-    N : float
-        Flows.
-    C : float
-        Link capacity (packets/s).
-    T0 : float
-        First time-out (s).
-
-    Returns
-    -------
-    float
-        Packets: C R / N with R from N padhye(P, R, T0) = C.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or time-outs alone keep the flows from filling the link.
-    """
-    positive(N=N, C=C)
-    # The time per packet is R / W plus its share of the time-outs, which does not depend on R.
-    ideal = float(tcp_window(P))
-    late = 1 / float(padhye(P, 1.0, T0)) - 1 / ideal
-    if C * late >= N:
-        raise ValueError(f"P = {P:g}: with time-outs of T0 = {T0:g} s, N = {N:g} flows never fill C = {C:g} packets/s")
-    return ideal * (1 - C * late / N)
-
-
-def delay_bound(maxth1: ArrayLike, C: ArrayLike) -> Array:
-    """Return a lower bound of the first queue's mean delay.
-
-    Parameters
-    ----------
-    maxth1 : array_like
-        Upper threshold of the first queue (packets, or bytes with ``C`` in bytes/s).
-    C : array_like
-        Link capacity (packets/s), broadcast against ``maxth1``.
-
-    Returns
-    -------
-    ndarray
-        maxth1 / C, s.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive.
-
-    Notes
-    -----
-    Eq. (1): C1 <= C q1 / maxth1. For C1min = 0; a C1min above C q1 / maxth1 serves short queues faster.
-    """
-    positive(maxth1=maxth1, C=C)
-    return np.asarray(np.asarray(maxth1, dtype=float) / np.asarray(C, dtype=float))
 
 
 def first_rate(

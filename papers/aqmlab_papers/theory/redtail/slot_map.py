@@ -209,27 +209,6 @@ class SlotMap:
         longest = self.q_e + self.C * float(self.delays.max())
         return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
 
-    def contraction(self, B: float) -> float:
-        """Return the largest ``|f'|`` on [0, B], the contraction factor of the distance of two queues per slot.
-
-        Parameters
-        ----------
-        B : float
-            The buffer (packets).
-
-        Returns
-        -------
-        float
-            rho of eqs. (14) and (16): below 1 where (10) holds, whatever B.
-
-        Raises
-        ------
-        ValueError
-            If ``B`` is not positive.
-        """
-        positive(B=B)
-        return float(np.max(np.abs(self.slope([0.0, B]))))
-
     def nearer(self, q: ArrayLike) -> NDArray[np.bool_]:
         """Check the inequality that the proof of Proposition 6.2 states: ``|f(q) - q_e| <= |q - q_e|``.
 

@@ -1,5 +1,5 @@
 """Short TCP flows beside long ones: the loss and the queue at which their combined rate is the link's capacity."""
 
-from aqmlab_papers.theory.short_flows.balance import Equilibrium, Shorts, equilibrium, transient
+from aqmlab_papers.theory.short_flows.balance import Equilibrium, Shorts, equilibrium
 
-__all__ = ["Equilibrium", "Shorts", "equilibrium", "transient"]
+__all__ = ["Equilibrium", "Shorts", "equilibrium"]

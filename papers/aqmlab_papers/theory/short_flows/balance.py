@@ -287,44 +287,6 @@ def equilibrium(
     )
 
 
-def transient(shorts: Shorts, p: float, R: float, t: ArrayLike) -> tuple[Array, Array]:
-    """Return the build-up of short flows from an empty link, at a constant loss.
-
-    Parameters
-    ----------
-    shorts : Shorts
-        The short flows, with a lifetime.
-    p : float
-        Probability that a packet is lost.
-    R : float
-        Round-trip time (s), the queue included.
-    t : array_like
-        Times (s) since arrivals begin; shape (times,).
-
-    Returns
-    -------
-    tuple of ndarray
-        Number of flows that have data, and their load (packets/s) on the link; each of shape (times,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the flows have a size.
-
-    Notes
-    -----
-    M/G/infinity: lam E(min(T, t)) flows, and lam E(n(min(T, t))) packets/s, where n is the packets sent by an age.
-    """
-    probability(p=p)
-    positive(R=R)
-    not_negative(t=t)
-    ages = np.minimum(shorts.ages()[:, None], np.atleast_1d(np.asarray(t, dtype=float)))
-    lived = life(p, R, float(shorts.ages()[-1]), shorts.sender)
-    clock = lived.step * np.arange(lived.sent.size)
-    brought = np.interp(ages, clock, lived.sent + lived.repeated) + shorts.sender.syn * (ages > 0)
-    return np.asarray(shorts.lam * ages.mean(axis=0)), np.asarray(shorts.lam * brought.mean(axis=0))
-
-
 def _at_queue(excess: Callable[[float], float], alone: Callable[[float], float]) -> float:
     """Return the loss without excess. It is above that of long flows alone, if those fill the link."""
     low = float(brentq(alone, _LEAST, _MOST, rtol=1e-6)) if alone(_LEAST) > 0 > alone(_MOST) else _LEAST

@@ -15,18 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from aqmlab.theory.domain import positive
 from aqmlab.theory.loop import closed
 from aqmlab.theory.loop.margins import Margins, margins
-from aqmlab.theory.loop.plant import Equilibrium, OperatingPoint, Plant, equilibrium, operating_point
+from aqmlab.theory.loop.plant import OperatingPoint, Plant, operating_point
 
 __all__ = [
-    "Equilibrium",
     "Loop",
     "Margins",
     "OperatingPoint",
     "Plant",
     "boundary",
-    "characteristic",
     "critical_gain",
-    "equilibrium",
     "operating_point",
 ]
 
@@ -163,49 +160,6 @@ class Loop:
         """
         first = self.poles(1)
         return closed.step(self, times, float(first[0].real) if len(first) else 0.0)
-
-
-def characteristic(
-    sigma: ArrayLike, w: ArrayLike, N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: ArrayLike = 1.5
-) -> tuple[Array, Array]:
-    """Return real and imaginary part of the characteristic equation of a static gain on LRED's plant.
-
-    Parameters
-    ----------
-    sigma : array_like
-        Real part of s (1/s).
-    w : array_like
-        Imaginary part of s (rad/s).
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Static gain (1/packet).
-    eta : array_like
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    tuple of ndarray
-        Eq. (15) and eq. (16), both 0 at a pole of the closed loop (1/s^2), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If N, R, C, Hc or eta is not positive and finite.
-
-    Notes
-    -----
-    LRED, eqs. (13), (15) and (16): s^2 + K11 s + Kc Hc e^(-sR) at s = sigma + j w.
-    """
-    positive(N=N, R=R, C=C, Hc=Hc, eta=eta)
-    sigma, w, N, R, C, Hc, eta = (np.asarray(value, dtype=float) for value in (sigma, w, N, R, C, Hc, eta))
-    K11, gain = 2 * N / (R**2 * C), C**2 / (eta * N) * Hc * np.exp(-sigma * R)
-    real = sigma**2 - w**2 + K11 * sigma + gain * np.cos(w * R)
-    return np.asarray(real), np.asarray(2 * sigma * w + K11 * w - gain * np.sin(w * R))
 
 
 def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:

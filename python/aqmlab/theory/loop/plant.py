@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from aqmlab.theory.domain import caution, not_negative, positive, probability
 from aqmlab.theory.python_control import python_control
@@ -86,103 +85,6 @@ def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1
     return OperatingPoint(
         *(_plain(value) for value in (w0, p0, 2 / (r * w0), K12 + 0 * w0, K21 + 0 * w0, c**2 / (e * n) + 0 * w0))
     )
-
-
-@dataclass(frozen=True)
-class Equilibrium:
-    """The equilibrium of flows with several round-trip times.
-
-    Parameters
-    ----------
-    q : float
-        Queue (packets).
-    p : float
-        Drop probability, common to all classes.
-    R : ndarray
-        Round-trip time (s) of each class, the queue included.
-    w : ndarray
-        Window (packets) of a flow of each class.
-    rate : ndarray
-        Total rate of all flows of each class (packets/s).
-    """
-
-    q: float
-    p: float
-    R: Array
-    w: Array
-    rate: Array
-
-
-def equilibrium(
-    N: ArrayLike,
-    Tp: ArrayLike,
-    C: float,
-    eta: ArrayLike = 1.5,
-    q: float | None = None,
-    p: float | None = None,
-    load: float = 0.0,
-) -> Equilibrium:
-    """Return the equilibrium of classes of flows at a given queue, or at a given drop probability.
-
-    Parameters
-    ----------
-    N : array_like
-        Flows of each class; shape (classes,).
-    Tp : array_like
-        Round-trip time (s) of each class without the queue; shape (classes,).
-    C : float
-        Capacity (packets/s).
-    eta : array_like
-        3/(2b) of each class, b packets per ACK; shape (classes,) or a number.
-    q : float
-        The queue (packets); exclusive with ``p``.
-    p : float
-        The drop probability; exclusive with ``q``.
-    load : float
-        Unresponsive traffic (packets/s), below ``C``; the flows use the remaining capacity.
-
-    Returns
-    -------
-    Equilibrium
-        Queue, drop probability, and the classes' round-trip times, windows and rates.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, not exactly one of q and p is given, or p leaves the link idle even without a
-        queue.
-
-    Notes
-    -----
-    LRED's (6) for several classes: w_i = sqrt(eta_i / p), sum of N_i w_i / R_i = C - load, R_i = Tp_i + q / C.
-    """
-    positive(N=N, Tp=Tp, C=C, eta=eta)
-    left = _left(C, load)
-    n, tp, e = np.broadcast_arrays(*(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, Tp, eta)))
-    if (q is None) == (p is None):
-        raise ValueError("give q or p, not both" if q is not None else "give q or p")
-
-    def unit(queue: float) -> float:
-        """Return the rate at p = 1."""
-        return float(np.sum(n * np.sqrt(e) / (tp + queue / C)))
-
-    if q is not None:
-        not_negative(q=q)
-        p = (unit(q) / left) ** 2
-    else:
-        assert p is not None
-        if not 0 < p <= 1:
-            raise ValueError(f"p = {p:g}: must be in (0, 1]")
-        wanted = left * np.sqrt(p)
-        if unit(0.0) < wanted:
-            raise ValueError(
-                f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / left) ** 2:.3g}"
-            )
-        most = float(np.sum(n * np.sqrt(e))) * C / wanted  # if R = q / C
-        q = float(brentq(lambda queue: unit(queue) - wanted, 0.0, most * (1 + 1e-9), xtol=1e-12, rtol=1e-14))
-    R, w = tp + q / C, np.sqrt(e / p)
-    _judge(w, np.asarray(p))
-    return Equilibrium(q=float(q), p=float(p), R=R, w=w, rate=n * w / R)
 
 
 class Plant:

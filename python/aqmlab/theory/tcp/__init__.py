@@ -5,7 +5,6 @@ from aqmlab.theory.tcp.rate import (
     backed_off,
     delivered,
     equilibrium_loss,
-    irregular_square_root,
     loss,
     padhye,
     peak_window,
@@ -13,7 +12,6 @@ from aqmlab.theory.tcp.rate import (
     times_out,
     warn_of_high_loss,
     window,
-    window_loss,
 )
 
 __all__ = [
@@ -21,7 +19,6 @@ __all__ = [
     "backed_off",
     "delivered",
     "equilibrium_loss",
-    "irregular_square_root",
     "loss",
     "padhye",
     "peak_window",
@@ -29,5 +26,4 @@ __all__ = [
     "times_out",
     "warn_of_high_loss",
     "window",
-    "window_loss",
 ]

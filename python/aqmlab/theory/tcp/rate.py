@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, pi, prod
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,40 +58,6 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
     return np.asarray(np.where(W_max < peak, w / (1 + b * p * w**2 / 8), 0.75 * peak) / R)
 
 
-def irregular_square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Return the rate of a flow in congestion avoidance if packets are lost independently with probability p.
-
-    The teeth of the sawtooth differ, and long ones carry more: 1.31 takes the place of sqrt(3/2) = 1.22. Between losses
-    w^2/2 grows by 1/b per packet, and a loss quarters it. It is therefore X/(b p) with X = sum of 4^-k E_k, the E_k
-    exponential with mean 1; the rate is sqrt(2/(b p)) / (R E(X^-1/2)).
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is lost, in (0, 1).
-    R : array_like
-        Round-trip time (s), broadcast against ``p``.
-    b : array_like
-        Packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        Packets per second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ott, Kemperman and Mathis 1996. The factor sqrt(2) / E(X^-1/2) comes from Gamma(1/2) and an infinite product.
-    """
-    mean = np.sqrt(pi) * prod((1 - 0.5 * 4.0**-k) / (1 - 0.25 * 4.0**-k) for k in range(30))
-    return np.asarray(square_root(p, R, b) * np.sqrt(4 / 3) / mean)
-
-
 def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     """Return the mean window of a flow that loses every (1/p)-th packet and never times out.
 
@@ -117,41 +83,6 @@ def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     LRED's eq. (6), RED+Tail's W, Mathis's law.
     """
     return square_root(p, 1.0, b)
-
-
-def window_loss(W: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Return the loss at which a flow without time-outs has a given mean window: the inverse of `window`.
-
-    Parameters
-    ----------
-    W : array_like
-        Mean window (packets): rate times round-trip time.
-    b : array_like
-        Packets per ACK, broadcast against ``W``.
-
-    Returns
-    -------
-    ndarray
-        3/(2 b W^2); a probability only where W > sqrt(3/(2 b)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED's eq. (6) with W = R C/N. Warns if the result is 0.1 or more, a window below 4: time-outs dominate there.
-    """
-    positive(W=W, b=b)
-    W, b = np.asarray(W, dtype=float), np.asarray(b, dtype=float)
-    p = np.asarray(3 / (2 * b * W**2))
-    if np.any(p >= 0.1):
-        caution(
-            f"p = {p.max():.3g} by the square-root law, whose windows W = {W.min():.3g} are too small for it: "
-            "time-outs dominate there; use Padhye's model"
-        )
-    return p
 
 
 def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:

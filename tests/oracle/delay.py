@@ -51,25 +51,7 @@ class _Path:
 def cubic(x: Any, h: Any, y0: Any, d0: Any, y1: Any, d1: Any) -> Any:
     """Interpolate between two values with their slopes, after Hermite.
 
-    Parameters
-    ----------
-    x : float or ndarray
-        Position: 0 at the first value, 1 at the second.
-    h : float or ndarray
-        The distance between the two.
-    y0 : float or ndarray
-        The first value.
-    d0 : float or ndarray
-        Slope at the first value.
-    y1 : float or ndarray
-        The second value.
-    d1 : float or ndarray
-        Slope at the second value.
-
-    Returns
-    -------
-    float or ndarray
-        The value at ``x``; exact for cubics.
+    The value at ``x``; exact for cubics.
     """
     rest = 1 - x
     return rest * rest * ((1 + 2 * x) * y0 + x * h * d0) + x * x * ((1 + 2 * rest) * y1 - rest * h * d1)
@@ -99,57 +81,21 @@ class Equation:
     def slope(self, t: float, y: Array, past: Any, side: int) -> Array:
         """Return dy/dt.
 
-        Parameters
-        ----------
-        t : float
-            The time (s).
-        y : ndarray
-            The values, shape (d,).
-        past : callable
-            As in ``f``.
-        side : int
-            1 just after t, -1 just before it, 0 within a step.
-
-        Returns
-        -------
-        ndarray
-            The slopes, shape (d,).
+        The slopes, shape (d,).
         """
         return self.f(t, y, past)
 
     def event(self, t: float, h: float, ends: tuple[Array, Array, Array, Array]) -> float:
         """Find the first event inside a step; the step must end there.
 
-        Parameters
-        ----------
-        t : float
-            Start of the step (s).
-        h : float
-            Length of the step (s).
-        ends : tuple of four ndarray
-            Values and slopes at its start, values and slopes at its end.
-
-        Returns
-        -------
-        float
-            The time (s) of the first event; infinite if there is none.
+        The time (s) of the first event; infinite if there is none.
         """
         return inf
 
     def arrive(self, t: float, y: Array) -> Array:
         """Process the end of a step, or t = 0.
 
-        Parameters
-        ----------
-        t : float
-            The time (s).
-        y : ndarray
-            The values, shape (d,).
-
-        Returns
-        -------
-        ndarray
-            The values from which the integration continues.
+        The values from which the integration continues.
         """
         return y
 
@@ -157,30 +103,8 @@ class Equation:
 def integrate(equation: Equation, before: ArrayLike, end: float, step: float) -> tuple[Array, Array]:
     """Integrate from t = 0 with classical Runge-Kutta steps and a history of cubic pieces.
 
-    Parameters
-    ----------
-    equation : Equation
-        The equation to integrate.
-    before : array_like
-        The values up to t = 0, constant; shape (d,).
-    end : float
-        End of the integration (s).
-    step : float
-        The longest step (s); at most the smallest delay. Steps end at its multiples, at stops and at events.
-
-    Returns
-    -------
-    tuple of two ndarray
-        Times, shape (n,), and values, shape (n, d).
-
-    Raises
-    ------
-    ValueError
-        If end or step is not positive.
-
-    Notes
-    -----
-    Fourth order if stops and events cover all discontinuities.
+    Times, shape (n,), and values, shape (n, d). Fourth order if stops and events cover all discontinuities. Raises
+    ValueError if end or step is not positive.
     """
     positive(end=end, step=step)
     path = _Path(np.asarray(before, dtype=float))

@@ -1,10 +1,6 @@
 """The fluid model of TCP and an AQM as delay differential equations, integrated step by step in numpy.
 
 A reference for new laws: slow, short, and with steps that end at every discontinuity. `aqmlab.fluid` is fast.
-
->>> path = trajectory(300, 0.16, 2500, lred(q0=100), Q=200, end=20, step=0.02, thinned=True)
->>> bool(90 < path.bin_means()[-1] < 110)
-True
 """
 
 from __future__ import annotations
@@ -19,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aqmlab.theory.domain import not_negative, positive
-from aqmlab.theory.loop.delay import NEAR, Array, Equation, cubic, integrate
+from aqmlab.theory.pie import factor
+from oracle.delay import NEAR, Array, Equation, cubic, integrate
 
 OfTime = Callable[[float], ArrayLike]
 
@@ -94,20 +91,7 @@ class Trajectory:
     def bin_means(self, width: float = 1.0) -> Array:
         """Return the mean queue in each time bin.
 
-        Parameters
-        ----------
-        width : float
-            The width of a bin (s).
-
-        Returns
-        -------
-        ndarray
-            Packets, shape (bins,); the time after the last complete bin is ignored.
-
-        Raises
-        ------
-        ValueError
-            If no whole bin fits.
+        Packets, shape (bins,); the time after the last complete bin is ignored. Raises ValueError if no whole bin fits.
         """
         positive(width=width)
         edges = np.arange(0, self.t[-1] + width * 1e-6, width)
@@ -119,19 +103,7 @@ class Trajectory:
     def settled(self, target: float, band: float, width: float = 1.0) -> float | None:
         """Return the time from which the mean queue of each bin stays near a target until the end.
 
-        Parameters
-        ----------
-        target : float
-            The target (packets).
-        band : float
-            Maximum distance of a mean from the target (packets).
-        width : float
-            The width of a bin (s).
-
-        Returns
-        -------
-        float or None
-            Seconds; None if the last bin is outside the band.
+        Seconds; None if the last bin is outside the band.
         """
         outside = np.flatnonzero(np.abs(self.bin_means(width) - target) > band)
         first = 0 if len(outside) == 0 else int(outside[-1]) + 1
@@ -141,23 +113,7 @@ class Trajectory:
 def static(p0: float, q0: float, beta: float = 0.001) -> Callable[[float, float], float]:
     """Create LRED with an exact estimate: p = p0 + beta sqrt(p0) (q - q0).
 
-    Parameters
-    ----------
-    p0 : float
-        The loss at which the queue is at its target.
-    q0 : float
-        The target (packets).
-    beta : float
-        The gain (1/packet).
-
-    Returns
-    -------
-    callable
-        A law without a timer.
-
-    Notes
-    -----
-    Eq. (26) of LRED, Hc = beta sqrt(p0).
+    A law without a timer. Eq. (26) of LRED, Hc = beta sqrt(p0).
     """
     return lambda t, q: p0 + beta * sqrt(p0) * (q - q0)
 
@@ -165,27 +121,7 @@ def static(p0: float, q0: float, beta: float = 0.001) -> Callable[[float, float]
 def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: float = 0.1) -> Timed:
     """Create LRED with its estimator: L is the smoothed loss ratio of ``M`` periods; p = L + beta sqrt(L) (q - q0).
 
-    Parameters
-    ----------
-    q0 : float
-        The target (packets).
-    beta : float
-        The gain (1/packet).
-    period : float
-        The time (s) between measurements.
-    M : int
-        Number of periods that a ratio covers.
-    mw : float
-        The weight of the previous L.
-
-    Returns
-    -------
-    Timed
-        The law; its state is L, and the arrivals and drops at the last ``M`` updates.
-
-    Notes
-    -----
-    Eqs. (1) to (3) of LRED.
+    The law; its state is L, and the arrivals and drops at the last ``M`` updates. Eqs. (1) to (3) of LRED.
     """
 
     def update(state: Any, seen: Seen) -> Any:
@@ -201,25 +137,7 @@ def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: fl
 def pi(q0: float, a: float = 1.822e-5, b: float = 1.816e-5, period: float = 1 / 170) -> Timed:
     """Create PI: p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0), clipped to [0, 1] at each update.
 
-    Parameters
-    ----------
-    q0 : float
-        The target (packets).
-    a : float
-        The gain on the present queue (1/packet); defaults are ns-2's.
-    b : float
-        The gain on the queue one period ago (1/packet).
-    period : float
-        The time (s) between updates.
-
-    Returns
-    -------
-    Timed
-        The law; its state is p and the previous queue.
-
-    Notes
-    -----
-    Eq. (32) of LRED.
+    The law; its state is p and the previous queue. Eq. (32) of LRED.
     """
 
     def update(state: Any, seen: Seen) -> Any:
@@ -231,33 +149,37 @@ def pi(q0: float, a: float = 1.822e-5, b: float = 1.816e-5, period: float = 1 / 
 def rem(q0: float, phi: float = 1.001, gamma: float = 0.001, alpha: float = 0.1, period: float = 0.002) -> Timed:
     """Create REM: the price u >= 0 grows by gamma (q(k) - (1 - alpha) q(k-1) - alpha q0), and p = 1 - phi^-u.
 
-    Parameters
-    ----------
-    q0 : float
-        The target (packets).
-    phi : float
-        The base of the exponential.
-    gamma : float
-        The gain (1/packet).
-    alpha : float
-        The weight of the queue relative to its change.
-    period : float
-        The time (s) between updates.
-
-    Returns
-    -------
-    Timed
-        The law; its state is u and the previous queue.
-
-    Notes
-    -----
-    Eqs. (35) and (36) of LRED.
+    The law; its state is u and the previous queue. Eqs. (35) and (36) of LRED.
     """
 
     def update(state: Any, seen: Seen) -> Any:
         return max(0.0, state[0] + gamma * (seen.q - (1 - alpha) * state[1] - alpha * q0)), seen.q
 
     return Timed(period, (0.0, 0.0), update, lambda state, q: 1 - phi ** -state[0])
+
+
+def pie(target: float = 0.015, t_update: float = 0.015, alpha: float = 0.125, beta: float = 1.25, *, C: float) -> Timed:
+    """Create PIE with the queue over the capacity as delay; its state is p and the delay at the last update.
+
+    RFC 8033, sections 4.1, 4.2 and 5.5: nothing is dropped while p is below 0.2 and the delay was below half the
+    target; from p = 0.1 on, a step is at most 0.02; while the delay is 0, p decays by a factor of 0.98. The burst
+    allowance is left out.
+    """
+
+    def update(state: tuple[float, float], seen: Seen) -> tuple[float, float]:
+        p, before = state
+        delay = seen.q / C
+        step = factor(p) * (alpha * (delay - target) + beta * (delay - before))
+        p += min(step, 0.02) if p >= 0.1 else step
+        if delay == 0 == before:
+            p *= 0.98
+        return min(max(p, 0.0), 1.0), delay
+
+    def probability(state: tuple[float, float], q: float) -> float:
+        p, delay = state
+        return 0.0 if p < 0.2 and delay < target / 2 else p
+
+    return Timed(t_update, (0.0, 0.0), update, probability)
 
 
 class _Fluid(Equation):
@@ -420,57 +342,9 @@ def trajectory(
 ) -> Trajectory:
     """Integrate N TCP flows and a queue controlled by a law.
 
-    Parameters
-    ----------
-    N : array_like or callable
-        Flows of each class, shape (classes,), or a function of time (s) that returns them. While a class is empty, its
-        window stays at ``w``; flows that start later are best modelled as a separate class.
-    Tp : array_like
-        Round-trip time (s) of each class without the queue, shape (classes,); with ``constant``, the whole round trip.
-    C : float
-        Link capacity (packets/s).
-    law : Timed or callable
-        A law with a timer, or ``law(t, q)``, which returns the probability from time (s) and queue (packets).
-    Q : float
-        The buffer (packets).
-    end : float
-        End of the integration (s).
-    step : float
-        The longest step (s); at most the smallest Tp.
-    w : array_like
-        The windows (packets) up to t = 0, shape (classes,).
-    q : float
-        The queue (packets) up to t = 0.
-    load : float or callable
-        Additional traffic (packets/s), or a function of time (s) that returns it.
-    breaks : iterable of float
-        Times (s) at which N or load jumps.
-    constant : bool
-        Whether R = Tp is constant, instead of R = Tp + q/C.
-    merged : bool
-        Whether w(t) w(t-R) is replaced by w(t)^2, as papers do to linearise.
-    thinned : bool
-        Whether only packets that are not dropped enter the queue; otherwise, as in papers, all arrivals do.
-    eta : float
-        w^2 p at the equilibrium: 3/(2 b) with b packets per ACK.
-    images : int
-        Number of loop traversals for which steps end at a discontinuity's image.
-
-    Returns
-    -------
-    Trajectory
-        Windows, queue and loss at the ends of all steps.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED's eqs. (4) and (5): dw/dt = 1/R - w(t) w(t-R)/R(t-R) p(t-R)/eta, dq/dt = sum of N w/R - C within [0, Q].
-    Packets that a full buffer cannot hold also count as losses for the windows. Valid for windows above about 4
-    packets: the model has no time-outs and no slow start.
+    Windows, queue and loss at the ends of all steps. LRED's eqs. (4) and (5): dw/dt = 1/R - w(t) w(t-R)/R(t-R)
+    p(t-R)/eta, dq/dt = sum of N w/R - C within [0, Q]. Packets that a full buffer cannot hold also count as losses for
+    the windows. Valid for windows above about 4 packets: the model has no time-outs and no slow start.
     """
     positive(Tp=Tp, C=C, Q=Q, end=end, step=step, w=w, eta=eta)
     not_negative(q=q)

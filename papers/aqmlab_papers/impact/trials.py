@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.domain import positive, whole
-from aqmlab_papers.theory.drops.chain import POLICIES, Policy, Queue, followed_by, runs
+from aqmlab_papers.theory.drops.chain import Policy, Queue, followed_by, runs
 
 Array = NDArray[np.float64]
-
-FIGURES: Mapping[int, tuple[str, ...]] = {
-    6: ("RED", "Tail Drop"),
-    9: ("GRED", "gentle RED", "Tail Drop"),
-    11: ("GRED-I", "Tail Drop"),
-}
-"""The policies that the paper's figures compare."""
 
 
 def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0) -> Array:
@@ -26,32 +18,9 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
 
     The mean is over all assignments, which leaves only the randomness of the sequence.
 
-    Parameters
-    ----------
-    lost : array_like
-        Whether each packet was lost; shape (packets,) or (sequences, packets).
-    longest : int
-        The longest run to count.
-    flows : float
-        Number of flows.
-    ahead : int
-        Runs that begin after one of the last ``ahead`` packets do not count; those packets complete earlier runs.
-
-    Returns
-    -------
-    ndarray
-        Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). Losses before
-        the first accepted packet are ignored.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    For the packets from i on, let a_n(i) be the probability that a flow's next n are lost: with s = 1/flows,
-    a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
+    Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). Losses before the
+    first accepted packet are ignored. For the packets from i on, let a_n(i) be the probability that a flow's next n are
+    lost: with s = 1/flows, a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
     """
     from scipy.signal import lfilter  # takes a second to import; commands that only list papers avoid it
 
@@ -123,42 +92,9 @@ def simulate(
 ) -> Simulated:
     """Simulate a queue that drops by its average length.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    policy : Policy
-        The drop function and the weight of the average; drop decisions are independent of earlier ones.
-    K : int
-        Number of places in the buffer.
-    longest : int
-        The longest run to report.
-    flows : float
-        Number of flows to which packets are assigned at random; 1 counts consecutive losses regardless of flow.
-    arrivals : int
-        Total number of packets in all runs, without those discarded at the start and end of each.
-    seed : int
-        Seed of the random numbers.
-    service : str
-        ``exponential`` or ``constant``.
-    replicas : int
-        Number of independent runs, simulated in parallel.
-
-    Returns
-    -------
-    Simulated
-        Statistics of the packets seen by arrivals, which equal time averages.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The first 6/w arrivals, at least 1000, are discarded, in which the average forgets its start: the queue is initially
-    built up and the average has its length. The average does not age while the queue is empty, which is rare at loads
-    with losses.
+    Statistics of the packets seen by arrivals, which equal time averages. The first 6/w arrivals, at least 1000, are
+    discarded, in which the average forgets its start: the queue is initially built up and the average has its length.
+    The average does not age while the queue is empty, which is rare at loads with losses.
     """
     positive(rho=rho)
     whole(K=K, longest=longest, arrivals=arrivals, replicas=replicas)
@@ -217,69 +153,10 @@ def curve(
 ) -> tuple[Array, Array]:
     """Return the distribution of loss run lengths of a policy: by the chain if it drops by the queue, else simulated.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    policy : Policy
-        The drop function and the weight of the average.
-    K : int
-        Number of places in the buffer.
-    longest : int
-        The longest run to report.
-    flows : float
-        Flows that share the link; 1 counts consecutive losses regardless of flow.
-    arrivals : int
-        Number of arrivals, if simulated.
-
-    Returns
-    -------
-    tuple of ndarray
-        P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape (longest,). The error is 0 where
-        the chain computes the curve.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape (longest,). The error is 0 where the
+    chain computes the curve.
     """
     if policy.w == 1:
         return runs(rho, policy.of(K), longest, flows), np.zeros(longest)
     found = simulate(rho, policy, K, longest, flows, arrivals)
     return found.runs, found.runs_error
-
-
-def figure(
-    number: int, rho: float = 1.2, K: int = 200, longest: int = 20, flows: float = 50, arrivals: int = 400_000
-) -> dict[str, tuple[Array, Array]]:
-    """Return the curves of loss runs in figures 6, 9 and 11 of the study of tail drop and RED.
-
-    Parameters
-    ----------
-    number : int
-        Number of the figure.
-    rho : float
-        Offered load; the paper's is missing in print.
-    K : int
-        Number of places in the buffer.
-    longest : int
-        The longest run to report.
-    flows : float
-        Flows that share the link; figure 6 is of one flow, 9 and 11 of all packets: ``flows`` = 1.
-    arrivals : int
-        Number of arrivals in simulated curves.
-
-    Returns
-    -------
-    dict
-        By policy name: P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape
-        (longest,). The error is 0 where the chain computes the curve.
-
-    Raises
-    ------
-    ValueError
-        If there is no such figure or an argument is out of range.
-    """
-    if number not in FIGURES:
-        raise ValueError(f"number = {number}: must be one of {', '.join(map(str, FIGURES))}")
-    return {name: curve(rho, POLICIES[name], K, longest, flows, arrivals) for name in FIGURES[number]}

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import count
-from math import floor, inf, sqrt
+from math import floor, inf
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from aqmlab.theory.domain import not_negative, positive, whole
 
@@ -79,113 +79,12 @@ class Sender:
             raise ValueError(f"initial_window = {self.initial_window:g}: must be at least 1, or nothing is sent")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trials:
-    """Duration of simulated transfers.
-
-    Parameters
-    ----------
-    mean : ndarray
-        Mean duration (s). All arrays have the broadcast shape of sizes and losses.
-    sd : ndarray
-        Standard deviation of a transfer's duration (s).
-    se : ndarray
-        Standard error of the mean, sd/sqrt(n) (s).
-    n : int
-        Transfers simulated for each size and loss.
-    """
-
-    mean: Array
-    sd: Array
-    se: Array
-    n: int
-
-
-def trials(
-    packets: ArrayLike,
-    p: ArrayLike,
-    R: float,
-    tau: float,
-    n: int = 600,
-    seed: int = 1,
-    sender: Sender | None = None,
-) -> Trials:
-    """Simulate transfers over one link that loses every packet with the same probability.
-
-    Parameters
-    ----------
-    packets : array_like
-        File sizes (packets), integers.
-    p : array_like
-        Probability that a packet is lost on the path to the receiver, in [0, 1), broadcast against ``packets``. It also
-        applies to the SYN and the requests; ACKs are never lost.
-    R : float
-        Round-trip time (s) without transmission.
-    tau : float
-        Time (s) to transmit a packet; SYN, requests and ACKs take none.
-    n : int
-        Transfers of each size and loss, at least 2.
-    seed : int
-        Seed of the random numbers; those of one size and loss do not depend on the others.
-    sender : Sender
-        TCP settings, by default ``Sender()``.
-
-    Returns
-    -------
-    Trials
-        Means, standard deviations and standard errors.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    if n < 2:
-        raise ValueError(f"n = {n}: must be at least 2, for a standard deviation")
-    if np.size(p) == 0:
-        raise ValueError("p is empty: give at least one value")
-    whole(packets=packets)
-    sizes, p = np.broadcast_arrays(np.asarray(packets, dtype=int), np.asarray(p, dtype=float))
-    found = [
-        times(int(size), float(loss), R, tau, n, seed, sender)
-        for size, loss in zip(sizes.ravel(), p.ravel(), strict=True)
-    ]
-    mean = np.array([np.mean(one) for one in found]).reshape(p.shape)
-    sd = np.array([np.std(one, ddof=1) for one in found]).reshape(p.shape)
-    return Trials(mean=mean, sd=sd, se=sd / sqrt(n), n=n)
-
-
 def times(
     packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
 ) -> Array:
     """Return the duration of each of n transfers, from its first SYN to the ACK of its last packet.
 
-    Parameters
-    ----------
-    packets : int
-        File size (packets).
-    p : float
-        Probability that a packet is lost, in [0, 1).
-    R : float
-        Round-trip time (s) without transmission.
-    tau : float
-        Time (s) to transmit a packet.
-    n : int
-        Number of transfers.
-    seed : int
-        Seed of the random numbers.
-    sender : Sender
-        TCP settings, by default ``Sender()``.
-
-    Returns
-    -------
-    ndarray
-        Seconds, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    Seconds, shape (n,).
     """
     return outcomes(packets, p, R, tau, n, seed, sender)[0]
 
@@ -195,32 +94,7 @@ def outcomes(
 ) -> tuple[Array, Array]:
     """Return the duration and the number of time-outs of each of n transfers.
 
-    Parameters
-    ----------
-    packets : int
-        As for `times`.
-    p : float
-        As for `times`.
-    R : float
-        As for `times`.
-    tau : float
-        As for `times`.
-    n : int
-        As for `times`.
-    seed : int
-        As for `times`.
-    sender : Sender
-        As for `times`.
-
-    Returns
-    -------
-    tuple of ndarray
-        The durations (s), as from `times`, and the numbers of time-outs after the SYN; each has shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    The durations (s), as from `times`, and the numbers of time-outs after the SYN; each has shape (n,).
     """
     whole(packets=packets, n=n)
     positive(R=R, tau=tau)
@@ -261,28 +135,7 @@ class Recovery:
 def after_loss(lost: Collection[int], packets: int, R: float, tau: float, sender: Sender | None = None) -> Recovery:
     """Follow a transfer of which chosen packets are lost once, and no other.
 
-    Parameters
-    ----------
-    lost : collection of int
-        The packets, from 1 in the order in which they are sent, all sent before the first loss is noticed.
-    packets : int
-        File size (packets).
-    R : float
-        Round-trip time (s) without transmission.
-    tau : float
-        Time (s) to transmit a packet.
-    sender : Sender
-        TCP settings, by default ``Sender()``.
-
-    Returns
-    -------
-    Recovery
-        Its duration, time-outs, and the window at the first loss.
-
-    Raises
-    ------
-    ValueError
-        If none of the file's packets is lost.
+    Its duration, time-outs, and the window at the first loss. Raises ValueError if none of the file's packets is lost.
     """
     positive(R=R, tau=tau)
     if not any(1 <= one <= packets for one in lost):
