@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,17 @@ def public() -> Iterator[tuple[str, Any]]:
 PUBLIC = {name: item for name, item in public() if inspect.isclass(item) or inspect.isfunction(item)}
 
 
+THEORY = ("aqmlab.theory.", "aqmlab_papers.theory.")
+
+# What users of theory call by hand. Its other functions have a sentence, the equation, the unit and the source.
+CALLED = ("loop.linear.Loop", "loop.margins.Margins", "loop.margins.margins", "loop.plant.Plant")
+
+
 def is_exported(name: str) -> bool:
-    """Return whether users import it: from aqmlab, aqmlab.gym, aqmlab_papers or a module of theory."""
-    if name.startswith(("aqmlab.theory.", "aqmlab_papers.theory.")):
-        return True
+    """Return whether users import it: from aqmlab, aqmlab.gym or aqmlab_papers, or a design rule or loop of theory."""
+    if name.startswith(THEORY):
+        short = name.split("theory.")[1]
+        return short.endswith((".design", ".Design")) or short.startswith(CALLED)
     exported = (getattr(package, one) for package in (aqmlab, aqmlab.gym, aqmlab_papers) for one in package.__all__)
     homes = {f"{item.__module__}.{item.__qualname__}" for item in exported if hasattr(item, "__qualname__")}
     return any(name == home or name.startswith(f"{home}.") for home in homes)
@@ -102,6 +110,29 @@ def test_every_parameter_is_documented(name: str) -> None:
     assert doc, f"{name} has no documentation"
     if (name in EXPORTED or documented(doc)) and not plain_exception(item) and not is_enumeration(item):
         assert documented(doc) == parameters(item)
+
+
+def symbols(module: str) -> set[str]:
+    """Return the names in the lists at the head of a module of theory, of its packages and of a module it refers to."""
+    found: set[str] = set()
+    while "theory" in module:
+        text = " ".join((sys.modules[module].__doc__ or "").split())
+        found.update(*(names.split(", ") for names in re.findall(r"(?:\* |; )((?:\w+, )*\w+): ", text)))
+        for other in re.findall(r"Symbols are those of `([\w.]+)`", text):
+            found |= symbols(other)
+        module = module.rpartition(".")[0]
+    return found | symbols("aqmlab.theory") if module == "aqmlab_papers" else found
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, item in PUBLIC.items() if name.startswith(THEORY) and inspect.isfunction(item)]
+)
+def test_every_symbol_of_theory_is_explained_once_for_its_module(name: str) -> None:
+    item = PUBLIC[name]
+    doc = inspect.getdoc(item) or ""
+    owner = PUBLIC.get(name.rpartition(".")[0])
+    known = symbols(item.__module__) | {*documented(doc)} | {*documented(inspect.getdoc(owner) or "" if owner else "")}
+    assert [one for one in parameters(item) if one.lstrip("*") not in known and f"``{one}``" not in doc] == []
 
 
 @pytest.mark.parametrize("name", [name for name, item in PUBLIC.items() if inspect.isfunction(item)])

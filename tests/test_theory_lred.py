@@ -160,10 +160,9 @@ def test_y_is_equation_30_and_turns_at_the_bound_of_lemma_5(N: float, R: float, 
     assert y == pytest.approx(math.hypot(A, math.sqrt(B)) - A, rel=1e-9, abs=1e-12 * A)
     bound = float(lred.beta_bound(N, R, C, eta))
     assert (B <= 8 * A**2) == (beta <= bound)
-    for below, above, sign in ((0.9, 0.99, 1), (1.01, 1.1, -1)):
-        for part in (below, above):
-            near, far = (float(lred.y(N, R * side, C, part * bound, eta)) for side in (1 - 1e-5, 1 + 1e-5))
-            assert math.copysign(1, far - near) == sign
+    for part, sign in ((0.99, 1), (1.01, -1)):
+        near, far = (float(lred.y(N, R * side, C, part * bound, eta)) for side in (1 - 1e-4, 1 + 1e-4))
+        assert math.copysign(1, far - near) == sign
 
 
 REGION = {"N": np.geomspace(20, 2000, 12), "R": np.geomspace(0.02, 1, 12)}

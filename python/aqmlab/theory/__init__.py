@@ -5,6 +5,20 @@
 2.857
 
 One module per model; `docs/theory/index.md` has the equations, the errors in the printed papers, and the evidence.
-Nothing here imports the packet engine: only tests compare the two. Symbols are the papers': N flows, C packets/s, R a
-round-trip time in seconds with the queue, q and Q queue and buffer in packets, p a drop probability.
+Nothing here imports the packet engine: only tests compare the two. Array arguments broadcast, and results have their
+common shape. An argument out of its range raises ValueError with its name, its value and the range; a result outside a
+formula's validity issues `ValidityWarning`.
+
+The symbols are the papers'. Each stands once, here or at the head of its module:
+
+* N: flows, of each class or group where there are several; N_min: the fewest.
+* R: round-trip time (s), the queue included; R_max: the longest; Tp: without the queue.
+* C: capacity (packets/s).
+* q, q0, Q: queue, its target, and the buffer (packets), Q above q0.
+* p: probability that a packet is dropped or lost, in (0, 1); p0: that of the equilibrium.
+* w, W: window of a flow (packets); W_max: the receiver's, at least 1, infinite for no limit.
+* b: packets per ACK; eta: 3/(2b).
+* T0: first time-out of data (s), which doubles up to 64 T0.
+* rho: offered load, the arrival rate over the service rate.
+* s: complex frequency (rad/s).
 """

@@ -24,10 +24,7 @@ class Answer:
     def document(self) -> dict[str, Any]:
         """Return the answer as a JSON object.
 
-        Returns
-        -------
-        dict
-            Every field by name, in the order of declaration, ``warnings`` last; infinite values and NaN become None.
+        It has every field by name, in the order of declaration, ``warnings`` last; infinite values and NaN become None.
         """
         values = {name: getattr(self, name) for name in self.meanings()}
         return {
@@ -36,13 +33,7 @@ class Answer:
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Return the meaning of each field.
-
-        Returns
-        -------
-        dict
-            The documentation of each field by name, ``warnings`` last.
-        """
+        """Return the documentation of each field by name, ``warnings`` last."""
         found: dict[str, str] = {}
         for one in reversed(cls.__mro__):
             for name, text in re.findall(

@@ -3,6 +3,22 @@
 Both add ``alpha (d(k) - target) + beta (d(k) - d(k-1))`` to a state every ``t_update`` seconds, with d the queueing
 delay; they differ in how the drop probability follows from the state.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* alpha: gain on the difference of delay and target (Hz), positive; beta: on the change of the delay in a period (Hz).
+* t_update: period of the update (s).
+* slope: change of the drop probability per change of the state, at the equilibrium.
+* lag: age of the measured delay (s): the target if it is the sojourn time of the packet that leaves, 0 if it is the
+  present queue over the rate.
+* target: target of the queueing delay (s), below R_max.
+* N_max: most flows; by default those with windows of 2 packets at R_max.
+* R_min: shortest round-trip time (s), the queue included; by default a tenth of R_max, or slightly more than the
+  target.
+* phase_margin: the wanted phase margin (degrees), in (0, 90).
+* controller: PIE or PI2, without its gains.
+* open_loop: a loop whose phase begins at -90 degrees and whose gain falls.
+* phase_margins: phase margins (degrees), below 90; 0 is the boundary of stability.
+
 >>> law = control_law(alpha=0.3125, beta=3.125, t_update=0.032, C=1250, slope=0.2)
 >>> round(float(abs(law(1e-3j))), 6)  # nearly K / w with K = alpha slope / (C t_update)
 1.5625
@@ -38,36 +54,9 @@ def control_law(
 ) -> laws.ControlLaw:
     """Return the law from the queue to the drop probability.
 
-    Parameters
-    ----------
-    alpha : float
-        Gain on the difference of delay and target (Hz), positive.
-    beta : float
-        Gain on the change of the delay in a period (Hz), not negative.
-    t_update : float
-        Period of the update (s).
-    C : float
-        Capacity (packets/s), by which the queue becomes a delay.
-    slope : float
-        Change of the drop probability per change of the state, at the equilibrium.
-    lag : float
-        Age of the measured delay (s): the target if it is the sojourn time of the packet that leaves, 0 if it is the
-        present queue over the rate.
-
-    Returns
-    -------
-    ControlLaw
-        PI's law with a = slope (alpha + beta) / C and b = slope beta / C, times e^(-s lag).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    RFC 8033, section 4.2, and RFC 9332, section A.1, with the hold of a period. The packet that leaves at t and has
-    waited d arrived at t - d, when the queue was C d: a small change of d at t is that of q / C at t - d.
+    PI's law with a = slope (alpha + beta) / C and b = slope beta / C, times e^(-s lag). RFC 8033, section 4.2, and RFC
+    9332, section A.1, with the hold of a period. The packet that leaves at t and has waited d arrived at t - d, when
+    the queue was C d: a small change of d at t is that of q / C at t - d.
     """
     positive(alpha=alpha, t_update=t_update, C=C, slope=slope)
     not_negative(beta=beta, lag=lag)
@@ -182,28 +171,7 @@ class Controller:
     def loop(self, alpha: float, beta: float, N: float, R: float, C: float) -> loop.Loop:
         """Return the loop of given gains with a load.
 
-        Parameters
-        ----------
-        alpha : float
-            Gain on the difference of delay and target (Hz).
-        beta : float
-            Gain on the change of the delay in a period (Hz).
-        N : float
-            Flows.
-        R : float
-            Round-trip time (s), the queue included.
-        C : float
-            Capacity (packets/s).
-
-        Returns
-        -------
-        Loop
-            The complete linear part of the fluid model, with w(t) and w(t-R) apart, and the law.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
+        The plant is the complete linear part of the fluid model, with w(t) and w(t-R) apart.
         """
         plant = loop.Plant(N, R, C, ETA, queue_pole=True, merged=False)
         return loop.Loop(plant, control_law(alpha, beta, self.t_update, C, self.slope(plant.p0), self.lag))
@@ -224,44 +192,8 @@ def assess(
 ) -> Design:
     """Assess gains over a range of loads, and find gains for a wanted phase margin.
 
-    Parameters
-    ----------
-    controller : Controller
-        PIE or PI2.
-    alpha : float
-        Gain on the difference of delay and target (Hz).
-    beta : float
-        Gain on the change of the delay in a period (Hz).
-    N_min : float
-        Fewest flows.
-    R_max : float
-        Longest round-trip time (s), the queue included.
-    C : float
-        Capacity (packets/s).
-    target : float
-        Target of the queueing delay (s), below ``R_max``.
-    N_max : float
-        Most flows; by default those with windows of 2 packets at ``R_max``.
-    R_min : float
-        Shortest round-trip time (s), the queue included; by default a tenth of ``R_max``, or slightly more than the
-        target.
-    phase_margin : float
-        The wanted phase margin (degrees), in (0, 90).
-
-    Returns
-    -------
-    Design
-        Margins and gains; ``warnings`` lists the conditions that fail.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The zero of the wanted gains is that of RFC 9332, section A.1, 1 / (3 R_max): alpha / (beta + alpha / 2) =
-    t_update / (3 R_max). Windows below 2 packets are not examined.
+    The zero of the wanted gains is that of RFC 9332, section A.1, 1 / (3 R_max): alpha / (beta + alpha / 2) = t_update
+    / (3 R_max). Windows below 2 packets are not examined.
     """
     positive(N_min=N_min, R_max=R_max, C=C, target=target)
     filling = window(N_min, R_max, C)
@@ -327,17 +259,7 @@ def assess(
 def largest_gains(open_loop: loop.Loop, phase_margins: Sequence[float]) -> list[float]:
     """Return the factors on the gain of a loop at which its phase margins are given ones.
 
-    Parameters
-    ----------
-    open_loop : Loop
-        A loop whose phase begins at -90 degrees and whose gain falls.
-    phase_margins : sequence of float
-        Phase margins (degrees), below 90; 0 is the boundary of stability.
-
-    Returns
-    -------
-    list of float
-        For each, 1 / ``|T|`` at the first frequency where the phase is that much above -180 degrees.
+    For each, 1 / ``|T|`` at the first frequency where the phase is that much above -180 degrees.
     """
     w = np.geomspace(1e-3, 60, 2000) / open_loop.delay
     T = open_loop.response(w)

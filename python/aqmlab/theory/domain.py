@@ -1,13 +1,17 @@
-"""Domains of formulas: meaningless arguments raise errors, results outside a formula's validity cause warnings."""
+"""Domains of formulas: meaningless arguments raise errors, results outside a formula's validity cause warnings.
+
+* values: values to check, keyed by the argument names that the caller uses.
+* text: the condition of validity that fails, with its numbers.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 class ValidityWarning(UserWarning):
@@ -15,129 +19,44 @@ class ValidityWarning(UserWarning):
 
 
 def positive(**values: ArrayLike) -> None:
-    """Raise ValueError unless every value is positive and finite.
-
-    Parameters
-    ----------
-    **values : array_like
-        Values to check, keyed by the argument names that the caller uses.
-
-    Raises
-    ------
-    ValueError
-        With name, value and the allowed range.
-    """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        if array.size == 0:
-            raise ValueError(f"{name} is empty: give at least one value")
-        if not np.all(np.isfinite(array) & (array > 0)):
-            raise ValueError(f"{name} = {_shown(value)}: must be positive and finite")
+    """Raise ValueError unless every value is positive and finite."""
+    _each(values, "positive and finite", lambda x: np.isfinite(x) & (x > 0))
 
 
 def not_negative(**values: ArrayLike) -> None:
-    """Raise ValueError unless every value is finite and not negative.
-
-    Parameters
-    ----------
-    **values : array_like
-        Values to check, keyed by the argument names that the caller uses.
-
-    Raises
-    ------
-    ValueError
-        With name, value and the allowed range.
-    """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        if array.size == 0:
-            raise ValueError(f"{name} is empty: give at least one value")
-        if not np.all(np.isfinite(array) & (array >= 0)):
-            raise ValueError(f"{name} = {_shown(value)}: must be finite and not negative")
+    """Raise ValueError unless every value is finite and not negative."""
+    _each(values, "finite and not negative", lambda x: np.isfinite(x) & (x >= 0))
 
 
 def probability(**values: ArrayLike) -> None:
-    """Raise ValueError unless every value is in (0, 1).
-
-    Parameters
-    ----------
-    **values : array_like
-        Values to check, keyed by the argument names that the caller uses.
-
-    Raises
-    ------
-    ValueError
-        With name, value and the allowed range.
-    """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        if array.size == 0:
-            raise ValueError(f"{name} is empty: give at least one value")
-        if not np.all((array > 0) & (array < 1)):
-            raise ValueError(f"{name} = {_shown(value)}: must be in (0, 1)")
+    """Raise ValueError unless every value is in (0, 1)."""
+    _each(values, "in (0, 1)", lambda x: (x > 0) & (x < 1))
 
 
 def limit(**values: ArrayLike) -> None:
-    """Raise ValueError unless every value is positive; infinity is allowed.
+    """Raise ValueError unless every value is positive; infinity means no limit."""
+    _each(values, "positive, or infinite for no limit", lambda x: x > 0)
 
-    Parameters
-    ----------
-    **values : array_like
-        Values to check, keyed by the argument names that the caller uses; infinite means no limit.
 
-    Raises
-    ------
-    ValueError
-        With name, value and the allowed range.
-    """
+def whole(**values: ArrayLike) -> None:
+    """Raise ValueError unless every value is a positive integer."""
+    positive(**values)
+    _each(values, "whole", lambda x: x % 1 == 0)
+
+
+def _each(values: dict[str, ArrayLike], what: str, holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> None:
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
         if array.size == 0:
             raise ValueError(f"{name} is empty: give at least one value")
-        if not np.all(array > 0):
-            raise ValueError(f"{name} = {_shown(value)}: must be positive, or infinite for no limit")
-
-
-def whole(**values: ArrayLike) -> None:
-    """Raise ValueError unless every value is a positive integer.
-
-    Parameters
-    ----------
-    **values : array_like
-        Values to check, keyed by the argument names that the caller uses.
-
-    Raises
-    ------
-    ValueError
-        With name, value and the allowed range.
-    """
-    positive(**values)
-    for name, value in values.items():
-        if np.any(np.asarray(value, dtype=float) % 1):
-            raise ValueError(f"{name} = {_shown(value)}: must be whole")
+        if not np.all(holds(array)):
+            raise ValueError(f"{name} = {_shown(value)}: must be {what}")
 
 
 def window(N: float, R: float, C: float) -> float:
-    """Return the window at which flows fill a link.
+    """Return the window at which flows fill a link: R C/N (packets).
 
-    Parameters
-    ----------
-    N : float
-        Flows, positive.
-    R : float
-        Round-trip time (s), positive.
-    C : float
-        Capacity (packets/s), positive.
-
-    Returns
-    -------
-    float
-        R C/N (packets).
-
-    Raises
-    ------
-    ValueError
-        If the window is not in [1e-6, 1e6].
+    Raises ValueError if the window is not in [1e-6, 1e6].
     """
     packets = R * C / N
     if not 1e-6 <= packets <= 1e6:
@@ -149,13 +68,7 @@ def window(N: float, R: float, C: float) -> float:
 
 
 def caution(text: str) -> None:
-    """Warn that a result lies outside a formula's validity.
-
-    Parameters
-    ----------
-    text : str
-        The condition that fails, with its numbers.
-    """
+    """Warn that a result lies outside a formula's validity."""
     warnings.warn(text, ValidityWarning, stacklevel=3)
 
 
@@ -163,10 +76,7 @@ def caution(text: str) -> None:
 def remarks() -> Iterator[list[str]]:
     """Collect the warnings of formulas called inside the block, for the ``warnings`` of an `Answer`.
 
-    Yields
-    ------
-    list of str
-        Empty inside the block; afterwards each warning once.
+    The list is empty inside the block; afterwards it has each warning once.
     """
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

@@ -1,5 +1,21 @@
 """Control laws of AQMs, linearised at an equilibrium.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* a, b: PI's gains on the present error and on that of one period ago (1/packet), -a < b < a.
+* alpha: weight of the queue's error in REM's price, in (0, 1]; gamma: step of the price (1/packet); phi: base, above 1.
+* arrivals: arrival rate (packets/s), dropped packets included.
+* average: average queue of RED (packets); ratio: fraction of packets dropped there.
+* beta: LRED's gain (1/packet); estimator: whether L follows the loss ratio that the law causes, which adds slow
+  integration, or is p0; exponent: that of L in the weight of the queue's distance, 0.5 in LRED.
+* f: weight of the old rate in RAQM's smoothed one, in [0, 1); m: alpha r0, or 4 eps for the adaptive alpha.
+* frequency: PI's updates per second; interval: time between updates of REM's price (s).
+* M, window: periods over which LRED measures the loss ratio; m_w, weight: that of the previous estimate, in [0, 1).
+* q0: RAQM's target (packets) in the queue-dependent mode, None for the other.
+* ramp: drop ratio as a function of the average queue; w_q: weight of the current queue in the average, in (0, 1].
+* sampled: whether p is held for a period; otherwise the law is the continuous one, whose Tustin form PI is.
+* t_m, period: time between measurements (s).
+
 >>> law = pi(a=1.822e-5, b=1.816e-5, frequency=170)
 >>> round(float(abs(law(1e-3j))), 6)  # nearly K / w with K = (a - b) frequency
 0.0102
@@ -49,34 +65,13 @@ class ControlLaw:
     rational: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __call__(self, s: Any) -> Any:
-        """Return the response at s.
-
-        Parameters
-        ----------
-        s : complex or array_like
-            Complex frequency (rad/s).
-
-        Returns
-        -------
-        complex or ndarray
-            The response (1/packet), of the shape of ``s``.
-        """
+        """Return the response at s (1/packet)."""
         return self.response(np.asarray(s, dtype=complex))[()]
 
     def transfer_function(self) -> TransferFunction:
-        """Return the law as a transfer function of python-control.
+        """Return the law, from dq to dp, as a transfer function of python-control.
 
-        Returns
-        -------
-        control.TransferFunction
-            The transfer function from dq to dp.
-
-        Raises
-        ------
-        ValueError
-            If the law is not a rational function.
-        ImportError
-            If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
+        Raises ValueError if the law is not rational, ImportError if control is not installed.
         """
         if self.rational is None:
             raise ValueError(f"{self.formula} is not a rational function")
@@ -95,38 +90,10 @@ def lred(
 ) -> ControlLaw:
     """Return LRED's law: a static gain, optionally with the slow dynamics of the measured loss ratio.
 
-    Parameters
-    ----------
-    beta : float
-        Gain per packet.
-    p0 : float
-        Loss ratio at the equilibrium, in (0, 1].
-    estimator : bool
-        Whether L follows the loss ratio that the law causes, which adds slow integration; otherwise L is p0.
-    period : float
-        Interval between measurements of L (s).
-    window : int
-        Number of periods over which L is measured.
-    weight : float
-        Weight of the old L in the new one, in [0, 1).
-    exponent : float
-        Exponent of L in the weight of the queue's distance, at least 0.
-
-    Returns
-    -------
-    ControlLaw
-        Hc = beta p0^exponent, by default beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is
-        Hc (1 + 1 / (tau s)) with tau = (window/2 + 1/2 + weight / (1 - weight)) period.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED, eq. (26). The estimator is ours: dp = dL + Hc dq at q = q0, with L the smoothed mean of p over the window,
-    held for a period. The images of higher frequencies that sampling causes are neglected.
+    Hc = beta p0^exponent, by default beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is Hc
+    (1 + 1 / (tau s)) with tau = (window/2 + 1/2 + weight / (1 - weight)) period. LRED, eq. (26). The estimator is ours:
+    dp = dL + Hc dq at q = q0, with L the smoothed mean of p over the window, held for a period. The images of higher
+    frequencies that sampling causes are neglected.
     """
     positive(beta=beta, p0=p0, period=period, window=window)
     not_negative(weight=weight, exponent=exponent)
@@ -155,29 +122,8 @@ def lred(
 
 
 def lag(M: int = 4, m_w: float = 0.1, t_m: float = 1.0) -> float:
-    """Return the lag of LRED's estimate behind a steadily moving loss ratio.
+    """Return the lag of LRED's estimate behind a steadily moving loss ratio: t_m ((M + 1)/2 + m_w/(1 - m_w)) (s).
 
-    Parameters
-    ----------
-    M : int
-        Number of periods over which the loss ratio is measured.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    t_m : float
-        Length of a period (s).
-
-    Returns
-    -------
-    float
-        t_m ((M + 1)/2 + m_w/(1 - m_w)) (s).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     The measured ratio is the mean over the last M periods; smoothing adds the mean of its geometric weights. Below
     1/lag LRED is therefore a PI controller: d(L)/dt = (p - L)/lag = (beta sqrt(L)/lag) (q - q0).
     """
@@ -189,34 +135,10 @@ def lag(M: int = 4, m_w: float = 0.1, t_m: float = 1.0) -> float:
 
 
 def pi(a: float, b: float, frequency: float, sampled: bool = True) -> ControlLaw:
-    """Return PI's law.
+    """Return PI's law: (a - b e^(-sT)) / (s T), or K (1 + s/z) / s with K = (a - b) / T and K / z = (a + b) / 2.
 
-    Parameters
-    ----------
-    a : float
-        Gain on the present error (1/packet).
-    b : float
-        Gain on the error one period ago (1/packet); below ``a``, and above -``a``.
-    frequency : float
-        Update frequency of p (Hz).
-    sampled : bool
-        Whether to include sampling: p is held for a period T. If False, the continuous K (1 + s/z) / s, whose Tustin
-        form PI is.
-
-    Returns
-    -------
-    ControlLaw
-        (a - b e^(-sT)) / (s T), or K (1 + s/z) / s with K = (a - b) / T and K / z = (a + b) / 2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED, eq. (32); Hollot et al. 2001. The sampled form adds a lag of exactly half a period: its numerator is
-    Tustin's zero and its denominator the integrator with the hold.
+    LRED, eq. (32); Hollot et al. 2001. The sampled form adds a lag of exactly half a period: its numerator is Tustin's
+    zero and its denominator the integrator with the hold.
     """
     positive(a=a, frequency=frequency)
     if not -a < b < a:
@@ -245,35 +167,8 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> ControlLaw
 def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, sampled: bool = True) -> ControlLaw:
     """Return REM's law as a function of the queue: PI's, with gains that fall as p0 grows.
 
-    Parameters
-    ----------
-    gamma : float
-        Step of the price (1/packet).
-    alpha : float
-        Weight of the queue's error, in (0, 1].
-    phi : float
-        Base of the exponential, above 1.
-    interval : float
-        Interval between updates of the price (s).
-    p0 : float
-        Drop probability at the equilibrium, in (0, 1).
-    sampled : bool
-        See `pi`.
-
-    Returns
-    -------
-    ControlLaw
-        PI's with a = gamma (1 - p0) ln(phi) and b = (1 - alpha) a.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED, eqs. (35) and (36): dp = phi^-u ln(phi) du with phi^-u = 1 - p0. The rate form, ns-2's, agrees while drops
-    are few: it also counts dropped packets.
+    PI's with a = gamma (1 - p0) ln(phi) and b = (1 - alpha) a. LRED, eqs. (35) and (36): dp = phi^-u ln(phi) du with
+    phi^-u = 1 - p0. The rate form, ns-2's, agrees while drops are few: it also counts dropped packets.
     """
     positive(gamma=gamma, alpha=alpha, interval=interval, p0=p0)
     if not (phi > 1 and p0 < 1 and alpha <= 1):
@@ -329,48 +224,18 @@ class Ramp:
     def ratio(self, average: float) -> float:
         """Return the fraction of packets dropped at an average queue.
 
-        Parameters
-        ----------
-        average : float
-            The average queue (packets).
-
-        Returns
-        -------
-        float
-            2 p_b / (1 + p_b) where gaps are uniform on [1, 1/p_b]; p_b / 1.5 where on [1/p_b, 2/p_b]; otherwise p_b.
+        2 p_b / (1 + p_b) where gaps are uniform on [1, 1/p_b]; p_b / 1.5 where on [1/p_b, 2/p_b]; otherwise p_b.
         """
         p = self._called_for(average)[0]
         return {"1993": 2 * p / (1 + p), "wait": p / 1.5, "none": p}[self.spacing]
 
     def slope(self, average: float) -> float:
-        """Return the derivative of the drop ratio by the average queue.
-
-        Parameters
-        ----------
-        average : float
-            The average queue (packets).
-
-        Returns
-        -------
-        float
-            1/packet; 0 where no packet or every packet is dropped.
-        """
+        """Return the slope of `ratio` (1/packet); 0 where no packet or every packet is dropped."""
         p, slope = self._called_for(average)
         return slope * {"1993": 2 / (1 + p) ** 2, "wait": 1 / 1.5, "none": 1.0}[self.spacing]
 
     def average(self, ratio: float) -> float | None:
-        """Return the average queue at which a given fraction of packets is dropped.
-
-        Parameters
-        ----------
-        ratio : float
-            The fraction dropped.
-
-        Returns
-        -------
-        float or None
-            The average queue (packets); None where the ramp does not reach that fraction.
-        """
+        """Return the average queue (packets) at which a fraction of packets is dropped; None beyond the ramp."""
         p = self.base(ratio)
         if 0 < p <= self.max_p:
             return self.min_th + (self.max_th - self.min_th) * p / self.max_p
@@ -379,18 +244,7 @@ class Ramp:
         return None
 
     def base(self, ratio: float) -> float:
-        """Return the p_b that drops a given fraction of packets.
-
-        Parameters
-        ----------
-        ratio : float
-            The fraction dropped.
-
-        Returns
-        -------
-        float
-            p_b: the inverse of `ratio` for the spacing.
-        """
+        """Return the p_b that drops a given fraction of packets: the inverse of `ratio` for the spacing."""
         return {"1993": ratio / (2 - ratio), "wait": 1.5 * ratio, "none": ratio}[self.spacing]
 
     def _called_for(self, average: float) -> tuple[float, float]:
@@ -409,31 +263,8 @@ class Ramp:
 def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> ControlLaw:
     """Return the law of RED, gentle or not, or of adaptive RED with max_p fixed.
 
-    Parameters
-    ----------
-    ramp : Ramp
-        Drop ratio as a function of the average queue.
-    average : float
-        The average queue at the equilibrium (packets), on the ramp.
-    w_q : float
-        Weight of the current queue in the average, in (0, 1].
-    arrivals : float
-        Arrival rate (packets/s), dropped packets included.
-
-    Returns
-    -------
-    ControlLaw
-        slope / (1 + s/K) with K = -arrivals ln(1 - w_q); the slope alone if w_q = 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the average is not on the ramp.
-
-    Notes
-    -----
-    Hollot, Misra, Towsley and Gong 2001, with the slope of the drop ratio, which depends on spacing, in place of the
-    slope of p_b.
+    slope / (1 + s/K) with K = -arrivals ln(1 - w_q); the slope alone if w_q = 1. Hollot, Misra, Towsley and Gong 2001,
+    with the slope of the drop ratio, which depends on spacing, in place of the slope of p_b.
     """
     positive(average=average, w_q=w_q, arrivals=arrivals)
     if w_q > 1:
@@ -463,36 +294,10 @@ def raqm(
 ) -> ControlLaw:
     """Return RAQM's law: an integrator of the rate error, hence proportional to the queue.
 
-    Parameters
-    ----------
-    p0 : float
-        Drop probability at the equilibrium, in (0, 1).
-    C : float
-        Expected rate (packets/s).
-    m : float
-        alpha r0; 4 eps for the adaptive alpha.
-    period : float
-        Interval between rate measurements (s).
-    f : float
-        Weight of the old rate in the smoothed one, in [0, 1).
-    q0 : float
-        Target queue (packets) of the queue-dependent mode; None for the queue-independent mode.
-
-    Returns
-    -------
-    ControlLaw
-        p0 (1/q0 + m / (C T) (1 - f) / (1 - f z^-1) (1 - z^-1) / (s T)), z = e^(sT).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    RAQM, eqs. (2), (3) and (12); the linearisation is ours. While the link is busy and drops are not counted,
-    C T + q(k) - q(k-1) packets arrive in a period, and the sum of these errors is the queue's error. RAQM does count
-    drops: with the link's rate as expected rate, q0 is not an equilibrium. See the page on RAQM.
+    p0 (1/q0 + m / (C T) (1 - f) / (1 - f z^-1) (1 - z^-1) / (s T)), z = e^(sT). RAQM, eqs. (2), (3) and (12); the
+    linearisation is ours. While the link is busy and drops are not counted, C T + q(k) - q(k-1) packets arrive in a
+    period, and the sum of these errors is the queue's error. RAQM does count drops: with the link's rate as expected
+    rate, q0 is not an equilibrium. See the page on RAQM.
     """
     positive(p0=p0, C=C, period=period)
     not_negative(m=m, f=f)

@@ -1,5 +1,11 @@
 """PI: its design rule, the stability margins that the rule leaves, and the shortest response to an overload.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* K: gain of the integrator (1/(packet s)); z: zero of the controller (rad/s).
+* a, b: gains on the present error and on that of one period ago (per packet), b below a.
+* frequency: updates per second.
+
 >>> found = design(N_min=100, R_max=0.45, C=2500)
 >>> f"{found.a:.4g} {found.b:.4g}"
 '2.857e-05 2.85e-05'
@@ -24,31 +30,10 @@ HOLLOT_ETA = 2.0
 
 
 def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
-    """Return the controller of Hollot's rule.
+    """Return the controller of Hollot's rule: K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s.
 
-    Parameters
-    ----------
-    N_min : float
-        Fewest flows.
-    R_max : float
-        Longest round-trip time (s), the queue included.
-    C : float
-        Capacity (packets/s).
-
-    Returns
-    -------
-    tuple of float
-        K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s. z = 2 N/(R^2 C) is TCP's pole; the loop gain is set to 1
-        there, ``K = z |1 + j z R| (2 N)^2/(R C)^3``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
-    Hollot, Misra, Towsley and Gong 2001. The rule assumes that TCP's pole is below the queue's, R C/N >= 2.
+    z = 2 N/(R^2 C) is TCP's pole; the loop gain is set to 1 there, ``K = z |1 + j z R| (2 N)^2/(R C)^3``. Hollot,
+    Misra, Towsley and Gong 2001. The rule assumes that TCP's pole is below the queue's, R C/N >= 2.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     z = 2 * N_min / (R_max**2 * C)
@@ -58,25 +43,8 @@ def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
 def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
     """Return the gains of the sampled PI, p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0).
 
-    Parameters
-    ----------
-    K : float
-        Gain of the integrator (1/(packet s)).
-    z : float
-        Zero (rad/s).
-    frequency : float
-        Updates per second.
-
-    Returns
-    -------
-    tuple of float
-        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. Warns if updates
-        are so rare that b is not positive.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
+    a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. Warns if updates are so
+    rare that b is not positive.
     """
     positive(K=K, z=z, frequency=frequency)
     if z >= 2 * frequency:
@@ -88,29 +56,9 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
 def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) -> Array:
     """Return the phase margin that Hollot's rule leaves at the flows and round trip of the design.
 
-    Parameters
-    ----------
-    N_min : array_like
-        Flows.
-    R_max : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-
-    Returns
-    -------
-    ndarray
-        90 - x - arctan(x) in degrees, x = 2 N/(R C), of the arguments' broadcast shape. It is positive only where
-        R C/N is above 2.3247: the rule's condition is not sufficient.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
-    Hollot's plant with a continuous controller: its zero cancels TCP's pole, and its gain is 1 only at z.
+    90 - x - arctan(x) in degrees, x = 2 N/(R C). It is positive only where R C/N is above 2.3247: the rule's condition
+    is not sufficient. Hollot's plant with a continuous controller: its zero cancels TCP's pole, and its gain is 1 only
+    at z.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     N, R, C = (np.asarray(value, dtype=float) for value in (N_min, R_max, C))
@@ -121,35 +69,8 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
 def response_bound(
     p0: ArrayLike, a: ArrayLike, b: ArrayLike, frequency: float = 170.0, q0: float = 100.0, Q: float = 200.0
 ) -> Array:
-    """Return the least time that PI needs from p = 0 to a given drop probability.
+    """Return the least time that PI needs from p = 0 to a given drop probability: p0/((a - b) (Q - q0) f) (s).
 
-    Parameters
-    ----------
-    p0 : array_like
-        Drop probability that the load needs, in (0, 1).
-    a : array_like
-        Gain on the present error (per packet).
-    b : array_like
-        Gain on the error one period ago, below ``a``.
-    frequency : float
-        Updates per second.
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-
-    Returns
-    -------
-    ndarray
-        p0/((a - b) (Q - q0) f) (s), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, b is not below a, or Q is not above q0.
-
-    Notes
-    -----
     LRED paper, eqs. (32) to (34), which assume a full buffer throughout. With PI*'s gains it is not full, and the bound
     is loose.
     """

@@ -1,5 +1,7 @@
 """PI2 as a control loop: squaring the controller's output makes its gain independent of the load.
 
+Symbols are those of `aqmlab.theory.delay_control`.
+
 >>> round(slope(0.01), 6)
 0.2
 """
@@ -17,55 +19,13 @@ __all__ = ["design", "law", "slope"]
 
 
 def slope(p: float) -> float:
-    """Return the change of the drop probability per change of the controller's output p'.
-
-    Parameters
-    ----------
-    p : float
-        The drop probability p'^2, positive.
-
-    Returns
-    -------
-    float
-        2 p' = 2 sqrt(p).
-
-    Raises
-    ------
-    ValueError
-        If p is not positive.
-    """
+    """Return the change of the drop probability per change of the controller's output p': 2 p' = 2 sqrt(p)."""
     positive(p=p)
     return 2 * sqrt(p)
 
 
 def law(alpha: float, beta: float, t_update: float, C: float, p0: float, lag: float) -> ControlLaw:
-    """Return PI2's law at an equilibrium.
-
-    Parameters
-    ----------
-    alpha : float
-        Gain on the difference of delay and target (Hz), positive.
-    beta : float
-        Gain on the change of the delay in a period (Hz), not negative.
-    t_update : float
-        Period of the update (s).
-    C : float
-        Capacity (packets/s).
-    p0 : float
-        Drop probability at the equilibrium, positive.
-    lag : float
-        Age of the measured delay (s): the target, since PI2 measures the sojourn time of the packet that leaves.
-
-    Returns
-    -------
-    ControlLaw
-        `delay_control.control_law` with the slope 2 p'.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
+    """Return PI2's law at an equilibrium: `delay_control.control_law` with the slope 2 p'."""
     return delay_control.control_law(alpha, beta, t_update, C, slope(p0), lag)
 
 

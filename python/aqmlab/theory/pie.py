@@ -1,5 +1,10 @@
 """PIE as a control loop: the gain that its table of factors leaves at each drop probability, and its design.
 
+Symbols are those of `aqmlab.theory.delay_control`, and:
+
+* docsis: whether the factors go on rising from p = 0.1 on, as in RFC 8034.
+* share: drop probability of a packet over PIE's p, where p is that of a mean packet.
+
 >>> factor(0.005)
 0.125
 >>> round(design(N_min=10, R_max=0.1, C=1250).gain_margin, 2)
@@ -25,26 +30,8 @@ _BEYOND = ((1.0, 2.0), (10.0, 8.0))
 def factor(p: float, docsis: bool = False) -> float:
     """Return the factor on PIE's gains at a drop probability.
 
-    Parameters
-    ----------
-    p : float
-        PIE's drop probability.
-    docsis : bool
-        Whether the factors go on rising from 0.1 on, as in RFC 8034.
-
-    Returns
-    -------
-    float
-        1/2048 below 1e-6, …, 1/2 below 0.1, and 1 from there; with ``docsis`` 2 from 0.1, 8 from 1 and 32 from 10 on.
-
-    Raises
-    ------
-    ValueError
-        If p is negative.
-
-    Notes
-    -----
-    RFC 8033, section 4.2; RFC 8034, section 4.2.
+    1/2048 below 1e-6, …, 1/2 below 0.1, and 1 from there; with ``docsis`` 2 from 0.1, 8 from 1 and 32 from 10 on. RFC
+    8033, section 4.2; RFC 8034, section 4.2. Raises ValueError if p is negative.
     """
     not_negative(p=p)
     table = (*_TUNING[:-1], *_BEYOND) if docsis else _TUNING
@@ -61,37 +48,7 @@ def law(
     docsis: bool = False,
     share: float = 1.0,
 ) -> ControlLaw:
-    """Return PIE's law at an equilibrium.
-
-    Parameters
-    ----------
-    alpha : float
-        Gain on the difference of delay and target (Hz), positive.
-    beta : float
-        Gain on the change of the delay in a period (Hz), not negative.
-    t_update : float
-        Period of the update (s).
-    C : float
-        Capacity (packets/s).
-    p0 : float
-        Drop probability of a packet at the equilibrium.
-    lag : float
-        Age of the measured delay (s); see `delay_control.control_law`.
-    docsis : bool
-        Whether the factors are RFC 8034's.
-    share : float
-        Drop probability of a packet over PIE's p, where p is that of a mean packet.
-
-    Returns
-    -------
-    ControlLaw
-        `delay_control.control_law` with the slope ``share factor(p0 / share)``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
+    """Return PIE's law at an equilibrium: `delay_control.control_law` with the slope ``share factor(p0 / share)``."""
     positive(share=share, p0=p0)
     slope = share * factor(p0 / share, docsis)
     found = delay_control.control_law(alpha, beta, t_update, C, slope, lag)

@@ -4,18 +4,7 @@ from types import ModuleType
 
 
 def python_control() -> ModuleType:
-    """Import the library.
-
-    Returns
-    -------
-    module
-        The module ``control``.
-
-    Raises
-    ------
-    ImportError
-        If control is not installed; ``pip install 'aqmlab[theory]'`` installs it.
-    """
+    """Import the library ``control``; ImportError says how to install it."""
     try:
         import control
     except ImportError as error:

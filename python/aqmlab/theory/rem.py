@@ -1,5 +1,12 @@
 """REM: the shortest response to an overload, the equilibrium queue of its rate form, and its loop.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* phi: base of the exponential, above 1; gamma: step of the price (per packet).
+* alpha: weight of the queue's error, in (0, 1], 0.1 in ns-2; frequency: updates per second.
+* exact: whether to keep the exponential: -ln(1 - p0) takes the place of p0, and the bound is sharper.
+* loss: fraction of arrivals that is dropped, in [0, 1).
+
 >>> round(float(response_bound(0.1)), 2), round(float(response_bound(0.1, exact=True)), 2)
 (20.01, 21.08)
 """
@@ -31,38 +38,8 @@ def response_bound(
 ) -> Array:
     """Return the least time that REM needs from a price of 0 to a given drop probability.
 
-    Parameters
-    ----------
-    p0 : array_like
-        Drop probability that the load needs, in (0, 1).
-    phi : float
-        Base of the exponential, above 1.
-    gamma : float
-        Step of the price (per packet).
-    alpha : float
-        Weight of the queue's error, in (0, 1].
-    frequency : float
-        Updates per second.
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-    exact : bool
-        Whether to keep the exponential: -ln(1 - p0) takes the place of p0, and the bound is sharper.
-
-    Returns
-    -------
-    ndarray
-        p0 / (gamma alpha (Q - q0) f ln(phi)) (s), of the shape of ``p0``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED paper, eqs. (35) to (40), which assume a full buffer throughout: u = k gamma alpha (Q - q0), p = 1 - phi^-u.
+    p0 / (gamma alpha (Q - q0) f ln(phi)) (s). LRED paper, eqs. (35) to (40), which assume a full buffer throughout: u =
+    k gamma alpha (Q - q0), p = 1 - phi^-u.
     """
     _check(phi, gamma, alpha, frequency, q0, Q)
     probability(p0=p0)
@@ -76,32 +53,8 @@ def rate_form_queue(
 ) -> Array:
     """Return the equilibrium queue if the price uses the arrival rate, as in ns-2, instead of the queue's change.
 
-    Parameters
-    ----------
-    loss : array_like
-        Fraction of arrivals that is dropped, in [0, 1).
-    C : float
-        Capacity (packets/s).
-    q0 : float
-        Target queue (packets).
-    alpha : float
-        Weight of the queue's error, in (0, 1]; 0.1 in ns-2.
-    frequency : float
-        Updates per second.
-
-    Returns
-    -------
-    ndarray
-        q0 - (c/alpha) l/(1 - l) with c = C/f, or 0 if that is negative (packets), of the shape of ``loss``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Arrivals include dropped packets: in - c = c l/(1 - l), which alpha (q - q0) must offset.
+    q0 - (c/alpha) l/(1 - l) with c = C/f, or 0 if that is negative (packets). Arrivals include dropped packets: in - c
+    = c l/(1 - l), which alpha (q - q0) must offset.
     """
     not_negative(loss=loss, q0=q0)
     positive(C=C, alpha=alpha, frequency=frequency)

@@ -1,4 +1,9 @@
-"""Stable values of alpha for AVQ: a working rule, and the limits set by each marking of the virtual queue."""
+"""Stable values of alpha for AVQ: a working rule, and the limits set by each marking of the virtual queue.
+
+Symbols are those of `aqmlab_papers.theory.avq.loop`, and:
+
+* W: window gamma C d / N (packets); points: windows to scan, at least 2.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +23,11 @@ EXAMPLE_BUFFER = 20
 
 
 def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
-    """Return the limit on alpha inferred from the only published number.
+    """Return the limit on alpha inferred from the only published number: N / (gamma C d^2) = K11, 1/s.
 
-    Parameters
-    ----------
-    N : float
-        Flows.
-    d : float
-        Round-trip time (s).
-    C : float
-        Link capacity (packets/s).
-    gamma : float
-        Desired utilisation, in (0, 1].
-
-    Returns
-    -------
-    float
-        N / (gamma C d^2) = K11, 1/s.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Inferred, not a theorem: with K12 near K2 the open loop is K2 (s + alpha) e^(-s d) / (s (s + K11)), and up to
-    alpha = K11 the zero of the adaptation costs no more phase than the pole of TCP. The LRED paper quotes AVQ's authors
-    with 0.2 for 100 flows, 450 ms and 2500 packets/s; this rule returns 0.2016.
+    Inferred, not a theorem: with K12 near K2 the open loop is K2 (s + alpha) e^(-s d) / (s (s + K11)), and up to alpha
+    = K11 the zero of the adaptation costs no more phase than the pole of TCP. The LRED paper quotes AVQ's authors with
+    0.2 for 100 flows, 450 ms and 2500 packets/s; this rule returns 0.2016.
     """
     positive(N=N, d=d, C=C)
     utilisation(gamma)
@@ -55,24 +37,9 @@ def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
 def elasticity_limit(W: float) -> float:
     """Return the elasticity of the marking above which no alpha is stable.
 
-    Parameters
-    ----------
-    W : float
-        Window gamma C d / N (packets).
-
-    Returns
-    -------
-    float
-        e with sqrt((1 + e)^2 - 1) = W arccos(-1/(1 + e)): about (pi/2) W for large windows.
-
-    Raises
-    ------
-    ValueError
-        If W is not positive.
-
-    Notes
-    -----
-    Ours: s + K11 (1 + (1 + e) e^(-s d)) with K11 d = 1/W, for any marking. It depends on the elasticity alone.
+    e with sqrt((1 + e)^2 - 1) = W arccos(-1/(1 + e)): about (pi/2) W for large windows. Ours: s + K11 (1 + (1 + e)
+    e^(-s d)) with K11 d = 1/W, for any marking. It depends on the elasticity alone. Raises ValueError if W is not
+    positive.
     """
     positive(W=W)
 
@@ -85,20 +52,7 @@ def elasticity_limit(W: float) -> float:
 def widest_window(beta: float = SAWTOOTH) -> float:
     """Return the window at and above which fluid marking is stable for no alpha.
 
-    Parameters
-    ----------
-    beta : float
-        2/3 for one ACK per packet, 1/2 in other models.
-
-    Returns
-    -------
-    float
-        W (packets) at which the fluid's elasticity, beta W^2 - 1, is `elasticity_limit`.
-
-    Raises
-    ------
-    ValueError
-        If beta is not positive.
+    W (packets) at which the fluid's elasticity, beta W^2 - 1, is `elasticity_limit`.
     """
     positive(beta=beta)
     least = sqrt(1 / beta)
@@ -110,31 +64,8 @@ def buffer_limit(
 ) -> float:
     """Return the virtual buffer at which a given alpha is marginally stable.
 
-    Parameters
-    ----------
-    N : float
-        Flows.
-    d : float
-        Round-trip time (s).
-    C : float
-        Link capacity (packets/s).
-    gamma : float
-        Desired utilisation, in (0, 1].
-    beta : float
-        2/3 for one ACK per packet, 1/2 in other models.
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s); 0 for arbitrarily slow adaptation.
-
-    Returns
-    -------
-    float
-        B (packets) of an M/M/1/B marking, in general not an integer; infinite if fluid marking is stable too. Larger
-        buffers are more elastic and unstable.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or even B = 0.1 is unstable.
+    B (packets) of an M/M/1/B marking, in general not an integer; infinite if fluid marking is stable too. Larger
+    buffers are more elastic and unstable.
     """
     not_negative(alpha=alpha)
 
@@ -165,37 +96,9 @@ def least_critical_alpha(
 ) -> tuple[float, float]:
     """Return the least critical alpha over all flow counts from N_min and all round trips up to R_max.
 
-    Parameters
-    ----------
-    N_min : float
-        The fewest flows.
-    R_max : float
-        The longest round-trip time (s).
-    C : float
-        Link capacity (packets/s).
-    gamma : float
-        Desired utilisation, in (0, 1].
-    beta : float
-        2/3 for one ACK per packet, 1/2 in other models.
-    B : float
-        Virtual buffer (packets) of an M/M/1/B marking; infinite for the fluid one.
-    points : int
-        Number of windows to scan, at least 2.
-
-    Returns
-    -------
-    tuple of float
-        alpha (1/s), 0 if for some flow count no alpha is stable, and the number of flows at which it occurs.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or this many flows send gamma C or more regardless of marking.
-
-    Notes
-    -----
-    Scaled by d, the loop depends on the window alone; among loops of equal window the longest round trip is the worst.
-    With M/M/1/B the worst case is not at N_min: `elasticity_limit` falls faster with the window than the elasticity.
+    alpha (1/s), 0 if for some flow count no alpha is stable, and the number of flows at which it occurs. Scaled by d,
+    the loop depends on the window alone; among loops of equal window the longest round trip is the worst. With M/M/1/B
+    the worst case is not at N_min: `elasticity_limit` falls faster with the window than the elasticity.
     """
     if points < 2:
         raise ValueError(f"points = {points}: must be at least 2")

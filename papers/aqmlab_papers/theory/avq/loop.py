@@ -1,4 +1,13 @@
-"""AVQ: the fluid model of its adaptive virtual capacity, and the loop linearised at its equilibrium."""
+"""AVQ: the fluid model of its adaptive virtual capacity, and the loop linearised at its equilibrium.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* d: round-trip time (s); gamma: desired utilisation, in (0, 1]; alpha: adaptation rate of the virtual capacity (1/s).
+* rho: arrival rate over the virtual capacity, lambda / C~; above 1 for the fluid.
+* B: virtual buffer (packets) of an M/M/1/B queue, not necessarily an integer; infinite for the fluid.
+* beta: 2/3 for one ACK per packet, 1/2 in other models.
+* loop: the loop's constants, from `linearise`.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +26,7 @@ SAWTOOTH = 2 / 3
 def marking(rho: float, B: float = inf) -> float:
     """Return the probability that the virtual queue overflows.
 
-    Parameters
-    ----------
-    rho : float
-        Arrival rate divided by the virtual capacity, lambda / C~.
-    B : float
-        Virtual buffer (packets) of an M/M/1/B queue, not necessarily an integer; infinite for the fluid.
-
-    Returns
-    -------
-    float
-        (1 - rho) rho^B / (1 - rho^(B+1)); the fluid's (1 - 1/rho)+, its limit, if B is infinite.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    (1 - rho) rho^B / (1 - rho^(B+1)); the fluid's (1 - 1/rho)+, its limit, if B is infinite.
     """
     positive(rho=rho)
     _buffer(B)
@@ -49,22 +43,7 @@ def marking(rho: float, B: float = inf) -> float:
 def elasticity(rho: float, B: float = inf) -> float:
     """Return the relative change of the marking probability per relative change of the load.
 
-    Parameters
-    ----------
-    rho : float
-        Arrival rate divided by the virtual capacity; above 1 for the fluid.
-    B : float
-        Virtual buffer (packets), infinite for the fluid.
-
-    Returns
-    -------
-    float
-        e = d ln p / d ln rho: 1/(rho - 1) for the fluid, B/2 at rho = 1 for M/M/1/B.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or no packet is marked.
+    e = d ln p / d ln rho: 1/(rho - 1) for the fluid, B/2 at rho = 1 for M/M/1/B.
     """
     positive(rho=rho)
     _buffer(B)
@@ -117,33 +96,6 @@ class Loop:
 def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, B: float = inf) -> Loop:
     """Return the equilibrium and the linearised loop.
 
-    Parameters
-    ----------
-    N : float
-        Flows.
-    d : float
-        Round-trip time (s).
-    C : float
-        Link capacity (packets/s).
-    gamma : float
-        Desired utilisation, in (0, 1].
-    beta : float
-        2/3 for one ACK per packet, 1/2 in other models.
-    B : float
-        Virtual buffer (packets) of an M/M/1/B marking; infinite for the fluid one.
-
-    Returns
-    -------
-    Loop
-        The equilibrium and the loop's constants.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or this many flows send gamma C or more regardless of marking.
-
-    Notes
-    -----
     delta lambda' = -K11 delta lambda(t) - K12 delta lambda(t-d) + K2 delta C~(t-d), delta C~' = -alpha delta lambda.
     With the window W = gamma C d / N: K11 = 1/(W d), p = 1/(beta W^2). For the fluid K12 = K2 = beta W / d.
     """
@@ -168,22 +120,7 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
 def crossing_frequency(alpha: float, loop: Loop) -> float:
     """Return the only frequency at which the open loop's gain is 1.
 
-    Parameters
-    ----------
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s).
-    loop : Loop
-        From `linearise`.
-
-    Returns
-    -------
-    float
-        w with 2 w^2 = K12^2 - K11^2 + sqrt((K12^2 - K11^2)^2 + 4 alpha^2 K2^2), rad/s.
-
-    Raises
-    ------
-    ValueError
-        If alpha is out of its range.
+    w with 2 w^2 = K12^2 - K11^2 + sqrt((K12^2 - K11^2)^2 + 4 alpha^2 K2^2), rad/s.
     """
     not_negative(alpha=alpha)
     spread = loop.K12**2 - loop.K11**2
@@ -193,28 +130,9 @@ def crossing_frequency(alpha: float, loop: Loop) -> float:
 def delay_limit(alpha: float, loop: Loop) -> float:
     """Return the delay up to which the loop is stable, with its constants held fixed.
 
-    Parameters
-    ----------
-    alpha : float
-        Adaptation rate of the virtual capacity (1/s).
-    loop : Loop
-        From `linearise`.
-
-    Returns
-    -------
-    float
-        (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. The loop is stable if and
-        only if its delay is below it.
-
-    Raises
-    ------
-    ValueError
-        If alpha is out of its range.
-
-    Notes
-    -----
-    Without delay s^2 + (K11 + K12) s + alpha K2 is stable. Poles reach the imaginary axis only at w, and cross it to
-    the right. The limit falls as alpha grows, since w grows and both angles fall.
+    (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. The loop is stable if and only
+    if its delay is below it. Without delay s^2 + (K11 + K12) s + alpha K2 is stable. Poles reach the imaginary axis
+    only at w, and cross it to the right. The limit falls as alpha grows, since w grows and both angles fall.
     """
     w = crossing_frequency(alpha, loop)
     return (atan2(w * loop.K12, alpha * loop.K2) + atan2(loop.K11, w)) / w
@@ -223,19 +141,8 @@ def delay_limit(alpha: float, loop: Loop) -> float:
 def critical_alpha(loop: Loop) -> float:
     """Return the alpha from which the loop is unstable.
 
-    Parameters
-    ----------
-    loop : Loop
-        From `linearise`.
-
-    Returns
-    -------
-    float
-        alpha (1/s) at which `delay_limit` equals the delay; 0 if no alpha is stable, however small.
-
-    Notes
-    -----
-    No alpha is stable if s + K11 + K12 e^(-s d), flows and marks alone, is unstable: see `elasticity_limit`.
+    alpha (1/s) at which `delay_limit` equals the delay; 0 if no alpha is stable, however small. No alpha is stable if s
+    + K11 + K12 e^(-s d), flows and marks alone, is unstable: see `elasticity_limit`.
     """
     if delay_limit(0.0, loop) <= loop.d:
         return 0.0
@@ -263,17 +170,6 @@ def _buffer(B: float) -> None:
 
 
 def utilisation(gamma: float) -> None:
-    """Raise ValueError unless a desired utilisation is in (0, 1].
-
-    Parameters
-    ----------
-    gamma : float
-        Desired utilisation.
-
-    Raises
-    ------
-    ValueError
-        With the value.
-    """
+    """Raise ValueError unless a desired utilisation is in (0, 1]."""
     if not 0 < gamma <= 1:
         raise ValueError(f"gamma = {gamma:g}: must be in (0, 1]")

@@ -1,4 +1,10 @@
-"""Losses of smooth and bursty packets side by side: single packets and batches at a queue that drops by its length."""
+"""Losses of smooth and bursty packets side by side: single packets and batches at a queue that drops by its length.
+
+Symbols are those of `aqmlab_papers.theory.drops.chain`, and:
+
+* size: packets in a batch, each of which finds the queue with those before it that were accepted.
+* share: fraction of the packets that come in batches, in (0, 1).
+"""
 
 from __future__ import annotations
 
@@ -38,32 +44,9 @@ class Batches(Answer):
 def batches(rho: float, d: ArrayLike, size: int, share: float) -> Batches:
     """Return the losses of single packets and of batches that share a buffer.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load of all packets.
-    d : array_like
-        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
-    size : int
-        Number of packets in a batch. Each finds the queue with those before it that were accepted.
-    share : float
-        Fraction of the packets that come in batches, in (0, 1).
-
-    Returns
-    -------
-    Batches
-        The losses of either kind.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Single packets and batches arrive as Poisson processes, services are exponential. The balance of the Markov chain
-    of the number of packets present is solved directly; arrivals see its time averages. With a drop probability that
-    does not follow the queue (an average with w -> 0) both kinds lose the same, 1 - 1/rho.
+    Single packets and batches arrive as Poisson processes, services are exponential. The balance of the Markov chain of
+    the number of packets present is solved directly; arrivals see its time averages. With a drop probability that does
+    not follow the queue (an average with w -> 0) both kinds lose the same, 1 - 1/rho.
     """
     positive(rho=rho, share=share)
     whole(size=size)

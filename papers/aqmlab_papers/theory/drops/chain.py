@@ -2,6 +2,15 @@
 
 Poisson packets arrive at a buffer of K places, including the one in service. An arrival that finds k packets is
 dropped with probability d(k). rho is the offered load: the arrival rate divided by the service rate.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* K: places in the buffer.
+* d: drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
+* q: queue or average queue (packets).
+* flows: flows to which packets belong at random; 1 counts consecutive losses regardless of flow.
+* longest: the longest run to report.
+* service: ``exponential`` or ``constant``: M/M/1/K or M/D/1/K.
 """
 
 from __future__ import annotations
@@ -67,39 +76,12 @@ class Policy:
                 raise ValueError(f"{name} = {value:g}: must be in (0, 1]")
 
     def drop(self, q: ArrayLike) -> Array:
-        """Return the drop probability.
-
-        Parameters
-        ----------
-        q : array_like
-            Queue or average queue (packets); of any shape.
-
-        Returns
-        -------
-        ndarray
-            Probabilities, in the shape of ``q``.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative or not finite.
-        """
+        """Return the drop probability at queue ``q``. Raises ValueError if ``q`` is negative or not finite."""
         not_negative(q=q)
         return self.chance(np.asarray(q, dtype=float))
 
     def chance(self, q: Array) -> Array:
-        """Return the drop probability of queues that need no check.
-
-        Parameters
-        ----------
-        q : ndarray
-            Queue or average queue (packets); of any shape.
-
-        Returns
-        -------
-        ndarray
-            Probabilities, in the shape of ``q``.
-        """
+        """Return the drop probability of queues that need no check."""
         wide = self.max_th - self.min_th
         rising = self.max_p * (q - self.min_th) / wide if wide > 0 else np.zeros_like(q)
         above = self.max_p + (1 - self.max_p) * (q - self.max_th) / self.max_th if self.gentle else np.ones_like(q)
@@ -108,15 +90,7 @@ class Policy:
     def of(self, K: int) -> Array:
         """Return the drop probability for every number of packets in a buffer, as `mm1k` and `runs` require it.
 
-        Parameters
-        ----------
-        K : int
-            Number of places in the buffer.
-
-        Returns
-        -------
-        ndarray
-            d(0), ..., d(K); shape (K + 1,). A full buffer drops every arrival: d(K) = 1.
+        d(0), ..., d(K); shape (K + 1,). A full buffer drops every arrival: d(K) = 1.
         """
         whole(K=K)
         d = self.drop(np.arange(int(K) + 1))
@@ -162,26 +136,8 @@ class Queue(Answer):
 def stationary(rho: float, d: ArrayLike) -> Array:
     """Return the distribution of the number of packets present in M/M/1/K with a drop function.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    d : array_like
-        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
-
-    Returns
-    -------
-    ndarray
-        pi(0), ..., pi(K); shape (K + 1,). Arrivals see the same distribution (PASTA).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    pi(k+1) / pi(k) = rho (1 - d(k)), summed as logarithms, which allows any load and buffer.
+    pi(0), ..., pi(K); shape (K + 1,). Arrivals see the same distribution (PASTA). pi(k+1) / pi(k) = rho (1 - d(k)),
+    summed as logarithms, which allows any load and buffer.
     """
     positive(rho=rho)
     d = probabilities(d)
@@ -191,25 +147,7 @@ def stationary(rho: float, d: ArrayLike) -> Array:
 
 
 def mm1k(rho: float, d: ArrayLike) -> Queue:
-    """Return loss, queue and delay of M/M/1/K with a drop function.
-
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    d : array_like
-        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
-
-    Returns
-    -------
-    Queue
-        Loss by PASTA, delay by Little's law.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
+    """Return loss (by PASTA), queue and delay (by Little's law) of M/M/1/K with a drop function."""
     pi, d = stationary(rho, d), probabilities(d)
     k = np.arange(pi.size)
     mean, accepted = float(pi @ k), float(pi @ (1 - d))
@@ -226,35 +164,10 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
 
     A run consists of consecutive packets of one flow; each packet belongs to any flow with equal probability.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    d : array_like
-        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
-    longest : int
-        The longest run to report.
-    flows : float
-        Number of flows; 1 counts consecutive losses regardless of flow.
-    service : str
-        Distribution of service times, ``exponential`` or ``constant``: M/M/1/K or M/D/1/K.
-
-    Returns
-    -------
-    ndarray
-        P(run >= 1) = 1, ..., P(run >= longest); shape (longest,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    The chain of states seen by arrivals. Runs depend only on the order of arrivals and departures; for constant service
-    it suffices to count the arrivals since service began. The j-th is followed by another before the departure with
-    probability P(A > j | A >= j), A Poisson with mean rho. Between two packets of a flow the chain makes a geometric
-    number of steps.
+    P(run >= 1) = 1, ..., P(run >= longest); shape (longest,). The chain of states seen by arrivals. Runs depend only on
+    the order of arrivals and departures; for constant service it suffices to count the arrivals since service began.
+    The j-th is followed by another before the departure with probability P(A > j | A >= j), A Poisson with mean rho.
+    Between two packets of a flow the chain makes a geometric number of steps.
     """
     positive(rho=rho)
     whole(longest=longest)
@@ -289,23 +202,7 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
 
 
 def probabilities(d: ArrayLike) -> Array:
-    """Return drop probabilities as an array, after checking them.
-
-    Parameters
-    ----------
-    d : array_like
-        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
-
-    Returns
-    -------
-    ndarray
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If they are no such probabilities.
-    """
+    """Return drop probabilities as an array; ValueError if they are none, or d(K) is not 1."""
     d = np.asarray(d, dtype=float)
     if d.ndim != 1 or d.size < 2:
         raise ValueError(f"d has shape {d.shape}: must be (K + 1,), with K at least 1")
@@ -319,22 +216,8 @@ def probabilities(d: ArrayLike) -> Array:
 def followed_by(rho: float, service: str) -> Array:
     """Return the probability that an arrival is followed by another before the present service ends.
 
-    Parameters
-    ----------
-    rho : float
-        Offered load.
-    service : str
-        ``exponential`` or ``constant``.
-
-    Returns
-    -------
-    ndarray
-        Indexed by the number of arrivals since service began, from 0; a single value if service is exponential.
-
-    Raises
-    ------
-    ValueError
-        If the distribution of service times is unknown.
+    Indexed by the number of arrivals since service began, from 0; a single value if service is exponential. Raises
+    ValueError if the distribution of service times is unknown.
     """
     if service == "exponential":
         return np.array([rho / (1 + rho)])

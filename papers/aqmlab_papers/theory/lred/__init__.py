@@ -8,16 +8,12 @@ from aqmlab_papers.theory.lred.gain import (
     check_corner,
     check_lemma5,
     check_theorem2,
-    cold_start,
     design,
     gain,
-    loss_ratio,
-    response_law,
-    response_time,
-    smoothed,
-    trajectory,
     y,
 )
+from aqmlab_papers.theory.lred.law import loss_ratio, smoothed
+from aqmlab_papers.theory.lred.response import cold_start, response_law, response_time, trajectory
 
 __all__ = [
     "Design",

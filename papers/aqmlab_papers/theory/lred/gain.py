@@ -1,4 +1,9 @@
-"""LRED: limits on its gain, and the loop at a given gain; its law and its response time are exported here too.
+"""LRED: limits on its gain, and the loop at a given gain.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* beta: LRED's gain (per packet).
+* merged: whether w(t - R) is approximated by w(t) in the product, as in the paper; otherwise the gain is smaller.
 
 >>> round(design(N_min=300, R_max=0.35, C=2500).beta_star, 6)
 0.000931
@@ -15,28 +20,7 @@ from aqmlab.theory import loop
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, positive, remarks, window
 from aqmlab_papers.theory.lred import proportional
-from aqmlab_papers.theory.lred.law import loss_ratio, smoothed
 from aqmlab_papers.theory.lred.proportional import Account
-from aqmlab_papers.theory.lred.response import cold_start, response_law, response_time, trajectory
-
-__all__ = [
-    "Design",
-    "beta0",
-    "beta_bound",
-    "beta_star",
-    "check_corner",
-    "check_lemma5",
-    "check_theorem2",
-    "cold_start",
-    "design",
-    "gain",
-    "loss_ratio",
-    "response_law",
-    "response_time",
-    "smoothed",
-    "trajectory",
-    "y",
-]
 
 Array = NDArray[np.float64]
 
@@ -44,32 +28,8 @@ Array = NDArray[np.float64]
 def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
     """Return the increase of LRED's drop probability per packet of queue, assuming an exact estimate.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    beta : array_like
-        LRED's gain (per packet).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        Hc = beta sqrt(p0) = beta sqrt(eta) N / (R C), per packet, of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2 exceeds 1, eq. (6) is invalid, and so is this.
+    Hc = beta sqrt(p0) = beta sqrt(eta) N / (R C), per packet. Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2
+    exceeds 1, eq. (6) is invalid, and so is this.
     """
     positive(N=N, R=R, C=C, beta=beta, eta=eta)
     N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
@@ -77,98 +37,25 @@ def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta:
 
 
 def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
-    """Return twice the square of the frequency at which LRED's loop gain is 1.
+    """Return twice the square of the frequency at which LRED's loop gain is 1: y (rad^2/s^2).
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    beta : array_like
-        LRED's gain (per packet).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        y (rad^2/s^2), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     Eq. (30): sqrt(A^2 + B) - A with A = (2 N)^2/(R^4 C^2), B = 4 beta^2 C^2/(eta R^2).
     """
     return proportional.y(N, R, C, gain(N, R, C, beta, eta), eta)
 
 
 def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bool = True) -> Array:
-    """Return the gain at which LRED's loop is marginally stable.
+    """Return the gain at which LRED's loop is marginally stable: beta0 (per packet).
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    eta : float
-        3/(2b), b packets per ACK.
-    merged : bool
-        Whether w(t - R) is approximated by w(t) in the product, as in the paper; otherwise the gain is smaller.
-
-    Returns
-    -------
-    ndarray
-        beta0 (per packet), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Eq. (31) is x tan(x) = 2 N/(R C) in x = w R, and beta0 = sqrt(eta) x^2 / (R C cos x). Unmerged, x tan(x/2) =
-    N/(R C) and beta0 = sqrt(eta) x^2 / (R C).
+    Eq. (31) is x tan(x) = 2 N/(R C) in x = w R, and beta0 = sqrt(eta) x^2 / (R C cos x). Unmerged, x tan(x/2) = N/(R C)
+    and beta0 = sqrt(eta) x^2 / (R C).
     """
     return np.asarray(loop.critical_gain(N, R, C, eta, merged) / gain(N, R, C, 1.0, eta))
 
 
 def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
-    """Return the gain up to which `y` increases with R.
+    """Return the gain up to which `y` increases with R: sqrt(2 eta) (2 N)^2 / (R C)^3 (per packet).
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        sqrt(2 eta) (2 N)^2 / (R C)^3 (per packet), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     Lemma 5. An artefact of the proof: `beta0` falls with R and rises with N without it.
     """
     positive(N=N, R=R, C=C, eta=eta)
@@ -179,26 +66,7 @@ def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Ar
 def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
     """Return the gain up to which Theorem 2 guarantees stability for N >= N_min and R <= R_max.
 
-    Parameters
-    ----------
-    N_min : array_like
-        Fewest flows.
-    R_max : array_like
-        Longest round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        beta* = min(beta0, beta_bound) (per packet), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    beta* = min(beta0, beta_bound) (per packet).
     """
     positive(N_min=N_min, R_max=R_max)
     return np.minimum(beta0(N_min, R_max, C, eta), beta_bound(N_min, R_max, C, eta))
@@ -324,29 +192,9 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
 def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
     """Scan Lemma 5: `y` falls with N, rises with beta, and rises with R if and only if beta is below `beta_bound`.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,), as for the following axes; the region is their product.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    beta : array_like
-        LRED's gains (per packet).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is the smallest change of ln y in the claimed direction, between neighbouring points in N and in beta,
-        and from (1 - 1e-6) R to (1 + 1e-6) R.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty, has only one value of N or beta, or leaves an argument's range.
+    Its slack is the smallest change of ln y in the claimed direction, between neighbouring points in N and in beta, and
+    from (1 - 1e-6) R to (1 + 1e-6) R. Raises ValueError if the region is empty, has only one value of N or beta, or
+    leaves an argument's range.
     """
     region = proportional.grid({"N": N, "R": R, "beta": beta})
     values = y(**region, C=C, eta=eta)
@@ -364,30 +212,9 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
 def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Account:
     """Scan whether `beta0` rises with N and falls with R, which puts its minimum at the fewest flows and longest R.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,); the region is the product with ``R``.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty, has fewer than two values along an axis, or leaves an argument's range.
-
-    Notes
-    -----
-    Not in the paper: where it holds, beta <= beta0 at the corner suffices for the whole region, without Lemma 5.
+    Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction. Not in the
+    paper: where it holds, beta <= beta0 at the corner suffices for the whole region, without Lemma 5. Raises ValueError
+    if the region is empty, has fewer than two values along an axis, or leaves an argument's range.
     """
     region = proportional.grid({"N": N, "R": R})
     return proportional.monotony(
@@ -398,29 +225,8 @@ def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Acco
 def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
     """Scan Theorem 2: LRED's loop is stable at every N, R and beta of a region.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,), as for the following axes; the region is their product.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    beta : array_like
-        LRED's gains (per packet). If the largest is at most `beta_star` of the smallest N and the largest R, the
-        theorem predicts that the claim holds.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty or leaves an argument's range.
+    Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R. Raises
+    ValueError if the region is empty or leaves an argument's range.
     """
     region = proportional.grid({"N": N, "R": R, "beta": beta})
     Hc = gain(**region, C=C, eta=eta)

@@ -1,4 +1,11 @@
-"""LRED's law: the measured loss ratio, its estimate, and the drop probability.
+"""LRED's law: the measured loss ratio and its estimate.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* drops, arrivals: packets in each period, arrivals with the dropped ones; shape (periods,).
+* M: periods that a measurement covers; fewer at the start.
+* ratios: l(k), shape (periods,); at NaN (no arrivals) the estimate is kept.
+* m_w: weight of the previous estimate, in [0, 1); L0: initial estimate, in [0, 1].
 
 >>> smoothed(loss_ratio([100, 130], [2500, 2600]))
 array([0.036     , 0.04418824])
@@ -17,28 +24,9 @@ Array = NDArray[np.float64]
 def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
     """Return the loss ratio over the last M periods, for each period.
 
-    Parameters
-    ----------
-    drops : array_like
-        Packets dropped in each period; shape (periods,).
-    arrivals : array_like
-        Packets that arrived in each period, including dropped ones; shape (periods,).
-    M : int
-        Number of periods that the measurement covers; fewer at the start.
-
-    Returns
-    -------
-    ndarray
-        l(k), shape (periods,); NaN where nothing arrived in M periods.
-
-    Raises
-    ------
-    ValueError
-        If there are no periods, the shapes differ, M is less than 1, or drops exceed arrivals.
-
-    Notes
-    -----
-    Eq. (1), by the pseudocode: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
+    l(k), shape (periods,); NaN where nothing arrived in M periods. Eq. (1), by the pseudocode: sum of N_d(k - i) over
+    sum of N_a(k - i), i = 0..M - 1. Raises ValueError if there are no periods, the shapes differ, M is less than 1, or
+    drops exceed arrivals.
     """
     not_negative(drops=drops, arrivals=arrivals)
     drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)
@@ -56,30 +44,10 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
 
 
 def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
-    """Return LRED's estimate of the loss ratio, for each period.
+    """Return LRED's estimate of the loss ratio, for each period: L(k) after each period, shape (periods,).
 
-    Parameters
-    ----------
-    ratios : array_like
-        l(k), shape (periods,); at NaN (no arrivals) the estimate is kept.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    L0 : float
-        Initial estimate, in [0, 1].
-
-    Returns
-    -------
-    ndarray
-        L(k) after each period, shape (periods,).
-
-    Raises
-    ------
-    ValueError
-        If there are no periods or a number is out of range.
-
-    Notes
-    -----
-    Eq. (2): L(k) = m_w L(k - 1) + (1 - m_w) l(k).
+    Eq. (2): L(k) = m_w L(k - 1) + (1 - m_w) l(k). Raises ValueError if there are no periods or a number is out of
+    range.
     """
     ratios = np.asarray(ratios, dtype=float)
     not_negative(ratios=np.nan_to_num(ratios), m_w=m_w, L0=L0)

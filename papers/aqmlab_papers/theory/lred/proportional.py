@@ -2,6 +2,15 @@
 
 The loop is the plant without the queue's pole, eq. (13): s^2 + K11 s + Kc Hc exp(-s R) = 0, K11 = 2 N/(R^2 C),
 Kc = C^2/(eta N); Hc is the increase of the drop probability per packet in the queue.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* Hc: gain of the controller (per packet), at least 0.
+* claim: the property claimed; slack: the margin by which it holds at each point, not positive where it fails.
+* axes, region: the values of each coordinate by name, and the grid that they span; values: a positive one for each
+  point.
+* sense: -1 for each axis along which the values should fall, 0 for axes to ignore; along others they should rise.
+* nodes: number of points, at least 2.
 """
 
 from __future__ import annotations
@@ -50,22 +59,7 @@ class Account(Answer):
 
 
 def account(claim: str, slack: ArrayLike, region: Mapping[str, ArrayLike]) -> Account:
-    """Summarise a scan.
-
-    Parameters
-    ----------
-    claim : str
-        The property claimed.
-    slack : array_like
-        The margin by which the claim holds at each point; not positive where it fails.
-    region : mapping of array_like
-        Coordinates by name, each broadcast against ``slack``.
-
-    Returns
-    -------
-    Account
-        Whether all slacks are positive, and the point of the least.
-    """
+    """Summarise a scan: whether all slacks are positive, and the point of the least."""
     slack = np.asarray(slack, dtype=float)
     where = np.unravel_index(int(np.argmin(slack)), slack.shape)
     worst = {name: float(np.broadcast_to(np.asarray(value), slack.shape)[where]) for name, value in region.items()}
@@ -79,20 +73,8 @@ def account(claim: str, slack: ArrayLike, region: Mapping[str, ArrayLike]) -> Ac
 def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
     """Span a region by its axes.
 
-    Parameters
-    ----------
-    axes : mapping of array_like
-        The values of each coordinate by name, one-dimensional, positive.
-
-    Returns
-    -------
-    dict of ndarray
-        Each coordinate by name, sorted along its dimension and of length 1 along the others.
-
-    Raises
-    ------
-    ValueError
-        If an axis is empty or a value is not positive.
+    Each coordinate by name, sorted along its dimension and of length 1 along the others. Raises ValueError if an axis
+    is empty or a value is not positive.
     """
     positive(**axes)
     lines = [np.unique(np.asarray(value, dtype=float)) for value in axes.values()]
@@ -100,33 +82,8 @@ def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
 
 
 def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
-    """Return twice the square of the frequency at which the loop gain is 1.
+    """Return twice the square of the frequency at which the loop gain is 1: y (rad^2/s^2).
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Gain of the controller (per packet), at least 0.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        y (rad^2/s^2), of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     Eq. (19): sqrt(K11^4 + 4 Kc^2 Hc^2) - K11^2, computed as 4 Kc^2 Hc^2 / (sqrt(...) + K11^2), which avoids
     cancellation.
     """
@@ -141,32 +98,7 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5)
 def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
     """Return the phase lag of the delay and TCP's pole where the loop gain is 1; the queue adds pi/2.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Gain of the controller (per packet), at least 0.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray
-        w R + arctan(w/K11) (rad), w = sqrt(y/2); the loop is stable below pi/2, and its phase margin is pi/2 minus
-        this.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
+    w R + arctan(w/K11) (rad), w = sqrt(y/2); the loop is stable below pi/2, and its phase margin is pi/2 minus this.
     Eqs. (18), (20), (21).
     """
     w = np.sqrt(y(N, R, C, Hc, eta) / 2)
@@ -177,33 +109,9 @@ def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.
 def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> NDArray[np.complex128]:
     """Return the characteristic equation's rightmost root. The loop is stable where its real part is negative.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    Hc : array_like
-        Gain of the controller (per packet), at least 0.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    ndarray of complex
-        s (1/s), the one above the real axis of a pair; of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Eq. (13) as a delay differential equation, with its generator collocated at 25 Chebyshev points of [-R, 0]; the
-    eigenvalue is then refined by Newton's method on (13). The frequency response is not used.
+    In 1/s, the one above the real axis of a pair. Eq. (13) as a delay differential equation, with its generator
+    collocated at 25 Chebyshev points of [-R, 0]; the eigenvalue is then refined by Newton's method on (13). The
+    frequency response is not used.
     """
     positive(N=N, R=R, C=C, eta=eta)
     not_negative(Hc=Hc)
@@ -230,26 +138,8 @@ def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta:
 def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping[str, int]) -> Account:
     """Scan whether positive values rise, or fall, along each axis.
 
-    Parameters
-    ----------
-    claim : str
-        The property claimed.
-    values : ndarray
-        A positive value for each point.
-    region : dict of ndarray
-        The coordinates, from `grid`, in the order of the dimensions.
-    sense : mapping of int
-        -1 for each axis along which the values should fall, 0 for axes to ignore; along others they should rise.
-
-    Returns
-    -------
-    Account
-        Its slack is the smallest change of the values' logarithm between neighbouring points, in the claimed direction.
-
-    Raises
-    ------
-    ValueError
-        If an axis that is not ignored has a single value.
+    Its slack is the smallest change of the values' logarithm between neighbouring points, in the claimed direction.
+    Raises ValueError if an axis that is not ignored has a single value.
     """
     slack = np.full(values.shape, np.inf)
     for axis, name in enumerate(region):
@@ -268,28 +158,8 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
 def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
     """Scan whether eq. (21) separates stable loops from others: Lemmas 1 to 4 for a gain that is the same for all.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,), as for the following axes; the region is their product.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    Hc : array_like
-        Gains of the controller (per packet).
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is ``|w R + arctan(w/K11) - pi/2|`` (rad), negative where the rightmost root is on the wrong side.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty or leaves an argument's range.
+    Its slack is ``|w R + arctan(w/K11) - pi/2|`` (rad), negative where the rightmost root is on the wrong side. Raises
+    ValueError if the region is empty or leaves an argument's range.
     """
     region = grid({"N": N, "R": R, "Hc": Hc})
     distance = np.pi / 2 - lag(**region, C=C, eta=eta)
@@ -300,47 +170,16 @@ def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
 def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
     """Scan Theorem 1: stability at the fewest flows, the longest round trip and the largest gain implies it everywhere.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows; shape (n,), as for the following axes; the region is their product.
-    R : array_like
-        Round-trip times (s).
-    C : float
-        Capacity (packets/s).
-    Hc : array_like
-        Gains of the controller (per packet), the same for all N and R.
-    eta : float
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    Account
-        Its slack is the distance of the rightmost root to the left of the imaginary axis (1/s). If the corner is not
-        stable, the theorem does not apply, and the account states where the loop is unstable.
-
-    Raises
-    ------
-    ValueError
-        If the region is empty or leaves an argument's range.
+    Its slack is the distance of the rightmost root to the left of the imaginary axis (1/s). If the corner is not
+    stable, the theorem does not apply, and the account states where the loop is unstable. Raises ValueError if the
+    region is empty or leaves an argument's range.
     """
     region = grid({"N": N, "R": R, "Hc": Hc})
     return account("the loop is stable", -rightmost_root(**region, C=C, eta=eta).real, region)
 
 
 def chebyshev(nodes: int) -> Array:
-    """Return the differentiation matrix at Chebyshev points of [-1, 1], from 1 down to -1.
-
-    Parameters
-    ----------
-    nodes : int
-        Number of points, at least 2.
-
-    Returns
-    -------
-    ndarray
-        Shape (nodes, nodes).
-    """
+    """Return the differentiation matrix at Chebyshev points of [-1, 1], from 1 down to -1."""
     i = np.arange(nodes)
     x = np.cos(np.pi * i / (nodes - 1))
     weight = np.where((i == 0) | (i == nodes - 1), 2.0, 1.0) * (-1.0) ** i

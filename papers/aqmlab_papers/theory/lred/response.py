@@ -4,6 +4,16 @@ TCP that fills the link needs the loss ratio p0, whatever the queue. At the esti
 is q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow adds the losses that the law lacks. Below 0 the link
 idles, and the loss ratio is L - beta sqrt(L) q0 > p0. The resulting loss ratio enters L over the next M periods.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* p0: loss ratio at which TCP fills the link; overload: that of the first two periods, of which a half is the maximum,
+  since slow start sends two packets for each that arrives.
+* L0: initial estimate, in [0, 1): the previous load's loss ratio, or what a cold start's overload leaves.
+* beta: LRED's gain (per packet); t_m: length of a period (s); periods: their number.
+* M: periods over which the loss ratio is measured; m_w: weight of the previous estimate, in [0, 1).
+* filled: periods with loss ratio L0 that the measurement covers at the start; M by default, fewer after a cold start.
+* band: half the width of the band relative to q0, in (0, 1).
+
 >>> response_time(0.0165, 0.193)  # 50 flows of experiment 1, after their slow starts
 16.0
 """
@@ -84,42 +94,6 @@ def trajectory(
 ) -> Trajectory:
     """Return estimate, queue and loss ratio for each period.
 
-    Parameters
-    ----------
-    p0 : float
-        Loss ratio at which TCP fills the link, in (0, 1).
-    L0 : float
-        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
-    periods : int
-        Number of periods.
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-    beta : float
-        LRED's gain (per packet).
-    M : int
-        Number of periods over which the loss ratio is measured.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    t_m : float
-        Length of a period (s).
-    filled : int
-        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default, fewer soon
-        after a cold start.
-
-    Returns
-    -------
-    Trajectory
-        Arrays of shape (periods,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     Eqs. (1) to (3) with equal arrivals in each period. TCP is assumed to be faster than the estimator: a window's time
     constant R^2 C/(2 N) must be well below `lag`. From L0 = 0 the buffer is full for the first period.
     """
@@ -156,42 +130,8 @@ def response_time(
 ) -> float:
     """Predict the time after which the queue stays within a band around its target.
 
-    Parameters
-    ----------
-    p0 : float
-        Loss ratio at which TCP fills the link, in (0, 1).
-    L0 : float
-        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-    beta : float
-        LRED's gain (per packet).
-    M : int
-        Number of periods over which the loss ratio is measured.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    t_m : float
-        Length of a period (s).
-    filled : int
-        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default.
-    band : float
-        Half the width of the band relative to ``q0``, in (0, 1).
-
-    Returns
-    -------
-    float
-        Seconds, a multiple of ``t_m``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    From `trajectory`, whose assumptions apply. Random variation of the queue is not included.
+    In seconds, a multiple of t_m. From `trajectory`, whose assumptions apply. Random variation of the queue is not
+    included.
     """
     probability(band=band)
     law = response_law(p0, L0, q0=q0, Q=Q, beta=beta, M=M, m_w=m_w, t_m=t_m, band=band)
@@ -215,42 +155,9 @@ def response_law(
 ) -> ResponseTime:
     """Return the response time in closed form, which shows its dependences.
 
-    Parameters
-    ----------
-    p0 : float
-        Loss ratio at which TCP fills the link, in (0, 1).
-    L0 : float
-        Initial estimate, in [0, 1).
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-    beta : float
-        LRED's gain (per packet).
-    M : int
-        Number of periods over which the loss ratio is measured.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    t_m : float
-        Length of a period (s).
-    band : float
-        Half the width of the band relative to ``q0``, in (0, 1).
-
-    Returns
-    -------
-    ResponseTime
-        The two phases of the response.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    With T = `lag`: while the queue is empty, d(L)/dt = -beta q0 sqrt(L)/T. Hence sqrt(L) falls linearly, to
-    sqrt(Le) = beta q0/2 + sqrt((beta q0/2)^2 + p0), for (2 T/(beta q0)) (sqrt(L0) - sqrt(Le)). From then on, or from
-    the start if L0 < Le, the loss ratio is p0, and after M periods the measurement no longer contains earlier values.
+    With T = `lag`: while the queue is empty, d(L)/dt = -beta q0 sqrt(L)/T. Hence sqrt(L) falls linearly, to sqrt(Le) =
+    beta q0/2 + sqrt((beta q0/2)^2 + p0), for (2 T/(beta q0)) (sqrt(L0) - sqrt(Le)). From then on, or from the start if
+    L0 < Le, the loss ratio is p0, and after M periods the measurement no longer contains earlier values.
     """
     _check(p0, L0, q0, Q, beta, M, m_w, t_m)
     probability(band=band)
@@ -275,41 +182,8 @@ def cold_start(
 ) -> float:
     """Predict the response time from an empty link, with flows in slow start during the first two periods.
 
-    Parameters
-    ----------
-    p0 : float
-        Loss ratio at which TCP fills the link, in (0, 1).
-    overload : float
-        Loss ratio of the first two periods, in (0, 1). Slow start sends two packets for each that arrives: a half is
-        the maximum, and gives the longest time.
-    q0 : float
-        Target queue (packets).
-    Q : float
-        Buffer (packets), above ``q0``.
-    beta : float
-        LRED's gain (per packet).
-    M : int
-        Number of periods over which the loss ratio is measured.
-    m_w : float
-        Weight of the previous estimate, in [0, 1).
-    t_m : float
-        Length of a period (s).
-    band : float
-        Half the width of the band relative to ``q0``, in (0, 1).
-
-    Returns
-    -------
-    float
-        Seconds from the start, a multiple of ``t_m``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two periods measured (or M, if smaller).
+    In seconds from the start, a multiple of t_m: 2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two
+    periods measured (or M, if smaller).
     """
     probability(overload=overload)
     after = response_time(

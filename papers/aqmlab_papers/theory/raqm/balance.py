@@ -1,4 +1,11 @@
-"""RAQM's equilibrium: since bytes are conserved, a full link with losses cannot have the expected rate."""
+"""RAQM's equilibrium: since bytes are conserved, a full link with losses cannot have the expected rate.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* load: arrival rate over the link's capacity; r0: expected rate (packets/s), C by default.
+* p_k: drop probability of the rate law, in [0, 1]; p_min: its floor, in (0, 1).
+* rate: ``rate(p, R)``, the packets per second of one flow; by default `padhye` with T0 = 1 s.
+"""
 
 from __future__ import annotations
 
@@ -49,31 +56,9 @@ class Balance:
 def stationary_queue(load: float, p_k: float, q0: float, Q: int) -> tuple[float, float, float]:
     """Return loss, queue and utilisation in the queue-dependent mode at constant p_k.
 
-    Parameters
-    ----------
-    load : float
-        Arrival rate divided by the link's capacity.
-    p_k : float
-        Drop probability of the rate law, in [0, 1].
-    q0 : float
-        Expected queue (packets).
-    Q : int
-        Buffer: the number of packets that can wait.
-
-    Returns
-    -------
-    tuple of float
-        Loss ratio, mean number of waiting packets, utilisation.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    A birth-death chain: Poisson arrivals and exponential service; an arrival that finds q packets waiting is dropped
-    with probability min(1, p_k q / q0). Hence l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
+    In this order; the queue is the mean number of waiting packets. A birth-death chain: Poisson arrivals and
+    exponential service; an arrival that finds q packets waiting is dropped with probability min(1, p_k q / q0). Hence l
+    = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
     """
     positive(load=load, q0=q0, Q=Q)
     if not 0 <= p_k <= 1:
@@ -101,37 +86,6 @@ def equilibrium(
 ) -> Balance:
     """Return the equilibrium of RAQM's queue-dependent mode and long-lived flows.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows of each group; shape (groups,) or a number for all groups.
-    Tp : array_like
-        Round-trip time (s) of each group without the queue; shape (groups,).
-    C : float
-        Link capacity (packets/s).
-    q0 : float
-        Expected queue (packets).
-    Q : int
-        Buffer: the number of packets that can wait.
-    r0 : float or None
-        Expected rate (packets/s); C by default.
-    p_min : float
-        Floor of p_k, in (0, 1).
-    rate : callable
-        ``rate(p, R)`` returns the packets per second of one flow. By default `padhye` with T0 = 1 s.
-
-    Returns
-    -------
-    Balance
-        Regime, p_k, queue, utilisation, loss and load.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     p_k is constant where the flows send r0, by (3), or at a bound. The flows send ``rate`` at the loss and the queue of
     `stationary_queue`. Ours: the paper puts the queue at q0. The model excludes synchronised flows.
     """

@@ -1,4 +1,12 @@
-"""RAQM's law, the bound on its gain, and gains to choose below it; equation numbers are the paper's."""
+"""RAQM's law, the bound on its gain, and gains to choose below it; equation numbers are the paper's.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* r, r0: rate and expected rate (bytes/s).
+* alpha: gain (s/byte).
+* arrivals: bytes that arrived in each period, including dropped ones; T: period (s).
+* weight: f' = e^(-T/f), in [0, 1); the paper's 0.1 with T = 1 s is f = 0.434 s.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +28,7 @@ PAPER_WEIGHT = 0.1
 
 
 def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) -> Array:
-    """Return the smoothed arrival rate of each period.
-
-    Parameters
-    ----------
-    arrivals : array_like
-        Bytes that arrived in each period, including dropped ones; shape (periods,).
-    T : float
-        Period (s).
-    weight : float
-        f' from `smoothing`, in [0, 1).
-    r : float
-        The estimate before the first period (bytes/s).
-
-    Returns
-    -------
-    ndarray
-        r_k = (1 - f') I_k / T + f' r_(k-1), bytes/s; shape (periods,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (2).
-    """
+    """Return the smoothed arrival rate of each period, eq. (2): r_k = (1 - f') I_k / T + f' r_(k-1) (bytes/s)."""
     positive(T=T)
     not_negative(arrivals=arrivals, r=r)
     _old_weight(weight)
@@ -58,32 +40,9 @@ def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) 
 
 
 def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) -> Array:
-    """Return the drop probability after one period.
+    """Return the drop probability after one period: p_k = p_(k-1) e^(alpha (r_k - r0)), at most 1.
 
-    Parameters
-    ----------
-    p : array_like
-        p_(k-1), in [0, 1].
-    r : array_like
-        The rate r_k (bytes/s).
-    r0 : float
-        The expected rate (bytes/s).
-    alpha : array_like
-        Gain (s/byte).
-
-    Returns
-    -------
-    ndarray
-        p_k = p_(k-1) e^(alpha (r_k - r0)), at most 1; the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (3), with the limit of figure 1. In print the exponent lacks alpha. p = 0 stays 0.
+    Eq. (3), with the limit of figure 1. In print the exponent lacks alpha. p = 0 stays 0.
     """
     not_negative(p=p, r=r)
     positive(r0=r0, alpha=alpha)
@@ -94,26 +53,8 @@ def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) ->
 def alpha_hat(r: ArrayLike, r0: float) -> Array:
     """Return the gain below which the next rate is closer to the expected rate than the present one.
 
-    Parameters
-    ----------
-    r : array_like
-        Rate (bytes/s), in (0, 2 r0).
-    r0 : float
-        Expected rate (bytes/s).
-
-    Returns
-    -------
-    ndarray
-        c(r/r0) / r0, s/byte; shape of ``r``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (11), (13). From 2 r0 on every gain moves the rate closer: the next is in (0, r), and r is at least r0 away.
+    c(r/r0) / r0 (s/byte), eqs. (11) and (13). From 2 r0 on every gain moves the rate closer: the next is in (0, r), and
+    r is at least r0 away.
     """
     positive(r=r, r0=r0)
     r = np.asarray(r, dtype=float)
@@ -125,26 +66,8 @@ def alpha_hat(r: ArrayLike, r0: float) -> Array:
 def alpha_fastest(r: ArrayLike, r0: float) -> Array:
     """Return the gain for which the model's next rate equals the expected rate.
 
-    Parameters
-    ----------
-    r : array_like
-        Rate (bytes/s).
-    r0 : float
-        Expected rate (bytes/s).
-
-    Returns
-    -------
-    ndarray
-        2 ln(r/r0) / (r - r0), s/byte, 2/r0 at r0; shape of ``r``. It makes p_k = p_(k-1) (r/r0)^2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (9) with r_(k+1) = r0; our derivation, not the paper's. Defined for every rate, and never above `alpha_hat`.
+    2 ln(r/r0) / (r - r0) (s/byte), 2/r0 at r0. It makes p_k = p_(k-1) (r/r0)^2. Eq. (9) with r_(k+1) = r0; our
+    derivation, not the paper's. Defined for every rate, and never above `alpha_hat`.
     """
     positive(r=r, r0=r0)
     x = np.asarray(r, dtype=float) / r0
@@ -220,7 +143,7 @@ def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
 
     Notes
     -----
-    (11), (13), section 2.4 of the paper; its model of TCP is `offered_rate`.
+    (11), (13), section 2.4 of the paper; its model of TCP is the square-root law.
     """
     positive(r0=r0, eps=eps)
     if eps > 1:

@@ -1,4 +1,13 @@
-"""RAQM's loop with the rate smoothed, as in its simulations but not in its analysis, and the settling time of both."""
+"""RAQM's loop with the rate smoothed, as in its simulations but not in its analysis, and the settling time of both.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* m, eps: alpha r0 of a constant gain (4 eps for the adaptive one in `smoothed_radius`), or eps of the adaptive gain eps
+  c(x); from x = 2 on, eps times the lower bound 4.
+* weight: f', in [0, 1); 0 in the paper's analysis, 0.1 in its simulations.
+* x: initial r / r0, smoothed or not.
+* periods, most: steps to follow; tolerance: distance of r / r0 from 1, in (0, 1).
+"""
 
 from __future__ import annotations
 
@@ -17,26 +26,8 @@ Array = NDArray[np.float64]
 def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
     """Return the loop's two eigenvalues at r0 with the rate smoothed.
 
-    Parameters
-    ----------
-    m : float
-        alpha r0; 4 eps for the adaptive gain.
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    tuple of complex
-        Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the larger magnitude first.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (2), (3) and (5) linearised; the paper's analysis omits (2). Our derivation.
+    Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the larger magnitude first: eqs. (2), (3) and (5) linearised;
+    the paper's analysis omits (2). Our derivation.
     """
     positive(m=m)
     probability(weight=weight)
@@ -48,46 +39,15 @@ def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
 def smoothed_radius(m: float, weight: float) -> float:
     """Return the factor per period on a small distance from r0, with the rate smoothed.
 
-    Parameters
-    ----------
-    m : float
-        alpha r0; 4 eps for the adaptive gain.
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    float
-        The larger magnitude of `smoothed_roots`: sqrt(f') for every gain within `smoothed_plateau`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    The larger magnitude of `smoothed_roots`: s = sqrt(f') from m = 2 (1 - s)/(1 + s) to 2 (1 + s)/(1 - s), where the
+    two are a conjugate pair with product f'.
     """
     return abs(smoothed_roots(m, weight)[0])
 
 
 def smoothed_limit(weight: float) -> float:
-    """Return the gain from which the smoothed loop is unstable.
+    """Return the gain from which the smoothed loop is unstable: alpha r0 = 4 (1 + f') / (1 - f').
 
-    Parameters
-    ----------
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    float
-        alpha r0 = 4 (1 + f') / (1 - f').
-
-    Raises
-    ------
-    ValueError
-        If f' is out of range.
-
-    Notes
-    -----
     One root of `smoothed_roots` is -1. Smoothing slows the measurement and still allows more gain.
     """
     probability(weight=weight)
@@ -99,32 +59,8 @@ def smoothed_orbit(
 ) -> Array:
     """Follow the smoothed rate at a constant or an adaptive gain.
 
-    Parameters
-    ----------
-    m : float or None
-        alpha r0, for a constant gain.
-    eps : float or None
-        For the adaptive gain eps c(x) instead; from x = 2 on, eps times the lower bound 4.
-    weight : float
-        f', in [0, 1).
-    x : float
-        Initial r / r0, smoothed or not.
-    periods : int
-        Number of steps.
-
-    Returns
-    -------
-    ndarray
-        Smoothed r / r0, including the initial value; shape (periods + 1,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or not exactly one of m and eps is given.
-
-    Notes
-    -----
-    (2), (3), (5), without linearising or clipping.
+    Smoothed r / r0, including the initial value; shape (periods + 1,). Eqs. (2), (3) and (5), without linearising or
+    clipping.
     """
     gain = _gain(m, eps)
     positive(x=x)
@@ -149,30 +85,7 @@ def steps_to_settle(
 ) -> int | None:
     """Return the number of periods until the rate stays within a tolerance of r0.
 
-    Parameters
-    ----------
-    m : float or None
-        alpha r0, for a constant gain.
-    eps : float or None
-        For the adaptive gain instead.
-    weight : float
-        f', in [0, 1); 0 in the paper's analysis, 0.1 in its simulations.
-    x : float
-        Initial r / r0.
-    tolerance : float
-        Distance of r / r0 from 1, in (0, 1).
-    most : int
-        Number of periods to follow.
-
-    Returns
-    -------
-    int or None
-        The first period from which the rate is within the tolerance until ``most``; None if there is none.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or not exactly one of m and eps is given.
+    The first period from which the rate is within the tolerance until ``most``; None if there is none.
     """
     probability(tolerance=tolerance)
     outside = np.abs(smoothed_orbit(m=m, eps=eps, weight=weight, x=x, periods=most) - 1) > tolerance

@@ -1,4 +1,10 @@
-"""Numerical checks of RAQM's two theorems: a scan of the first, and pairs of gains that contradict the second."""
+"""Numerical checks of RAQM's Theorem 1: a scan of its condition, and the change of its V.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* x: r / r0, in (0, 2) but not 1 for the scan; by default 98 of them.
+* m: gains, alpha r0.
+"""
 
 from __future__ import annotations
 
@@ -14,28 +20,9 @@ Array = NDArray[np.float64]
 
 
 def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
-    """Return the change of Theorem 1's V in one step.
+    """Return the change of Theorem 1's V in one step: (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2).
 
-    Parameters
-    ----------
-    x : array_like
-        r_k / r0.
-    m : array_like
-        alpha r0.
-
-    Returns
-    -------
-    ndarray
-        (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2); the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    (7), (8), (10).
+    Eqs. (7), (8) and (10).
     """
     after = step(x, m)
     x = np.asarray(x, dtype=float)
@@ -69,27 +56,9 @@ class Theorem1:
 def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
     """Scan whether V falls exactly where the gain is below the bound.
 
-    Parameters
-    ----------
-    m : array_like
-        Gains, alpha r0; shape (gains,).
-    x : array_like or None
-        Rates, r / r0, in (0, 2) but not 1; shape (rates,). By default 98 of them.
-
-    Returns
-    -------
-    Theorem1
-        The scan. Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Theorem 1: stable iff 0 < alpha < alpha^. With its lower bound 4/r0 this is correct, and global: for m <= 4 < c(x) V
-    falls from every rate, including rates above 2 r0. With alpha^ at the present rate it covers only the next step.
+    Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first. Theorem 1: stable iff 0 < alpha <
+    alpha^. With its lower bound 4/r0 this is correct, and global: for m <= 4 < c(x) V falls from every rate, including
+    rates above 2 r0. With alpha^ at the present rate it covers only the next step.
     """
     x = np.delete(np.linspace(0.02, 1.98, 99), 49) if x is None else np.asarray(x, dtype=float)
     positive(m=m)

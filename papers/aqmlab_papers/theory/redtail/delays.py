@@ -1,5 +1,11 @@
 """RED+Tail: the short flows' delay, files and windows, and predictions for the long flows' queue.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* q1: the first queue; minth1, maxth1: its thresholds (packets; all quantities of a queue may also be in bytes).
+* C1min, C1max: least rate while there is a queue, and largest, C by default (packets/s).
+* x: file size (bytes); K, a: the shortest file and the shape of the Pareto distribution, whose mean is K a / (a - 1).
+
 >>> from aqmlab_papers.theory import redtail
 >>> round(redtail.design(C=750, d=0.064, N=20, P=0.014).q_e, 1)
 159.0
@@ -205,25 +211,8 @@ def design(
 def paper_sigma(N: float) -> float:
     """Return the standard deviation of a flow's rate as measured in the paper.
 
-    Parameters
-    ----------
-    N : float
-        Flows.
-
-    Returns
-    -------
-    float
-        Packets/s, from packets of 1000 bytes. Up to 30 flows, 77021 bit/s, which the paper reports for 20 flows; above,
-        128490 bit/s, which it reports for 40.
-
-    Raises
-    ------
-    ValueError
-        If ``N`` is not positive.
-
-    Notes
-    -----
-    Section VI-B. According to our runs the paper interchanges the two.
+    Packets/s, from packets of 1000 bytes. Up to 30 flows, 77021 bit/s, which the paper reports for 20 flows; above,
+    128490 bit/s, which it reports for 40. Section VI-B. According to our runs the paper interchanges the two.
     """
     positive(N=N)
     return (77021 if N <= 30 else 128490) / _SEGMENT
@@ -232,36 +221,9 @@ def paper_sigma(N: float) -> float:
 def first_rate(
     q1: ArrayLike, maxth1: float, C: float, minth1: float = 0.0, C1min: float = 0.0, C1max: float | None = None
 ) -> Array:
-    """Return the service rate of the first queue.
+    """Return the service rate of the first queue: C1 (packets/s); 0 where ``q1`` is 0.
 
-    Parameters
-    ----------
-    q1 : array_like
-        The first queue (packets; all quantities may also be in bytes).
-    maxth1 : float
-        Its upper threshold (packets).
-    C : float
-        Link capacity (packets/s).
-    minth1 : float
-        Its lower threshold (packets); below it the rate is ``C1min``.
-    C1min : float
-        Minimum rate while there is a queue (packets/s).
-    C1max : float or None
-        Maximum rate; None for ``C``.
-
-    Returns
-    -------
-    ndarray
-        C1 (packets/s); 0 where ``q1`` is 0. Shape of ``q1``. The second queue receives C - C1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or C1min <= C1max <= C does not hold.
-
-    Notes
-    -----
-    Section III and eq. (1): max(C1min, min(C q1 / maxth1, C1max)).
+    The second queue receives C - C1. Section III and eq. (1): max(C1min, min(C q1 / maxth1, C1max)).
     """
     not_negative(q1=q1, minth1=minth1, C1min=C1min)
     positive(maxth1=maxth1, C=C)
@@ -276,31 +238,10 @@ def first_rate(
 
 
 def longer_than(x: ArrayLike, K: float = 2300.0, a: float = 1.3) -> Array:
-    """Return the fraction of files longer than x.
+    """Return the fraction of files longer than x: min(1, (K/x)^a).
 
-    Parameters
-    ----------
-    x : array_like
-        File size (bytes).
-    K : float
-        The shortest file (bytes).
-    a : float
-        Shape of the Pareto distribution of file sizes; the mean is K a / (a - 1).
-
-    Returns
-    -------
-    ndarray
-        min(1, (K/x)^a); shape of ``x``. With x the classifier's limit, the fraction of files whose last packets it
-        attributes to a long flow.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive.
-
-    Notes
-    -----
-    Defaults are the paper's K and a, section II.
+    With x the classifier's limit, the fraction of files whose last packets it attributes to a long flow. Defaults are
+    the paper's K and a, section II.
     """
     positive(x=x, K=K, a=a)
     return np.asarray(np.minimum(1.0, (K / np.asarray(x, dtype=float)) ** a))

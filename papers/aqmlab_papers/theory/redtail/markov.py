@@ -1,4 +1,12 @@
-"""Stationary distribution of an integer queue with Gaussian steps, from sparse transitions."""
+"""Stationary distribution of an integer queue with Gaussian steps, from sparse transitions.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* mean: mean next queue from each state (packets); shape (B + 1,).
+* sd: standard deviation of a step xi (packets); at least 0.3, or integer states do not resolve it.
+* printed: whether state j is [j, j + 1) packets, as in print, instead of [j - 1/2, j + 1/2).
+* states: their number; T: transition matrix with one recurrent class, shape (B + 1, B + 1).
+"""
 
 from __future__ import annotations
 
@@ -64,23 +72,7 @@ class Stationary:
         return float(np.sqrt(self.probability @ (self.q - self.mean) ** 2))
 
     def quantile(self, p: ArrayLike) -> Array:
-        """Return quantiles, with each state's probability spread evenly over its interval.
-
-        Parameters
-        ----------
-        p : array_like
-            Probabilities in (0, 1).
-
-        Returns
-        -------
-        ndarray
-            Packets, in [0, B]; shape of ``p``.
-
-        Raises
-        ------
-        ValueError
-            If ``p`` is not in (0, 1).
-        """
+        """Return quantiles (packets), with each state's probability spread evenly over its interval."""
         probability(p=p)
         edges = np.append(self.q, self.q[-1] + 1) - (0 if self.printed else 0.5)
         below = np.concatenate([[0.0], np.cumsum(self.probability)])
@@ -90,28 +82,9 @@ class Stationary:
 def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
     """Return the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
 
-    Parameters
-    ----------
-    mean : array_like
-        Mean next queue from each state (packets); shape (B + 1,).
-    sd : float
-        Standard deviation of xi (packets).
-    printed : bool
-        Whether state j is [j, j + 1) packets instead of [j - 1/2, j + 1/2).
-
-    Returns
-    -------
-    csr_array
-        Shape (B + 1, B + 1), rows with sum 1; each has about 17 ``sd`` entries, all those above 1e-16.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two states or too many, a mean is not finite, or ``sd`` is not positive.
-
-    Notes
-    -----
-    RED+Tail, eq. (19). ``printed`` rounds down, in the transitions and the result: half a packet too little on average.
+    Shape (B + 1, B + 1), rows with sum 1; each has about 17 ``sd`` entries, all those above 1e-16. RED+Tail, eq. (19).
+    ``printed`` rounds down, in the transitions and the result: half a packet too little on average. Raises ValueError
+    if there are fewer than two states or too many, a mean is not finite, or ``sd`` is not positive.
     """
     mean = np.asarray(mean, dtype=float)
     if mean.ndim != 1 or mean.size < 2:
@@ -141,22 +114,7 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
 def band(states: float, sd: float) -> int:
     """Return the number of states that a step can reach.
 
-    Parameters
-    ----------
-    states : float
-        Number of states.
-    sd : float
-        Standard deviation of a step (packets).
-
-    Returns
-    -------
-    int
-        Entries per row.
-
-    Raises
-    ------
-    ValueError
-        If ``sd`` is not positive, or all rows together have more than 5e7 entries.
+    Raises ValueError if ``sd`` is not positive, or all rows together have more than 5e7 entries.
     """
     positive(sd=sd)
     width = min(states, np.ceil(2 * REACH * sd) + 3)
@@ -171,27 +129,9 @@ def band(states: float, sd: float) -> int:
 def stationary(T: csr_array, printed: bool = False) -> Stationary:
     """Return the distribution pi with pi T = pi.
 
-    Parameters
-    ----------
-    T : csr_array
-        Transition matrix with one recurrent class, shape (B + 1, B + 1), as returned by `transitions`.
-    printed : bool
-        Meaning of its states, for the quantiles; see `transitions`.
-
-    Returns
-    -------
-    Stationary
-        The distribution with its residual.
-
-    Raises
-    ------
-    ValueError
-        If the rows of ``T`` are not distributions, or no stationary distribution is found.
-
-    Notes
-    -----
     RED+Tail, eq. (18). Narrow bands, of queues that move little in a step, are solved by elimination. Wide bands would
-    fill in; there the spectrum has a gap, and Arnoldi's method needs few products of ``T`` with a vector.
+    fill in; there the spectrum has a gap, and Arnoldi's method needs few products of ``T`` with a vector. Raises
+    ValueError if the rows of ``T`` are not distributions, or no stationary distribution is found.
     """
     n = T.shape[0]
     not_negative(T=T.data)
@@ -222,27 +162,6 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
 def settled(mean: ArrayLike, sd: float, printed: bool = False) -> Stationary:
     """Return the stationary distribution of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
 
-    Parameters
-    ----------
-    mean : array_like
-        Mean next queue from each state (packets); shape (B + 1,).
-    sd : float
-        Standard deviation of xi (packets); at least 0.3, or integer states do not resolve it.
-    printed : bool
-        Whether state j is [j, j + 1) packets instead of [j - 1/2, j + 1/2).
-
-    Returns
-    -------
-    Stationary
-        The distribution with its residual.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     RED+Tail, eqs. (17) to (19). Rounding to integers adds a variance of 1/12 to that of each step.
     """
     positive(sd=sd)

@@ -1,4 +1,10 @@
-"""RED+Tail's queue of long flows at a constant drop probability: a map from slot to slot, and its equilibrium."""
+"""RED+Tail's queue of long flows at a constant drop probability: a map from slot to slot, and its equilibrium.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* q: queue, or queues at which to check (packets); q0: initial queue.
+* B: buffer (packets), None for no limit; steps: number of slots.
+"""
 
 from __future__ import annotations
 
@@ -89,91 +95,33 @@ class SlotMap:
         return self.rtt if self.S is None else self.S
 
     def f(self, q: ArrayLike) -> Array:
-        """Return the queue one slot later, without noise and boundaries.
+        """Return the queue one slot later (packets), without noise and boundaries.
 
-        Parameters
-        ----------
-        q : array_like
-            The queue (packets).
-
-        Returns
-        -------
-        ndarray
-            Packets; shape of ``q``.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative.
-
-        Notes
-        -----
-        Eq. (6).
+        Eq. (6). Raises ValueError if ``q`` is negative.
         """
         not_negative(q=q)
         q = np.asarray(q, dtype=float)
         return np.asarray(q + self.slot * (self._rate(q) - self.C))
 
     def slope(self, q: ArrayLike) -> Array:
-        """Return f'.
+        """Return f', eq. (13): 1 - S sum of W C / (q + d_k C)^2.
 
-        Parameters
-        ----------
-        q : array_like
-            The queue (packets).
-
-        Returns
-        -------
-        ndarray
-            1 - S sum of W C / (q + d_k C)^2; shape of ``q``. At q_e with equal round-trip times 1 - S / RTT.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative.
-
-        Notes
-        -----
-        Eq. (13).
+        At q_e with equal round-trip times 1 - S / RTT. Raises ValueError if ``q`` is negative.
         """
         not_negative(q=q)
         return np.asarray(1 - self.slot * self._sum(q, 2))
 
     def curvature(self, q: ArrayLike) -> Array:
-        """Return f''.
+        """Return f'': S sum of 2 W C / (q + d_k C)^3, per packet.
 
-        Parameters
-        ----------
-        q : array_like
-            The queue (packets).
-
-        Returns
-        -------
-        ndarray
-            S sum of 2 W C / (q + d_k C)^3, per packet; shape of ``q``.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative.
-
-        Notes
-        -----
-        Eq. (11).
+        Eq. (11). Raises ValueError if ``q`` is negative.
         """
         not_negative(q=q)
         return np.asarray(2 * self.slot * self._sum(q, 3))
 
     def contraction_limit(self) -> float:
-        """Return the S below which f contracts everywhere.
+        """Return the S below which f contracts everywhere: 2 C / (W sum of d_k^-2), s.
 
-        Returns
-        -------
-        float
-            2 C / (W sum of d_k^-2), s.
-
-        Notes
-        -----
         Eq. (10), Propositions 6.1 and 6.3: equivalent to f'(0) > -1.
         """
         return float(2 / self._sum(0.0, 2))
@@ -181,30 +129,16 @@ class SlotMap:
     def monotone_limit(self) -> float:
         """Return the S up to which f'(q_e) is not negative, and q_e therefore globally stable.
 
-        Returns
-        -------
-        float
-            1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all flows have the same. At twice that, q_e
-            ceases to be stable at all.
-
-        Notes
-        -----
-        Proposition 6.2.
+        1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all flows have the same. At twice that, q_e ceases
+        to be stable at all. Proposition 6.2.
         """
         return float(1 / self._sum(self.q_e, 2))
 
     def sufficient_limit(self) -> float:
         """Return an S that is at most `monotone_limit`, from the longest round-trip time alone.
 
-        Returns
-        -------
-        float
-            1 / (C/W - W C N (N - 1) / (q_e + C max d_k)^2), s.
-
-        Notes
-        -----
-        After Proposition 6.2, with the factors W C and C, which are missing in print. From sum of R_k^-2 <=
-        (C/W)^2 - N (N - 1) / (max R_k)^2.
+        1 / (C/W - W C N (N - 1) / (q_e + C max d_k)^2), s. After Proposition 6.2, with the factors W C and C, which are
+        missing in print. From sum of R_k^-2 <= (C/W)^2 - N (N - 1) / (max R_k)^2.
         """
         longest = self.q_e + self.C * float(self.delays.max())
         return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
@@ -212,20 +146,7 @@ class SlotMap:
     def nearer(self, q: ArrayLike) -> NDArray[np.bool_]:
         """Check the inequality that the proof of Proposition 6.2 states: ``|f(q) - q_e| <= |q - q_e|``.
 
-        Parameters
-        ----------
-        q : array_like
-            Queues at which to check it (packets).
-
-        Returns
-        -------
-        ndarray of bool
-            Where it holds; shape of ``q``. It fails for short queues, which f maps far beyond q_e.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative.
+        It fails for short queues, which f maps far beyond q_e. Raises ValueError if ``q`` is negative.
         """
         q = np.asarray(q, dtype=float)
         return np.asarray(np.abs(self.f(q) - self.q_e) <= np.abs(q - self.q_e))
@@ -233,21 +154,8 @@ class SlotMap:
     def settles(self, q: ArrayLike) -> NDArray[np.bool_]:
         """Check the inequalities that prove Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it.
 
-        Parameters
-        ----------
-        q : array_like
-            Queues at which to check them (packets).
-
-        Returns
-        -------
-        ndarray of bool
-            Where they hold; shape of ``q``. Everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and
-            then falls to it.
-
-        Raises
-        ------
-        ValueError
-            If ``q`` is negative.
+        They hold everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and then falls to it. Raises
+        ValueError if ``q`` is negative.
         """
         q, q_e = np.asarray(q, dtype=float), self.q_e
         then = self.f(q)
@@ -259,28 +167,8 @@ class SlotMap:
     def orbit(self, q0: float, steps: int, B: float | None = None) -> Array:
         """Follow the queue without noise.
 
-        Parameters
-        ----------
-        q0 : float
-            Initial queue (packets).
-        steps : int
-            Number of slots.
-        B : float or None
-            The buffer (packets); None for no limit.
-
-        Returns
-        -------
-        ndarray
-            Packets, including ``q0``; shape (steps + 1,).
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
-
-        Notes
-        -----
-        Eq. (4) without noise; eq. (5) if ``B`` is None and the queue is never empty.
+        In packets, with q0 first; shape (steps + 1,). Eq. (4) without noise; eq. (5) if ``B`` is None and the queue is
+        never empty.
         """
         not_negative(q0=q0, steps=steps)
         most = np.inf if B is None else whole_buffer(B)
@@ -303,23 +191,7 @@ class SlotMap:
 
 
 def whole_buffer(B: float) -> float:
-    """Raise ValueError if a buffer is smaller than a packet.
-
-    Parameters
-    ----------
-    B : float
-        The buffer (packets).
-
-    Returns
-    -------
-    float
-        The same buffer.
-
-    Raises
-    ------
-    ValueError
-        If it is smaller than a packet.
-    """
+    """Return a buffer; ValueError if it is smaller than a packet."""
     positive(B=B)
     if B < 1:
         raise ValueError(f"B = {B:g}: must be at least one packet")

@@ -1,4 +1,14 @@
-"""RED+Tail's queue of long flows with noise: simulation, linear approximation and Markov chain."""
+"""RED+Tail's queue of long flows with noise: simulation, linear approximation and Markov chain.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* sigma: standard deviation of a flow's rate in a slot (packets/s).
+* q, B: queue and buffer (packets), of which a fraction is ignored.
+* steps, queues: slots to simulate, and queues in parallel, each with independent noise; seed: its seed.
+* printed: whether to round down, as eq. (19) does, a difference of half a packet; by default to the nearest integer.
+* arrivals: packets of each flow that arrived in each bin, shape (flows, bins); step: width of a bin (s).
+* S: the slot (s), rounded to whole bins, at least one.
+"""
 
 from __future__ import annotations
 
@@ -32,35 +42,7 @@ class Slots(SlotMap):
     """
 
     def simulate(self, sigma: float, B: float, steps: int, seed: int, queues: int = 1) -> Array:
-        """Simulate queues with noise, starting at q_e.
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-        B : float
-            The buffer (packets).
-        steps : int
-            Number of slots.
-        seed : int
-            Seed of the random numbers.
-        queues : int
-            Number of queues to simulate in parallel, each with independent noise.
-
-        Returns
-        -------
-        ndarray
-            Queue after each slot (packets); shape (steps, queues).
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
-
-        Notes
-        -----
-        Eq. (15).
-        """
+        """Simulate queues with noise from q_e on, eq. (15): packets after each slot, shape (steps, queues)."""
         whole(steps=steps, queues=queues)
         noise = np.random.default_rng(seed).normal(0, self.noise(sigma), (steps, queues))
         most = whole_buffer(B)
@@ -71,26 +53,10 @@ class Slots(SlotMap):
         return noise
 
     def noise(self, sigma: float) -> float:
-        """Return the standard deviation of xi, the effect of noise on the queue in a slot.
+        """Return the standard deviation of xi, the effect of noise on the queue in a slot: sqrt(N) S sigma, packets.
 
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-
-        Returns
-        -------
-        float
-            sqrt(N) S sigma, packets.
-
-        Raises
-        ------
-        ValueError
-            If ``sigma`` is not positive, or the result exceeds 1e9 packets.
-
-        Notes
-        -----
-        Eq. (7). The paper's text has the variance N S sigma^2; (21) follows only with S^2.
+        Eq. (7). The paper's text has the variance N S sigma^2; (21) follows only with S^2. Raises ValueError if
+        ``sigma`` is not positive, or the result exceeds 1e9 packets.
         """
         positive(sigma=sigma)
         packets = float(np.sqrt(self.N)) * self.slot * sigma
@@ -104,24 +70,8 @@ class Slots(SlotMap):
     def linear_sd(self, sigma: float) -> float:
         """Return the standard deviation of the queue about q_e if f were linear.
 
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-
-        Returns
-        -------
-        float
-            ``sqrt(N) S sigma / sqrt(1 - f'(q_e)^2)``, packets; infinite from ``|f'(q_e)| = 1`` on.
-
-        Raises
-        ------
-        ValueError
-            If ``sigma`` is not positive, or eq. (8) fails.
-
-        Notes
-        -----
-        Eqs. (20) and (21). For small noise far from both boundaries.
+        ``sqrt(N) S sigma / sqrt(1 - f'(q_e)^2)``, packets; infinite from ``|f'(q_e)| = 1`` on. Eqs. (20) and (21). For
+        small noise far from both boundaries. Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
         """
         left = 1 - float(self.slope(self.q_e)) ** 2
         if left < 1e-12:
@@ -135,79 +85,24 @@ class Slots(SlotMap):
     def mean_shift(self, sigma: float) -> float:
         """Return the distance of the mean above q_e, to second order.
 
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-
-        Returns
-        -------
-        float
-            f''(q_e) Var / (2 (1 - f'(q_e))), packets, with `linear_sd`'s variance; Var / (N W) if S is the
-            round-trip time and all flows have the same. Infinite where `linear_sd` is.
-
-        Raises
-        ------
-        ValueError
-            If ``sigma`` is not positive, or eq. (8) fails.
-
-        Notes
-        -----
-        Not in the paper: f is convex, and by Jensen's inequality noise raises the mean of the queue.
+        f''(q_e) Var / (2 (1 - f'(q_e))), packets, with `linear_sd`'s variance; Var / (N W) if S is the round-trip time
+        and all flows have the same. Infinite where `linear_sd` is. Not in the paper: f is convex, and by Jensen's
+        inequality noise raises the mean of the queue. Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
         """
         q_e = self.q_e
         return float(self.curvature(q_e) * self.linear_sd(sigma) ** 2 / (2 * (1 - self.slope(q_e))))
 
     def density(self, q: ArrayLike, sigma: float) -> Array:
-        """Return the Gaussian density of the linear approximation.
+        """Return the Gaussian density of the linear approximation (1/packet).
 
-        Parameters
-        ----------
-        q : array_like
-            The queue (packets).
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-
-        Returns
-        -------
-        ndarray
-            Per packet; shape of ``q``.
-
-        Raises
-        ------
-        ValueError
-            If ``sigma`` is not positive, or eq. (8) fails.
+        Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
         """
         sd = self.linear_sd(sigma)
         z = (np.asarray(q, dtype=float) - self.q_e) / sd
         return np.asarray(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * sd))
 
     def chain(self, sigma: float, B: float, printed: bool = False) -> Stationary:
-        """Return the stationary distribution of the queue in integer packets.
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of a flow's rate in a slot (packets/s).
-        B : float
-            The buffer (packets); a fraction is ignored.
-        printed : bool
-            Whether to round down, as eq. (19) does, a difference of half a packet; by default to the nearest integer.
-
-        Returns
-        -------
-        Stationary
-            Distribution on {0, ..., B}.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
-
-        Notes
-        -----
-        Eqs. (17) to (19).
-        """
+        """Return the stationary distribution of the queue on {0, ..., B}: eqs. (17) to (19)."""
         noise, states = self.noise(sigma), whole_buffer(B) // 1 + 1
         band(states, noise)
         return settled(self.f(np.arange(states)), noise, printed)
@@ -216,29 +111,9 @@ class Slots(SlotMap):
 def rate_deviation(arrivals: ArrayLike, step: float, S: float) -> float:
     """Estimate sigma, the standard deviation of a flow's rate from slot to slot.
 
-    Parameters
-    ----------
-    arrivals : array_like
-        Packets of each flow that arrived at the queue in each bin; shape (flows, bins).
-    step : float
-        The width of a bin (s).
-    S : float
-        The slot (s), rounded to whole bins, at least one.
-
-    Returns
-    -------
-    float
-        The root of the mean over flows of the variance over slots (packets/s).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or there are fewer than two slots.
-
-    Notes
-    -----
-    The deviation of E in eq. (3); the model assumes independence between flows and between slots. It includes the
-    variation of W / R with the queue, which for N = 20 and 40 flows is 1 % of the total.
+    The root of the mean over flows of the variance over slots (packets/s). The deviation of E in eq. (3); the model
+    assumes independence between flows and between slots. It includes the variation of W / R with the queue, which for N
+    = 20 and 40 flows is 1 % of the total.
     """
     not_negative(arrivals=arrivals)
     positive(step=step, S=S)

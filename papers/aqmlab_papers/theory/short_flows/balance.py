@@ -2,6 +2,14 @@
 
 Short flows arrive as a Poisson process. Each has either data for a time drawn uniformly between two bounds, or a
 given number of packets to send. The LRED paper leaves their model to later work.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* shorts: the short flows; their round trips are those of the groups, with equal probability.
+* N: long flows of each group, or of all; 0 for none.
+* q0, p: the queue that an AQM holds (packets), for which the loss is solved, or the loss, for which the queue is.
+* rate: ``rate(p, R)``, the sending rate (packets/s) of a long flow; by default `padhye`, the full model, with the
+  time-out that the short flows' sender has when the round trip is constant.
 """
 
 from __future__ import annotations
@@ -67,18 +75,7 @@ class Shorts:
             whole(size=self.size)
 
     def ages(self) -> Array:
-        """Return equally likely lifetimes that represent the distribution.
-
-        Returns
-        -------
-        ndarray
-            Seconds; shape (20,).
-
-        Raises
-        ------
-        ValueError
-            If the flows have a size.
-        """
+        """Return 20 equally likely lifetimes (s) that represent the distribution; ValueError without one."""
         if self.lifetime is None:
             raise ValueError(
                 f"size = {self.size}: must be None; only with a lifetime is the size independent of losses"
@@ -89,22 +86,7 @@ class Shorts:
     def load(self, p: float, R: float) -> float:
         """Return the packets of one flow that pass the link. Lost packets, which are sent again, do not count.
 
-        Parameters
-        ----------
-        p : float
-            Probability that a packet is lost.
-        R : float
-            Round-trip time (s).
-
-        Returns
-        -------
-        float
-            Packets that pass the link: data, duplicates and the SYN.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
+        Data, duplicates and the SYN count.
         """
         if self.lifetime is not None:
             lived = life(p, R, self.lifetime[1], self.sender)
@@ -117,25 +99,7 @@ class Shorts:
         return self.size + float(np.interp(self.size, lived.sent, lived.repeated)) + self.sender.syn
 
     def time(self, p: float, R: float) -> float | None:
-        """Return the duration of a flow, from its SYN to its last ACK.
-
-        Parameters
-        ----------
-        p : float
-            Probability that a packet is lost.
-        R : float
-            Round-trip time (s).
-
-        Returns
-        -------
-        float or None
-            Mean time (s); None for sizes above 100 packets.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range.
-        """
+        """Return the mean duration of a flow (s), from its SYN to its last ACK; None for sizes above 100 packets."""
         if self.size is not None:
             return completion(p, R, self.size, self.sender) if self.size <= LONGEST else None
         assert self.lifetime is not None
@@ -200,37 +164,7 @@ def equilibrium(
 ) -> Equilibrium:
     """Return loss and queue of short flows beside long ones.
 
-    Parameters
-    ----------
-    shorts : Shorts
-        The short flows; their round trips are those of the groups, with equal probability.
-    N : array_like
-        Long flows of each group; shape (groups,) or a number for all groups. 0 for none.
-    Tp : array_like
-        Round-trip time (s) of each group without the queue; shape (groups,).
-    C : float
-        Link capacity (packets/s).
-    q0 : float, optional
-        Queue (packets) that an AQM holds; the loss is then solved for.
-    p : float, optional
-        The loss, if given instead of ``q0``; the queue is then solved for.
-    rate : callable, optional
-        ``rate(p, R)`` returns the sending rate (packets/s) of a long flow. By default `padhye`, the full model, with
-        the time-out that the short flows' sender has when the round trip is constant.
-
-    Returns
-    -------
-    Equilibrium
-        The equilibrium, with a warning where losses are above those for which the models are meant.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, the flows cannot fill the link, or short flows with a size alone overload it.
-
-    Notes
-    -----
-    (1 - p) sum of N rate(p, R) + lam load(p, R) = C with R = Tp + q/C. The load of a short flow counts arriving
+    Solves (1 - p) sum of N rate(p, R) + lam load(p, R) = C with R = Tp + q/C. The load of a short flow counts arriving
     packets. All its packets arrive eventually, and p matters only for how far a flow gets in its lifetime. A size is
     sent completely regardless of loss; lam size must then be below C.
     """

@@ -1,4 +1,12 @@
-"""The duration of a TCP flow with a given number of packets: the sender of `lives`, followed by packets left."""
+"""The duration of a TCP flow with a given number of packets: the sender of `lives`, followed by packets left.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* size: packets to send, at most 100; sender: its TCP, by default ns-2's.
+* age: seconds since its SYN; the time-out has decreased accordingly.
+* window: packets sent in the last round, at most 100, if the flow does not wait for a timer.
+* waiting: probability that it waits for a timer.
+"""
 
 from __future__ import annotations
 
@@ -17,32 +25,9 @@ _BACKOFFS = 4
 def completion(p: float, R: float, size: int, sender: Sender | None = None) -> float:
     """Return the mean time from a flow's SYN to the ACK of its last packet.
 
-    Parameters
-    ----------
-    p : float
-        Probability that a packet is lost, in (0, 1).
-    R : float
-        Round-trip time (s), the queue included.
-    size : int
-        Packets to send, at most 100.
-    sender : Sender, optional
-        TCP settings; by default ns-2's.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    First-step analysis: the time left from a round with window w and r packets to send is a round trip plus the mean
-    time left after it. Even a loss leaves fewer packets to send, hence the times follow from each other from r = 1.
-    Near its end a flow has no packets left to cause duplicate ACKs, and waits for its timer.
+    In seconds, by first-step analysis: the time left from a round with window w and r packets to send is a round trip
+    plus the mean time left after it. Even a loss leaves fewer packets to send, hence the times follow from each other
+    from r = 1. Near its end a flow has no packets left to cause duplicate ACKs, and waits for its timer.
     """
     probability(p=p)
     positive(R=R)
@@ -57,30 +42,7 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
 def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Sender) -> float:
     """Return the time a flow needs to deliver the packets already sent when its application has no more data.
 
-    Parameters
-    ----------
-    p : float
-        Probability that a packet is lost, in (0, 1).
-    R : float
-        Round-trip time (s).
-    age : float
-        Seconds since its SYN; the time-out has decreased accordingly.
-    window : int
-        Packets sent in the last round, at most 100, if the flow does not wait for a timer.
-    waiting : float
-        The probability that it waits for a timer.
-    sender : Sender
-        TCP settings.
-
-    Returns
-    -------
-    float
-        Mean time (s). The last round began half a round trip ago, and the timer has run for half its time.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
+    A mean, in seconds. The last round began half a round trip ago, and the timer has run for half its time.
     """
     probability(p=p)
     positive(R=R, window=window)

@@ -2,6 +2,11 @@
 
 Packets are lost independently with probability p. Time advances in steps of a quarter of a round trip, and
 probability moves between the states of a NewReno sender; nothing is random.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* age: age to follow it to (s), from its SYN.
+* sender: its TCP, by default ns-2's.
 """
 
 from __future__ import annotations
@@ -66,17 +71,7 @@ class Sender:
     def timeout(self, age: float, R: float) -> float:
         """Return the time-out of a flow that has measured the same round trip R since its SYN.
 
-        Parameters
-        ----------
-        age : float
-            Seconds since its SYN was sent.
-        R : float
-            Round-trip time (s).
-
-        Returns
-        -------
-        float
-            Seconds. The deviation starts at R/2 and loses a quarter with every measurement (RFC 6298), one per round.
+        In seconds. The deviation starts at R/2 and loses a quarter with every measurement (RFC 6298), one per round.
         """
         return float(max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1))))
 
@@ -106,47 +101,13 @@ class Life:
     waiting: Array
 
     def at(self, age: float) -> int:
-        """Return the index of an age.
-
-        Parameters
-        ----------
-        age : float
-            Seconds, not beyond the last entry.
-
-        Returns
-        -------
-        int
-            The last entry that is not later.
-        """
+        """Return the index of an age: the last entry that is not later."""
         return min(int(age / self.step + 1e-9), self.sent.size - 1)
 
 
 def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     """Follow a flow that always has data until a given age.
 
-    Parameters
-    ----------
-    p : float
-        Probability that a packet is lost, in (0, 1).
-    R : float
-        Round-trip time (s), the queue included.
-    age : float
-        Age to follow it to (s), from its SYN.
-    sender : Sender, optional
-        TCP settings; by default ns-2's.
-
-    Returns
-    -------
-    Life
-        Arrays of shape (steps,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
     avoidance (window w), a detected loss (F packets in flight from the first lost one on), a time-out (threshold s,
     doubled k times). A round of w packets takes R and passes without loss with probability (1-p)^w. If its first loss
@@ -164,13 +125,7 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
 
 
 def meant_for(p: float) -> None:
-    """Warn of a loss for which the model of a flow's life is not meant.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a packet is lost.
-    """
+    """Warn of a loss for which the model of a flow's life is not meant."""
     if p > 0.4:
         caution(f"p = {p:.3g}: the model of a flow's life is not valid for losses above 0.4")
 

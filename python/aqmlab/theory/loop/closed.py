@@ -1,4 +1,13 @@
-"""The closed loop of any response with or without delay: poles, bandwidth, sensitivity and step response."""
+"""The closed loop of any response with or without delay: poles, bandwidth, sensitivity and step response.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* response: the open loop T as a function of an array of complex s; negative feedback.
+* delay: the longest delay in the response (s).
+* count: most poles to return.
+* band: width of the band as a fraction of the initial deviation, in (0, 1).
+* times: times (s), from 0; growth: real part of the rightmost pole (1/s), if it is positive.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +29,11 @@ _TERMS = 1 << 18
 def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
     """Find the rightmost poles of the closed loop.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop T as a function of an array of complex s; negative feedback.
-    delay : float
-        The longest delay in the response (s).
-    count : int
-        Maximum number of poles.
-
-    Returns
-    -------
-    ndarray
-        Poles with non-negative imaginary part, the rightmost first; shape (at most ``count``,), complex.
-
-    Raises
-    ------
-    ValueError
-        If the response does not fall at high frequencies.
-
-    Notes
-    -----
-    Newton's method on 1 + 1/T, which has the zeros of 1 + T but not the open loop's poles, started from a polar grid.
-    A loop with delay has infinitely many poles, ever farther to the left; those with a modulus up to about 50 over the
-    delay and those near the crossings are found. Nyquist's count independently determines the number of poles in the
-    right half-plane.
+    Those with non-negative imaginary part (1/s), the rightmost first. Newton's method on 1 + 1/T, which has the zeros
+    of 1 + T but not the open loop's poles, started from a polar grid. A loop with delay has infinitely many poles, ever
+    farther to the left; those with a modulus up to about 50 over the delay and those near the crossings are found.
+    Nyquist's count independently determines the number of poles in the right half-plane. Raises ValueError if the
+    response does not fall at high frequencies.
     """
     on = sampled(response, delay)
     low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
@@ -83,22 +72,7 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
 def bandwidth(response: Response, delay: float = 0.0) -> float:
     """Return the frequency at which the closed loop T / (1 + T) is 3 dB below its value at low frequencies.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop T as a function of an array of complex s; negative feedback.
-    delay : float
-        The longest delay in the response (s).
-
-    Returns
-    -------
-    float
-        The first such frequency (rad/s).
-
-    Raises
-    ------
-    ValueError
-        If the response does not fall at high frequencies.
+    The first such frequency, in rad/s. Raises ValueError if the response does not fall at high frequencies.
     """
     on = sampled(response, delay)
 
@@ -117,22 +91,7 @@ def bandwidth(response: Response, delay: float = 0.0) -> float:
 def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, float]:
     """Return the largest ``|1 / (1 + T)|``, the inverse of the Nyquist curve's distance from -1.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop T as a function of an array of complex s; negative feedback.
-    delay : float
-        The longest delay in the response (s).
-
-    Returns
-    -------
-    tuple of float
-        The peak, and its frequency (rad/s).
-
-    Raises
-    ------
-    ValueError
-        If the response does not fall at high frequencies.
+    Returned with its frequency (rad/s). Raises ValueError if the response does not fall at high frequencies.
     """
     on = sampled(response, delay)
     k = int(np.argmin(np.abs(1 + on.T)))
@@ -146,28 +105,8 @@ def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, flo
 def response_time(response: Response, delay: float = 0.0, band: float = 0.02) -> float:
     """Predict the time the closed loop takes to settle within a band, from its dominant pole.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop T as a function of an array of complex s; negative feedback.
-    delay : float
-        The longest delay in the response (s).
-    band : float
-        The band, as a fraction of the initial deviation, in (0, 1): 0.02 for 2 %.
-
-    Returns
-    -------
-    float
-        ln(1 / band) / -Re s1 (s), with s1 the rightmost pole; infinite if s1 is not in the left half-plane.
-
-    Raises
-    ------
-    ValueError
-        If the band is not in (0, 1), or the response does not fall at high frequencies.
-
-    Notes
-    -----
-    For small deviations. It ignores clipping and an empty or full buffer, which dominate after large ones.
+    ln(1 / band) / -Re s1 (s), with s1 the rightmost pole; infinite if s1 is not in the left half-plane. For small
+    deviations. It ignores clipping and an empty or full buffer, which dominate after large ones.
     """
     if not 0 < band < 1:
         raise ValueError(f"band = {band:g}: must be in (0, 1)")
@@ -180,28 +119,8 @@ def response_time(response: Response, delay: float = 0.0, band: float = 0.02) ->
 def step(response: Response, times: ArrayLike, growth: float = 0.0) -> Array:
     """Return the closed loop's response to a unit step of its target: T / (1 + T) / s in the time domain.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop T as a function of an array of complex s; negative feedback.
-    times : array_like
-        Times (s), from 0; shape (times,).
-    growth : float
-        The real part of the rightmost closed-loop pole (1/s), if it is positive.
-
-    Returns
-    -------
-    ndarray
-        The response at those times; it tends to T(0) / (1 + T(0)) if the loop is stable.
-
-    Raises
-    ------
-    ValueError
-        If no time is positive.
-
-    Notes
-    -----
-    Inverts the Laplace transform by a Fourier series (Dubner and Abate 1968) of 2^18 terms; accurate to about 1e-4.
+    It tends to T(0) / (1 + T(0)) if the loop is stable. Inverts the Laplace transform by a Fourier series (Dubner and
+    Abate 1968) of 2^18 terms; accurate to about 1e-4. Raises ValueError if no time is positive.
     """
     times = np.asarray(times, dtype=float)
     positive(longest=times.max(initial=0.0))

@@ -1,5 +1,9 @@
 """TCP and an AQM as a control loop: the plant times the control law, its margins, and the stability boundary.
 
+Symbols, beside those of `aqmlab.theory`:
+
+* merged: whether w(t-R) is approximated by w(t) in the product of the two.
+
 >>> round(float(critical_gain(N=300, R=0.35, C=2500)), 9)  # the largest gain Hc that LRED's equation (25) allows
 0.000442809
 """
@@ -163,33 +167,10 @@ class Loop:
 
 
 def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:
-    """Return the frequency at which a static gain on LRED's plant loses stability.
+    """Return the frequency at which a static gain on LRED's plant loses stability: w (rad/s).
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s).
-    C : array_like
-        Capacity (packets/s).
-    merged : bool
-        Whether w(t-R) is approximated by w(t) in the product of the two.
-
-    Returns
-    -------
-    float or ndarray
-        w (rad/s).
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
-    LRED, eq. (25), w R + arctan(w / K11) = pi/2, which is x tan x = K11 R with x = w R. Without merging it is
-    x tan(x/2) = K11 R / 2, derived in docs/theory/loop.md.
+    LRED, eq. (25), w R + arctan(w / K11) = pi/2, which is x tan x = K11 R with x = w R. Without merging it is x
+    tan(x/2) = K11 R / 2, derived in docs/theory/loop.md.
     """
     positive(N=N, R=R, C=C)
     n, r, c = (np.asarray(value, dtype=float) for value in (N, R, C))
@@ -201,32 +182,8 @@ def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> A
 def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5, merged: bool = True) -> Any:
     """Return the largest static gain at which LRED's plant is stable.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s).
-    C : array_like
-        Capacity (packets/s).
-    eta : array_like
-        3/(2b), b packets per ACK.
-    merged : bool
-        Whether w(t-R) is approximated by w(t) in the product of the two.
-
-    Returns
-    -------
-    float or ndarray
-        Hc (1/packet) at the boundary of stability; LRED's Hc is beta sqrt(p0).
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
-    LRED, eqs. (18) and (25): Kc Hc = w sqrt(w^2 + K11^2) at the frequency of `boundary`.
+    LRED's Hc is beta sqrt(p0) (1/packet). LRED, eqs. (18) and (25): Kc Hc = w sqrt(w^2 + K11^2) at the frequency of
+    `boundary`.
     """
     positive(eta=eta)
     w = boundary(N, R, C, merged)

@@ -1,4 +1,11 @@
-"""Stability of loops of any response with or without delay: crossings, margins and closed-loop poles."""
+"""Stability of loops of any response with or without delay: crossings, margins and closed-loop poles.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* response: the open loop T as a function of an array of complex s, negative feedback; strictly proper, positive at low
+  frequencies, without poles in the right half-plane.
+* delay: the longest delay in the response (s), which determines the grid of frequencies.
+"""
 
 from __future__ import annotations
 
@@ -92,23 +99,7 @@ class Sampled:
 def sampled(response: Response, delay: float = 0.0) -> Sampled:
     """Evaluate a loop from frequencies where it is a pure integrator, or constant, to well above its last crossings.
 
-    Parameters
-    ----------
-    response : callable
-        The open loop as a function of an array of complex s; strictly proper, positive at low frequencies, without
-        poles in the right half-plane.
-    delay : float
-        The longest delay in the response (s), which determines the grid.
-
-    Returns
-    -------
-    Sampled
-        Frequencies, responses, and the continuous phase.
-
-    Raises
-    ------
-    ValueError
-        If the response does not fall at high frequencies, or has too many phase turns to count.
+    Raises ValueError if the response does not fall at high frequencies, or has too many phase turns to count.
     """
 
     def gain(w: float) -> float:

@@ -49,29 +49,6 @@ class OperatingPoint:
 def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5) -> OperatingPoint:
     """Return the equilibrium of equal flows, and the constants of the linear model.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows.
-    R : array_like
-        Round-trip time (s), the queue included.
-    C : array_like
-        Capacity (packets/s).
-    eta : array_like
-        3/(2b), b packets per ACK.
-
-    Returns
-    -------
-    OperatingPoint
-        Numbers, or arrays of the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-
-    Notes
-    -----
     LRED, eqs. (6) to (8) and (13). w0 = R C / N, p0 = eta / w0^2. The model has no time-outs: above p0 of about 0.1,
     that is for windows below 4, p0 is too large; for windows below sqrt(eta) it is not a probability. Both cause
     warnings.

@@ -1,4 +1,11 @@
-"""Queues whose mean is known."""
+"""Queues whose mean is known.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* load: rate (bit/s) and packet size (bits) of each stream; a single size is M/D/1, exponentially distributed ones
+  M/M/1.
+* rate: the server's rate (bit/s).
+"""
 
 from __future__ import annotations
 
@@ -11,23 +18,7 @@ from aqmlab.theory.domain import positive
 def waiting(load: ArrayLike, rate: float) -> float:
     """Return the mean number of packets waiting when Poisson streams share one queue, excluding the one in service.
 
-    Parameters
-    ----------
-    load : array_like
-        Rate (bit/s) and packet size (bits) of each stream; shape (streams, 2). A single size is M/D/1, exponentially
-        distributed sizes are M/M/1.
-    rate : float
-        The server's rate (bit/s).
-
-    Returns
-    -------
-    float
-        Pollaczek and Khinchine's L = lambda^2 E(S^2) / (2 (1 - rho)), packets.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the load is not below the rate.
+    Pollaczek and Khinchine's L = lambda^2 E(S^2) / (2 (1 - rho)), packets.
     """
     positive(load=load, rate=rate)
     if np.ndim(load) != 2 or np.shape(load)[1] != 2:

@@ -1,4 +1,14 @@
-"""The rate of TCP flows with random losses: the square-root law, Padhye's model, and the loss of a queue."""
+"""The rate of TCP flows with random losses: the square-root law, Padhye's model, and the loss of a queue.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* p: probability that a packet is lost; in Padhye's model, that it is the first loss of its round, and the rest of it
+  lost.
+* full: whether to use the full model, (28) and (32), instead of the common approximation, (30) and (33).
+* law, rate: ``law(p, R)``, the packets per second of a flow, which falls in p; by default `padhye` with T0 = 1 s,
+  otherwise for example ``functools.partial(padhye, T0=0.2, b=2, W_max=20)``; in `loss`, the rate itself (packets/s).
+* load: unresponsive traffic such as UDP (packets/s), which loses the same fraction as the flows.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +33,9 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
     Assumes a regular sawtooth between W/2 and W, in which the window grows by a packet in ``b`` round trips, and no
     time-outs.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is lost, in (0, 1).
-    R : array_like
-        Round-trip time (s), broadcast against ``p``.
-    b : array_like
-        Packets per ACK.
-    W_max : array_like
-        The receiver's window (packets), at least 1, which flattens the tops of the sawtooth; infinite for none.
-
-    Returns
-    -------
-    ndarray
-        Packets per second: sqrt(3/(2 b p)) / R, or W_max/(R (1 + b p W_max^2/8)) where W_max is below the sawtooth's
-        peak sqrt(8/(3 b p)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Mathis, Semke, Mahdavi and Ott 1997. Accurate to about 5 % below p = 0.01; above, time-outs dominate.
+    Packets per second: sqrt(3/(2 b p)) / R, or W_max/(R (1 + b p W_max^2/8)) where W_max is below the sawtooth's peak
+    sqrt(8/(3 b p)). Mathis, Semke, Mahdavi and Ott 1997. Accurate to about 5 % below p = 0.01; above, time-outs
+    dominate.
     """
     probability(p=p)
     positive(R=R, b=b)
@@ -61,26 +49,7 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
 def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     """Return the mean window of a flow that loses every (1/p)-th packet and never times out.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is lost, in (0, 1).
-    b : array_like
-        Packets per ACK, broadcast against ``p``.
-
-    Returns
-    -------
-    ndarray
-        Packets: sqrt(3/(2 b p)), which `square_root` sends in a round trip.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    LRED's eq. (6), RED+Tail's W, Mathis's law.
+    Packets: sqrt(3/(2 b p)), which `square_root` sends in a round trip. LRED's eq. (6), RED+Tail's W, Mathis's law.
     """
     return square_root(p, 1.0, b)
 
@@ -88,26 +57,8 @@ def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
 def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     """Return the mean window at which Padhye's flow loses a packet.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is the first loss of its round, in (0, 1).
-    b : array_like
-        Packets per ACK, broadcast against ``p``.
-
-    Returns
-    -------
-    ndarray
-        E(W_u), packets; three quarters of it is the mean between losses.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Padhye et al. 1998, eq. (13): the window not limited by the receiver.
+    E(W_u), packets; three quarters of it is the mean between losses. Padhye et al. 1998, eq. (13): the window not
+    limited by the receiver.
     """
     probability(p=p)
     positive(b=b)
@@ -119,26 +70,7 @@ def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:
 def times_out(p: ArrayLike, w: ArrayLike) -> Array:
     """Return the probability that a loss in a window of w packets ends in a time-out, not in three duplicate ACKs.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
-    w : array_like
-        The window (packets), broadcast against ``p``.
-
-    Returns
-    -------
-    ndarray
-        Probability, 1 for windows up to 3 and about 3/w for small p.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Padhye et al. 1998, eq. (24); Cardwell et al. 2000, eq. (17).
+    It is 1 for windows up to 3 and about 3/w for small p. Padhye et al. 1998, eq. (24); Cardwell et al. 2000, eq. (17).
     """
     probability(p=p)
     positive(w=w)
@@ -152,24 +84,8 @@ def times_out(p: ArrayLike, w: ArrayLike) -> Array:
 def backed_off(p: ArrayLike) -> Array:
     """Return the length of a series of time-outs relative to its first, without the factor 1/(1 - p).
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is lost, in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        f(p) = 1 + p + 2 p^2 + 4 p^3 + ... + 32 p^6: a time-out doubles six times, up to 64.
-
-    Raises
-    ------
-    ValueError
-        If ``p`` is out of its range.
-
-    Notes
-    -----
-    Padhye et al. 1998, eq. (29); Cardwell et al. 2000, eq. (19). The mean series lasts f(p) T0/(1 - p).
+    f(p) = 1 + p + 2 p^2 + 4 p^3 + ... + 32 p^6: a time-out doubles six times, up to 64. Padhye et al. 1998, eq. (29);
+    Cardwell et al. 2000, eq. (19). The mean series lasts f(p) T0/(1 - p).
     """
     probability(p=p)
     p = np.asarray(p, dtype=float)
@@ -186,34 +102,8 @@ def padhye(
 ) -> Array:
     """Return the sending rate of a Reno flow with time-outs, lost packets included.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
-    R : array_like
-        Round-trip time (s), broadcast against ``p``.
-    T0 : array_like
-        First time-out (s), which doubles up to 64 T0.
-    b : array_like
-        Packets per ACK.
-    full : bool
-        Whether to use the full model, eqs. (28) and (32), instead of the common approximation, eqs. (30) and (33).
-    W_max : array_like
-        The receiver's window (packets), at least 1; infinite for none.
-
-    Returns
-    -------
-    ndarray
-        Packets per second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Padhye, Firoiu, Towsley and Kurose 1998: (28) and (30) without, (32) and (33) with a limit on the window.
+    In packets per second. Padhye, Firoiu, Towsley and Kurose 1998: (28) and (30) without, (32) and (33) with a limit on
+    the window.
     """
     probability(p=p)
     positive(R=R, T0=T0, b=b)
@@ -230,32 +120,7 @@ def padhye(
 def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1, W_max: ArrayLike = inf) -> Array:
     """Return the delivery rate of Padhye's flow, which loses half a last round and all but one packet of a series.
 
-    Parameters
-    ----------
-    p : array_like
-        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
-    R : array_like
-        Round-trip time (s), broadcast against ``p``.
-    T0 : array_like
-        First time-out (s), which doubles up to 64 T0.
-    b : array_like
-        Packets per ACK.
-    W_max : array_like
-        The receiver's window (packets), at least 1; infinite for none.
-
-    Returns
-    -------
-    ndarray
-        Packets per second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Padhye et al. 1998, the full model's throughput; Cardwell et al. 2000, eq. (22).
+    In packets per second. Padhye et al. 1998, the full model's throughput; Cardwell et al. 2000, eq. (22).
     """
     probability(p=p)
     positive(R=R, T0=T0, b=b)
@@ -275,28 +140,7 @@ def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
 
 
 def loss(rate: ArrayLike, R: ArrayLike, law: RateFunction = padhye) -> Array:
-    """Return the loss at which a flow has a given rate: the inverse of a law.
-
-    Parameters
-    ----------
-    rate : array_like
-        Sending rate of the flow (packets/s).
-    R : array_like
-        Round-trip time (s), broadcast against ``rate``.
-    law : callable
-        ``law(p, R)`` returns packets per second and falls in ``p``. By default `padhye` with T0 = 1 s; other
-        parameters are set as in ``functools.partial(padhye, b=2, W_max=20)``.
-
-    Returns
-    -------
-    ndarray
-        The probability p with law(p, R) = rate.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or no loss in (0, 1) gives the rate.
-    """
+    """Return the loss at which a flow has a given rate: the p with law(p, R) = rate."""
     positive(rate=rate, R=R)
 
     def one(rate: float, R: float) -> float:
@@ -312,30 +156,7 @@ def loss(rate: ArrayLike, R: ArrayLike, law: RateFunction = padhye) -> Array:
 def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: RateFunction = padhye, load: float = 0.0) -> float:
     """Return the drop probability at which the rate sent minus the rate dropped equals the link's capacity.
 
-    Parameters
-    ----------
-    N : array_like
-        Flows of each group; shape (groups,) or a number for all groups.
-    R : array_like
-        Round-trip time (s) of each group, the queue included; shape (groups,).
-    C : float
-        Link capacity (packets/s).
-    rate : callable
-        ``rate(p, R)`` returns the packets per second of one flow and falls in ``p``. By default `padhye` with T0 = 1 s;
-        other parameters are set as in ``functools.partial(padhye, T0=0.2, b=2, W_max=20)``, each a number or of shape
-        (groups,).
-    load : float
-        Rate (packets/s) of unresponsive traffic such as UDP; it loses the same fraction as the flows.
-
-    Returns
-    -------
-    float
-        p with (1 - p) (sum of N rate(p, R) + load) = C.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the traffic cannot fill the link.
+    p with (1 - p) (sum of N rate(p, R) + load) = C.
     """
     positive(N=N, R=R, C=C)
     not_negative(load=load)
@@ -359,12 +180,6 @@ def _crossing(excess: Callable[[float], float], arguments: str) -> float:
 
 
 def warn_of_high_loss(p: float) -> None:
-    """Warn of a loss for which formulas of TCP's rate are not meant.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a packet is lost.
-    """
+    """Warn of a loss for which formulas of TCP's rate are not meant."""
     if p > 0.4:
         caution(f"p = {p:.3g}: formulas of TCP's rate are not valid for losses above 0.4")

@@ -1,4 +1,14 @@
-"""Duration of a short transfer: slow start without loss, and with loss the model of Cardwell, Savage and Anderson."""
+"""Duration of a short transfer: slow start without loss, and with loss the model of Cardwell, Savage and Anderson.
+
+Symbols, beside those of `aqmlab.theory`:
+
+* packets: size of the file (packets); tau: time to transmit one (s).
+* R: round-trip time (s) without transmission: an ACK arrives R after its packet has left.
+* w1: initial window (packets); W_max: limit on outstanding packets, infinite for none.
+* round_trips: those added to the data's, for SYNs, a request and the last ACK.
+* p, p_back: probability that a packet, or the answer to a SYN, is lost, below 1/2 for `cardwell`.
+* Ts: first time-out of a SYN (s).
+"""
 
 from __future__ import annotations
 
@@ -17,33 +27,8 @@ Array = NDArray[np.float64]
 def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
     """Return when each packet of a transfer has left the link, if none is lost and every ACK releases two.
 
-    Parameters
-    ----------
-    packets : int
-        Number of packets to send.
-    R : float
-        Round-trip time (s) without transmission: an ACK arrives R after its packet has left.
-    tau : float
-        Time (s) to transmit a packet.
-    w1 : int
-        Initial window (packets).
-    W_max : float
-        Limit on outstanding packets; infinite for no limit.
-
-    Returns
-    -------
-    ndarray
-        Seconds since the start, shape (packets,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    With w1 = 1, packet j of round r leaves at (r - 1)(R + tau) + j tau while a round is shorter than R + tau; from
-    then on the pipe is full, and one leaves every tau.
+    In seconds since the start; shape (packets,). With w1 = 1, packet j of round r leaves at (r - 1)(R + tau) + j tau
+    while a round is shorter than R + tau; from then on the pipe is full, and one leaves every tau.
     """
     whole(packets=packets, w1=w1)
     positive(R=R, tau=tau)
@@ -61,34 +46,8 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
 
 
 def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0, w1: int = 1) -> Array:
-    """Return the duration of a transfer without loss.
+    """Return the duration of a transfer without loss (s).
 
-    Parameters
-    ----------
-    packets : array_like
-        File sizes (packets), integers.
-    R : float
-        Round-trip time (s) without transmission.
-    tau : float
-        Time (s) to transmit a packet.
-    round_trips : float
-        Round trips added to those of the data. The default 2 is the exchange of SYNs, half a round trip for a request,
-        and half a round trip for the last ACK.
-    w1 : int
-        Initial window (packets).
-
-    Returns
-    -------
-    ndarray
-        Seconds, of the shape of ``packets``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     The last packet of `slow_start`, half a round trip until it arrives, and ``round_trips``. RED+Tail's Table I, first
     column.
     """
@@ -100,27 +59,8 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
 
 
 def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
-    """Return the probability that at least one of several packets is lost.
+    """Return the probability that at least one of several packets is lost: 1 - (1 - p)^packets.
 
-    Parameters
-    ----------
-    packets : array_like
-        Number of packets.
-    p : array_like
-        Probability that a packet is lost, in (0, 1), independently of the others.
-
-    Returns
-    -------
-    ndarray
-        1 - (1 - p)^packets.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
     Cardwell et al. 2000, eq. (16); in RED+Tail for 64 packets and p = 0.04.
     """
     positive(packets=packets)
@@ -179,45 +119,10 @@ def cardwell(
 ) -> Latency:
     """Return the mean time of a transfer with losses, by the model of Cardwell, Savage and Anderson.
 
-    Parameters
-    ----------
-    packets : array_like
-        File sizes (packets).
-    p : array_like
-        Probability that a packet is lost, in (0, 1/2), broadcast against ``packets``.
-    R : array_like
-        Round-trip time (s).
-    Ts : float
-        First time-out (s) of a SYN.
-    T0 : float
-        First time-out (s) of data.
-    b : float
-        Packets per ACK.
-    w1 : float
-        Initial window (packets).
-    W_max : float
-        The receiver's window (packets), at least 1; infinite for none.
-    p_back : array_like
-        Probability that the answer to a SYN is lost, in [0, 1/2).
-    round_trips : float
-        Round trips to add, such as for a request and the last ACK.
-
-    Returns
-    -------
-    Latency
-        The parts; ``total`` is their sum.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its time (15), the first loss (16)
-    to (20), the rest (21) to (24), without the wait for a delayed first ACK of (25). The model replaces the mean of
-    the time after slow start by the time after a mean slow start. Links have no rate: a window of any size takes a
-    round trip.
+    Cardwell, Savage and Anderson, INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its
+    time (15), the first loss (16) to (20), the rest (21) to (24), without the wait for a delayed first ACK of (25). The
+    model replaces the mean of the time after slow start by the time after a mean slow start. Links have no rate: a
+    window of any size takes a round trip.
     """
     positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
     limit(W_max=W_max)
