@@ -94,7 +94,7 @@ def test_newreno_and_sack_avoid_time_outs_but_not_all(flavour: str, delayed: boo
     tcp = {"flavour": flavour, "delayed_ack": delayed, "min_rto": "1 s"}
     found = segments(RATIOS, **tcp)
     for p, rate in found.items():
-        least, most = (law(p, RTT, acked(delayed)) for law in (_timing_out, theory.irregular_square_root))
+        least, most = (law(p, RTT, acked(delayed)) for law in (_timing_out, _irregular))
         assert 0.97 * least < rate < 1.03 * most, p
     assert found[0.1] > 1.2 * _timing_out(0.1, RTT, acked(delayed))
     assert found[0.1] < 0.6 * _irregular(0.1, RTT, acked(delayed))

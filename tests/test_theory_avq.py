@@ -1,7 +1,6 @@
 """AVQ: its loop, the only printed limit on alpha, and its utilisation in the packet engine."""
 
 import cmath
-import json
 import math
 from dataclasses import replace
 from functools import cache
@@ -9,7 +8,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from conftest import RELAXED, Cli
+from conftest import RELAXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -328,18 +327,6 @@ def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
     assert callable(call)
     with pytest.raises(ValueError, match=said):
         call()
-
-
-def test_the_command_prints_the_rule_as_json(quick_cli: Cli) -> None:
-    size = ("--rate", "10 Mbit/s", "--packet", "500 B")
-    done = quick_cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--alpha", "0.15", "--json")
-    found = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert found["alpha_max"] == pytest.approx(0.20156, abs=5e-6)
-    assert found["alpha"] == 0.15
-    assert found["warnings"][0] in done.stderr
-    bad = quick_cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--gamma", "1.2")
-    assert (bad.returncode, "gamma = 1.2" in bad.stderr) == (2, True)
 
 
 # --- the packet engine -----------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Loss runs at queues with a drop function: closed forms, the printed numbers, and the packet engine."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -286,37 +288,29 @@ def test_tail_drop_takes_bursts_and_a_slope_hardly() -> None:
     assert (slope.bursty, slope.smooth) == pytest.approx((0.1586, 0.1370), abs=1e-4)
 
 
-def test_what_has_no_meaning_is_refused() -> None:
-    with pytest.raises(ValueError, match="rho = -1: must be positive"):
-        drops.stationary(-1, TAIL)
-    with pytest.raises(ValueError, match=r"d\(K\) = 0: must be 1"):
-        drops.stationary(1, [0, 0])
-    with pytest.raises(ValueError, match="must be probabilities"):
-        drops.stationary(1, [float("nan"), 1])
-    with pytest.raises(ValueError, match=r"d has shape \(0,\)"):
-        drops.stationary(1, [])
-    with pytest.raises(ValueError, match="max_th = 20: must not be below min_th = 30"):
-        Policy(30, 20)
-    with pytest.raises(ValueError, match=r"w = 2: must be in \(0, 1\]"):
-        Policy(30, 90, w=2)
-    with pytest.raises(ValueError, match="K = 0: must be positive"):
-        POLICIES["RED"].of(0)
-    with pytest.raises(ValueError, match=r"flows = 0\.5: must be at least 1"):
-        drops.runs(1.2, TAIL, 5, flows=0.5)
-    with pytest.raises(ValueError, match="service = 'erlang'"):
-        drops.runs(1.2, TAIL, 5, service="erlang")
-    with pytest.raises(ValueError, match=r"rho = 1e\+06, K = 20: .* states"):
-        drops.runs(1e6, Policy(20, 20).of(20), 5, service="constant")
-    with pytest.raises(ValueError, match=r"longest = 2\.5: must be whole"):
-        drops.runs(1.2, TAIL, 2.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="q = nan: must be finite"):
-        POLICIES["RED"].drop(float("nan"))
-    with pytest.raises(ValueError, match="lost: must be 0 or 1"):
-        trials.run_lengths([0.3, 2], 3)
-    with pytest.raises(ValueError, match="share = 1: must be in"):
-        drops.batches(1.2, [0, 1], 2, 1)
-    with pytest.raises(ValueError, match="replicas = 1"):
-        trials.simulate(1.2, POLICIES["RED"], replicas=1)
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: drops.stationary(-1, TAIL), "rho = -1: must be positive"),
+        (lambda: drops.stationary(1, [0, 0]), r"d\(K\) = 0: must be 1"),
+        (lambda: drops.stationary(1, [float("nan"), 1]), "must be probabilities"),
+        (lambda: drops.stationary(1, []), r"d has shape \(0,\)"),
+        (lambda: Policy(30, 20), "max_th = 20: must not be below min_th = 30"),
+        (lambda: Policy(30, 90, w=2), r"w = 2: must be in \(0, 1\]"),
+        (lambda: POLICIES["RED"].of(0), "K = 0: must be positive"),
+        (lambda: drops.runs(1.2, TAIL, 5, flows=0.5), r"flows = 0\.5: must be at least 1"),
+        (lambda: drops.runs(1.2, TAIL, 5, service="erlang"), "service = 'erlang'"),
+        (lambda: drops.runs(1e6, Policy(20, 20).of(20), 5, service="constant"), r"rho = 1e\+06, K = 20: .* states"),
+        (lambda: drops.runs(1.2, TAIL, 2.5), r"longest = 2\.5: must be whole"),  # type: ignore[arg-type]
+        (lambda: POLICIES["RED"].drop(float("nan")), "q = nan: must be finite"),
+        (lambda: trials.run_lengths([0.3, 2], 3), "lost: must be 0 or 1"),
+        (lambda: drops.batches(1.2, [0, 1], 2, 1), "share = 1: must be in"),
+        (lambda: trials.simulate(1.2, POLICIES["RED"], replicas=1), "replicas = 1"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        call()
 
 
 OPEN = """\

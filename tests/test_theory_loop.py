@@ -16,31 +16,6 @@ from aqmlab.theory.loop import Loop, Plant, boundary, critical_gain, operating_p
 
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
-# The LRED paper's experiments: N, R, p0, beta0, and the phase margins at beta = 0.001, without and with queue pole.
-EXPERIMENTS = [
-    (80, 0.55, 0.0051, 1.056e-4, -54, 8.9),
-    (100, 0.45, 0.0119, 1.991e-4, -44, 26.5),
-    (200, 0.60, 0.0267, 2.269e-4, -49, 15.1),
-    (300, 0.35, 0.1763, 1.055e-3, 2.4, 148),
-    (400, 0.45, 0.1896, 8.530e-4, -7.6, 98),
-    (500, 0.45, 0.2963, 1.086e-3, 4.3, 149),
-    (1000, 0.90, 0.2963, 5.43e-4, -34, 33),
-    (40, 0.07, 0.0784, 3.42e-3, 44, np.inf),
-]
-
-# PI designed for the plant with queue pole: N, R, its phase margin, and that of ns-2's gains.
-DESIGNED = [
-    (100, 0.45, 69.7, 64),
-    (200, 0.45, 49.9, 88),
-    (300, 0.45, 31.2, 90),
-    (400, 0.45, 13.6, 90),
-    (500, 0.45, -2.9, 90),
-    (600, 0.50, -9.2, 90),
-    (700, 0.60, -6.8, 90),
-    (800, 0.70, -5.0, 90),
-    (900, 0.80, -3.7, 89),
-    (1000, 0.90, -2.7, 88),
-]
 
 flows = st.floats(20, 600)
 round_trips = st.floats(0.02, 1.0)
@@ -48,77 +23,12 @@ round_trips = st.floats(0.02, 1.0)
 plants = st.tuples(flows, round_trips).filter(lambda nr: 2 <= nr[1] * C / nr[0] <= 200)
 
 
-def designed(N: float, R: float, frequency: float = 170) -> laws.ControlLaw:
-    """Return Hollot's PI: its zero at TCP's pole, where the gain is also 1."""
-    z = 2 * N / (R**2 * C)
-    K = z * abs(1 + 1j * z * R) * (2 * N) ** 2 / (R * C) ** 3
-    return laws.pi(K * (1 / z + 1 / (2 * frequency)), K * (1 / z - 1 / (2 * frequency)), frequency)
-
-
 def beta(N: float, R: float, gain: float = 1e-3) -> float:
     return gain * sqrt(operating_point(N, R, C).p0)
 
 
-def digits(value: float) -> float:
-    """Return slightly more than half a unit of the last digit of a printed number."""
-    text = f"{value:g}"
-    mantissa, _, power = text.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return 0.5001 * 10.0 ** (int(power or 0) - decimals)
-
-
-def test_the_paper_s_example_has_the_constants_that_the_paper_gives() -> None:
-    point = operating_point(300, 0.35, C)
-    assert (point.w0, point.p0) == pytest.approx((35 / 12, 1.5 * 144 / 1225), **EXACT)
-    constants = [point.K11, point.K12, point.K21]
-    assert constants == [
-        pytest.approx(1.9592, abs=5e-5),
-        pytest.approx(16.2037, abs=5e-5),
-        pytest.approx(857.14, abs=5e-3),
-    ]
-    assert point.Kc == pytest.approx(13888.9, abs=0.05)
-    assert point.Kc == pytest.approx(point.K12 * point.K21, **EXACT)
-    assert boundary(300, 0.35, C) == pytest.approx(2.12683, abs=5e-6)
-    assert critical_gain(300, 0.35, C) / sqrt(point.p0) == pytest.approx(1.0545e-3, abs=5e-8)
-
-
-def test_without_merging_the_windows_the_example_bears_a_seventh_less() -> None:
-    apart = critical_gain(300, 0.35, C, merged=False)
-    assert apart / sqrt(operating_point(300, 0.35, C).p0) == pytest.approx(9.07e-4, abs=5e-7)
-    assert apart / critical_gain(300, 0.35, C) == pytest.approx(0.86, abs=5e-3)
-
-
-def test_eta_is_three_over_two_b_and_nothing_else_gives_the_throughput() -> None:
-    # C / N = sqrt(3/2) / (R sqrt(p0)), the paper's formula for one packet per ACK.
-    point = operating_point(300, 0.35, C)
-    assert sqrt(1.5) / (0.35 * sqrt(point.p0)) == pytest.approx(C / 300, **EXACT)
-
-
-@pytest.mark.parametrize(("N", "R", "p0", "beta0", "plain", "pole"), EXPERIMENTS)
-def test_the_experiments_have_the_margins_of_the_table(
-    N: float, R: float, p0: float, beta0: float, plain: float, pole: float
-) -> None:
-    point = operating_point(N, R, C)
-    assert point.p0 == pytest.approx(p0, abs=digits(p0))
-    assert critical_gain(N, R, C) / sqrt(point.p0) == pytest.approx(beta0, abs=digits(beta0))
-    without, with_it = (Loop(Plant(N, R, C, queue_pole=one), beta(N, R)).margins() for one in (False, True))
-    assert without.phase_margin_deg == pytest.approx(plain, abs=digits(plain))
-    assert with_it.phase_margin_deg == pytest.approx(pole, abs=digits(pole))
-    assert without.stable == (plain > 0)
-    assert with_it.stable
-
-
-@pytest.mark.parametrize(("N", "R", "own", "ns2"), DESIGNED)
-def test_pi_has_the_margins_of_the_table_its_sampling_included(N: float, R: float, own: float, ns2: float) -> None:
-    plant = Plant(N, R, C, eta=2, queue_pole=True)
-    margins = Loop(plant, designed(N, R)).margins()
-    assert margins.phase_margin_deg == pytest.approx(own, abs=0.05001)
-    assert margins.stable == (own > 0)
-    assert Loop(plant, laws.pi(1.822e-5, 1.816e-5, 170)).margins().phase_margin_deg == pytest.approx(ns2, abs=0.5)
-
-
 def test_pi_on_lred_s_plant_is_a_double_integrator_and_never_stable_with_its_zero_at_tcp_s_pole() -> None:
-    for N, R, *_ in DESIGNED:
+    for N, R in ((100, 0.45), (500, 0.45), (1000, 0.9)):
         z = 2 * N / (R**2 * C)
         for K in (1e-9, 1e-5, 1e-1):
             law = laws.pi(K / z * (1 + z / 340), K / z * (1 - z / 340), 170, sampled=False)

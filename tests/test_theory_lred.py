@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 from link import C
@@ -253,33 +252,6 @@ def test_a_remark_says_where_the_square_root_law_ends() -> None:
     assert any("not a probability" in text for text in none.warnings)
 
 
-def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:
-    options = ["design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "300", "--rtt-max", "350 ms"]
-    done = quick_cli(*options, "--json")
-    assert done.returncode == 0
-    found = json.loads(done.stdout)
-    expected = lred.design(N_min=300, R_max=0.35, C=C).document()
-    assert list(found) == list(expected)
-    assert {"beta0", "beta_bound", "beta_star", "phase_margin_deg", "phase_margin_queue_pole_deg"} <= set(found)
-    # Units are converted in floating point.
-    for name, value in expected.items():
-        if isinstance(value, float):
-            assert found[name] == pytest.approx(value, rel=1e-12), name
-    assert (found["guaranteed"], found["phase_margin_queue_pole_star_deg"]) == (False, None)
-    assert done.stderr.startswith("warning: beta = 0.001 is 1.07 times")
-    for wrong in (
-        ["--n-min", "0"],
-        ["--rtt-max", "-1 s"],
-        ["--n-min", "inf"],
-        ["--rtt-max", "350"],
-        ["--n-min", "1e300"],
-    ):
-        place = options.index(wrong[0])
-        refused = quick_cli(*options[:place], *wrong, *options[place + 2 :])
-        assert refused.returncode == 2
-        assert "must be" in refused.stderr
-
-
 # The response time.
 
 
@@ -411,11 +383,3 @@ def test_a_gain_that_hardly_acts_has_all_of_its_margin(beta: float) -> None:
     Hc = float(lred.gain(100, 0.45, C, beta))
     assert found.crossover == pytest.approx(C**2 / 150 * Hc * 0.45**2 * C / 200, rel=1e-6, abs=1e-250)
     json.dumps(found.document(), allow_nan=False)
-
-
-def test_a_refusal_names_the_option(quick_cli: Cli) -> None:
-    done = quick_cli(
-        "design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "0", "--rtt-max", "350 ms"
-    )
-    assert done.returncode == 2
-    assert done.stderr == "--n-min: N_min = 0: must be positive and finite\n"

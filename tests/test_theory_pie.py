@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
 from oracle import dde
 
 import aqmlab
@@ -205,23 +204,6 @@ def test_a_senseless_design_is_refused_with_name_value_and_what_is_allowed(
     load: dict[str, Any] = {"N_min": 10, "R_max": 0.1, "C": C}
     with pytest.raises(ValueError, match=re.escape(told)):
         pie.design(**(load | changed))
-
-
-@pytest.mark.parametrize("name", ["pie", "pi2"])
-def test_the_command_gives_the_answer_of_the_design(quick_cli: Cli, name: str) -> None:
-    options = ["design", name, "--rate", "10 Mbit/s", "--packet", "1000 B", "--n-min", "10", "--rtt-max", "100 ms"]
-    options += ["--n-max", "40", "--rtt-min", "50 ms", "--target", "10 ms", "--alpha", "0.2", "--beta", "2"]
-    done = quick_cli(*options, "--phase-margin", "50", "--json")
-    assert done.returncode == 0, done.stderr
-    module = pie if name == "pie" else pi2
-    settings: dict[str, float] = {"N_max": 40, "R_min": 0.05, "target": 0.01, "alpha": 0.2, "beta": 2}
-    wanted = module.design(N_min=10, R_max=0.1, C=C, phase_margin=50, **settings)
-    printed = json.loads(done.stdout)
-    assert printed.pop("warnings") == list(wanted.warnings)
-    assert printed == pytest.approx({name: getattr(wanted, name) for name in printed}, rel=1e-12)
-    refused = quick_cli(*options, "--phase-margin", "95")
-    assert refused.returncode == 2
-    assert "--phase-margin: phase_margin = 95 degrees: must be in (0, 90)" in refused.stderr
 
 
 # The reference has no slow start and measures q / C at once. While the queue still swings, an update may find it on the

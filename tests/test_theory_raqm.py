@@ -1,11 +1,10 @@
 """RAQM: the paper's numbers and its theorems."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-from conftest import RELAXED, Cli
+from conftest import RELAXED
 from hypothesis import given
 from hypothesis import strategies as st
 from link import C
@@ -276,16 +275,6 @@ def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
     assert callable(call)
     with pytest.raises(ValueError, match=said):
         call()
-
-
-def test_the_command_prints_gains_as_json(quick_cli: Cli) -> None:
-    done = quick_cli("design", "raqm", "--rate", "10 Mbit/s", "--at", "5 Mbit/s", "--json")
-    found = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert found["alpha_min"] == pytest.approx(3.2e-6)
-    assert found["alpha_hat"] == pytest.approx(4.39445 / R0, rel=1e-6)
-    assert found["warnings"][0] in done.stderr
-    assert quick_cli("design", "raqm", "--rate", "10 Mbit/s", "--eps", "2").returncode == 2
 
 
 def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:

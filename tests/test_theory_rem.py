@@ -1,12 +1,10 @@
 """REM's theory: its least response time, the rate form's equilibrium, its loop; compared with the packet engine."""
 
-import json
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
 from link import C
 
 import aqmlab
@@ -83,20 +81,6 @@ def test_a_loss_that_is_no_probability_leaves_its_fields_empty() -> None:
 def test_what_has_no_meaning_is_refused(call: Any) -> None:
     with pytest.raises(ValueError, match=r"must|give at least one"):
         call()
-
-
-def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
-    options = ["design", "rem", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "80", "--rtt-max", "550 ms"]
-    done = cli(*options, "--json")
-    found, expected = json.loads(done.stdout), rem.design(N_min=80, R_max=0.55, C=C).document()
-    assert done.returncode == 0
-    assert list(found) == list(expected)
-    assert found["gamma_max"] == pytest.approx(expected["gamma_max"], rel=1e-9)
-    assert "unstable" in done.stderr
-    other = cli(*options, "--gamma", "0.0001", "--target", "50", "--buffer", "100")
-    assert other.returncode == 0
-    assert "unstable" not in other.stdout
-    assert f"{expected['response_slope'] * 20:.6g}" in other.stdout
 
 
 # The price rises at the bound's rate while the buffer is full, and more slowly once the queue falls. Then the means of

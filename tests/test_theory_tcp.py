@@ -23,11 +23,6 @@ acked = st.sampled_from([1, 2])
 # The square-root law.
 
 
-@pytest.mark.parametrize(("p", "printed"), [(0.010, 12.25), (0.014, 10.35), (0.020, 8.66)])
-def test_the_window_at_a_loss_is_red_tail_s(p: float, printed: float) -> None:
-    assert round(float(tcp.window(p)), 2) == printed
-
-
 @given(losses, acked)
 def test_a_receiver_s_window_cuts_the_teeth(p: float, b: int) -> None:
     peak = np.sqrt(8 / (3 * b * p))
@@ -191,9 +186,6 @@ def test_a_load_that_minds_no_losses_leaves_less() -> None:
     # Few losses: dropped traffic of others is negligible.
     few = tcp.equilibrium_loss(20, 10 * EXP1, C, load=2000)
     assert few == pytest.approx(tcp.equilibrium_loss(20, 10 * EXP1, C - 2000), rel=0.6)
-
-
-# A fixed drop probability.
 
 
 # Invalid arguments.
