@@ -4,7 +4,7 @@ from types import ModuleType
 
 
 def python_control() -> ModuleType:
-    """Import the library ``control``; ImportError says how to install it."""
+    """Import the library ``control``; ImportError states how to install it."""
     try:
         import control
     except ImportError as error:

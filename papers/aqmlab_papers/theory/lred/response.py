@@ -130,7 +130,7 @@ def response_time(
 ) -> float:
     """Predict the time after which the queue stays within a band around its target.
 
-    In seconds, a multiple of t_m. From `trajectory`, whose assumptions apply. Random variation of the queue is not
+    A multiple of t_m, in seconds. From `trajectory`, whose assumptions apply. Random variation of the queue is not
     included.
     """
     probability(band=band)
@@ -182,7 +182,7 @@ def cold_start(
 ) -> float:
     """Predict the response time from an empty link, with flows in slow start during the first two periods.
 
-    In seconds from the start, a multiple of t_m: 2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two
+    From the start, a multiple of t_m in seconds: 2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two
     periods measured (or M, if smaller).
     """
     probability(overload=overload)
