@@ -2,7 +2,7 @@
 
 A schema is the keys of a document or the columns of a table, with their units and meanings; docs/reference/files.md has
 them. Its version goes up by one when a key or column goes or changes its meaning, not when one is added. Files of every
-earlier version open. Version 0 is that of files without a version.
+earlier version open, and files without a version are refused.
 """
 
 from __future__ import annotations
@@ -42,17 +42,22 @@ class Kind:
         return {f"{_PREFIX}kind": self.name, f"{_PREFIX}schema": str(self.version), f"{_PREFIX}version": _ours()}
 
     def require_readable(self, path: Path, document: Mapping[str, Any], remedy: str) -> None:
-        """Refuse a document of a later version, given its content; `remedy` describes what to do instead."""
-        self._require(path, document.get("schema", 0), document.get("version"), remedy)
+        """Refuse a document without a version or of a later one, given its content; `remedy` is what to do instead."""
+        self._require(path, document.get("schema"), document.get("version"), remedy)
 
     def require_readable_table(self, path: Path, metadata: Mapping[str, str], remedy: str) -> None:
-        """Refuse a Parquet file of a later version, given its metadata; `remedy` describes what to do instead."""
-        schema = metadata.get(f"{_PREFIX}schema", "0")
-        self._require(path, int(schema) if schema.isdecimal() else schema, metadata.get(f"{_PREFIX}version"), remedy)
+        """Refuse a Parquet file without a version or of a later one, given its metadata; as for a document."""
+        schema = metadata.get(f"{_PREFIX}schema")
+        known = int(schema) if schema and schema.isdecimal() else schema
+        self._require(path, known, metadata.get(f"{_PREFIX}version"), remedy)
 
     def _require(self, path: Path, schema: object, writer: object, remedy: str) -> None:
         where = os.fspath(path)
-        if type(schema) is not int or schema < 0:
+        if schema is None:
+            raise ValueError(
+                f"{where}: no schema, the version of {self.called}: this aqmlab, {_ours()}, does not read it; {remedy}"
+            )
+        if type(schema) is not int or schema < 1:
             raise ValueError(f"{where}: schema = {schema!r:.50}: must be a whole number; {remedy}")
         if schema > self.version:
             newer = f"aqmlab {writer}" if writer else "the version of aqmlab that wrote it"

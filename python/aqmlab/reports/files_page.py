@@ -92,8 +92,8 @@ for names, and `…` for all beneath a key.
 
 Each file has the version of its schema, a whole number: documents under the key `schema`, tables in the metadata of
 Parquet as `aqmlab.schema` (beside `aqmlab.kind`, and `aqmlab.version`, that of aqmlab). The number goes up when a key
-or a column goes or changes its meaning. Files of every earlier version open; version 0 is that of files without a
-number. A file of a later version is refused, with the version of aqmlab that reads it and the call that makes it anew.
+or a column goes or changes its meaning. Files of every earlier version open. A file without a version is refused, with
+the call that makes it anew; so is a file of a later version, with the version of aqmlab that reads it.
 The keys of runs in the store do not depend on these versions.
 
 {versions}

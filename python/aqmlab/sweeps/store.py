@@ -47,7 +47,7 @@ KEPT_BYTES = 256 << 20
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
 _CURE = "choose another folder with --store, in which all runs are done again"
-"""What to do about a store of a later version."""
+"""What to do about a store without a version, or of a later one."""
 
 _PATIENCE = 60.0
 """Seconds that a file may be listed but absent."""
@@ -302,7 +302,7 @@ class Store:
 
 
 def _require_readable(path: Path, kind: Kind, data: bytes) -> None:
-    """Refuse a Parquet file of a later version."""
+    """Refuse a Parquet file without a version, or of a later one."""
     import polars
 
     kind.require_readable_table(path, polars.read_parquet_metadata(io.BytesIO(data)), _CURE)
