@@ -157,18 +157,18 @@ docs: setup ## write the pages that are generated, and the outputs and figures t
 	$(BIN)/python -m release.dependencies
 	PYTHONPATH=tests $(BIN)/python -m blocks $(PAGES)
 
-# What is done is kept in out/reproduce/store: interrupted, it goes on.
+# What is done is kept in out/reproduce/store: interrupted, it goes on. The site has the reports, if they are there.
 reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and write docs/papers from it: an hour
 	$(BIN)/aqmlab reproduce all --out out/reproduce
 	$(BIN)/python -m aqmlab_papers.show.pages out/reproduce docs/papers
 
-# One more discipline costs its own runs: out/rfc7928/store keeps the others. The pages show the figures of some sections, or all.
+# One more discipline costs its own runs: out/rfc7928/store keeps the others. The site has the reports, if they are there.
 evaluation: setup ## evaluate all disciplines by RFC 7928, in out/rfc7928, and write docs/evaluation from it: ten minutes
 	$(BIN)/aqmlab evaluate --aqm all --out out/rfc7928
 	$(BIN)/aqmlab evaluate --aqm codel --aqm pie --aqm fq_codel --aqm lred --aqm raqm --aqm redtail --aqm dtared \
 	  --store out/rfc7928/store --out out/rfc7928-papers
-	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928 docs/evaluation/all.md 8.2.2 9.1
-	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md
+	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928 docs/evaluation/all.md
+	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md section-8.2.3-tradeoff
 
 # Linux's senders run, in a quarter of an hour, if `make kernel` has built the kernel.
 UML = $${AQMLAB_CACHE:-$$HOME/.cache/aqmlab}/kernel/linux

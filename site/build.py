@@ -1,4 +1,7 @@
-"""``python site/build.py [FOLDER]`` builds FOLDER/site, by default out/site, from docs/, the commands and the API."""
+"""``python site/build.py [FOLDER]`` builds FOLDER/site, by default out/site, from docs/, the commands and the API.
+
+The reports that `make reproduce` and `make evaluation` have left in FOLDER become part of it.
+"""
 
 import os
 import re
@@ -23,6 +26,9 @@ SIGNPOST = "Where to go"
 
 TITLES = {"README.md": "Overview <README.md>"}
 """Pages of the home page's table of contents that have another title there."""
+
+EVALUATIONS = {"evaluation/all.md": "rfc7928/index.html", "evaluation/papers.md": "rfc7928-papers/index.html"}
+"""The pages that sum an evaluation up, and its report in out/."""
 
 GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
 
@@ -51,6 +57,13 @@ def copied(page: Path) -> str:
         return f"`{file.relative_to(ROOT).as_posix()}`" if text.strip("`") != file.name else text
 
     return _LINK.sub(link, page.read_text(encoding="utf-8"))
+
+
+def report(page: str, out: Path) -> Path | None:
+    """Return the report that a page of the site sums up; None if there is none, or if it has not been made."""
+    folder, name = os.path.split(page.removesuffix(".md"))
+    made = f"reproduce/{name}/report.html" if folder == "papers" else EVALUATIONS.get(page)
+    return out / made if made and (out / made).is_file() else None
 
 
 def contents(index: Path, text: str) -> str:
@@ -88,6 +101,7 @@ def main() -> int:
     source, site = out / "site-source", out / "site"
     playground = ROOT / "out" / PLAYGROUND
     shutil.rmtree(source, ignore_errors=True)
+    reports: dict[Path, Path] = {}
     for file in sorted((ROOT / "docs").rglob("*")):
         target = source / file.relative_to(ROOT / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,6 +109,10 @@ def main() -> int:
             text = copied(file)
             if playground.is_file():
                 text = embedded(file, text, place(file) or "")
+            page = file.relative_to(ROOT / "docs")
+            if whole := report(page.as_posix(), out):
+                reports[page.with_suffix("")] = whole.parent
+                text += f'\n<a href="{page.stem}/{whole.name}">The report, with all numbers and figures</a>\n'
             target.write_text(text + (contents(file, text) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
@@ -114,6 +132,9 @@ def main() -> int:
     else:
         print(f"without the playground: {playground} is missing; `make setup` builds it", file=sys.stderr)
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
+    for page, folder in reports.items():
+        shutil.rmtree(site / page, ignore_errors=True)
+        shutil.copytree(folder, site / page, ignore=shutil.ignore_patterns("store"))
     remote = [
         f"{page}: {found}"
         for page in sorted(site.rglob("*.html"))

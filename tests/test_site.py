@@ -28,6 +28,8 @@ RATE, MEMORY = 2e4, 100e6
 
 @pytest.mark.timeout(900)
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "reproduce/lred").mkdir(parents=True)
+    (tmp_path / "reproduce/lred/report.html").write_text("of this paper", encoding="utf-8")
     command = [sys.executable, str(ROOT / "site/build.py"), str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -41,6 +43,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
         "notebooks/disciplines.html",
     } <= pages
     assert {"reference/aqms/lred.html", "theory/loop.html", "papers/lred.html"} <= pages
+    assert (tmp_path / "site/papers/lred/report.html").read_text(encoding="utf-8") == "of this paper"
+    assert 'href="lred/report.html"' in (tmp_path / "site/papers/lred.html").read_text(encoding="utf-8")
+    assert "report.html" not in (tmp_path / "site/papers/raqm.html").read_text(encoding="utf-8")
     commands = (tmp_path / "site/reference/cli.html").read_text(encoding="utf-8")
     assert all(f"aqmlab {name}" in commands for name in ("run", "sweep", "design lred"))
     assert "--seeds" in commands
