@@ -159,7 +159,7 @@ def test_what_is_no_result_of_the_same_kind_is_refused(
     file.write_text(file.read_text(encoding="utf-8").replace('"seed": 7', '"seed": 8'), encoding="utf-8")
     (tmp_path / "torn.json").write_text(json.dumps(result.document())[:1000], encoding="utf-8")
     (tmp_path / "other.json").write_text('{"x": 1}', encoding="utf-8")
-    (tmp_path / "old.json").write_text('{"runs": []}', encoding="utf-8")
+    (tmp_path / "old.json").write_text('{"schema": 1, "runs": []}', encoding="utf-8")
     (tmp_path / "binary").write_bytes(b"PAR1\xff\xfe")
     (tmp_path / "empty").mkdir()
     Comparison({"lred": result}).save(tmp_path / "both")

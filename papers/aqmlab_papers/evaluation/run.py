@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import polars
+from typing import TYPE_CHECKING, Self
 
 from aqmlab import ScenarioError
 from aqmlab.execute.engine import PACKETS, Engine
@@ -22,8 +20,11 @@ from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab_papers.evaluation.describe.discipline import Discipline
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline
-from aqmlab_papers.evaluation.describe.measure import LINK, Measure, Run
-from aqmlab_papers.run.table import Table
+from aqmlab_papers.evaluation.describe.measure import LINK, Measure, Values
+from aqmlab_papers.run.runs import Runs
+
+if TYPE_CHECKING:
+    import polars
 
 FEW = len(COLOURS)
 """The most disciplines with a colour each; of more, curves over time and distributions are not drawn."""
@@ -71,34 +72,81 @@ class Effort:
 
 @dataclass(frozen=True)
 class CaseRuns:
-    """The runs of a case: by the label of a discipline and by seed.
+    """A case with the disciplines that it can have, and their runs.
 
     ``settings`` has the settings that put each discipline into the scenario, ``left_out`` the reason why a discipline
-    has no runs.
+    has no runs. ``plan`` is None if no discipline can be run, ``runs`` until they have been.
     """
 
+    place: Place
     case: Case
     scenario: Scenario
     settings: Mapping[str, Settings]
-    runs: Mapping[str, Mapping[int, Run]]
     left_out: Mapping[str, str]
+    plan: Plan | None
+    runs: Runs | None = None
+    _values: dict[Measure, Values] = field(default_factory=dict)
 
-    def values(self, measure: Measure, label: str) -> dict[int, float | None]:
+    @classmethod
+    def planned(cls, place: Place, case: Case, effort: Effort) -> Self:
+        """Plan the runs of a case on an engine that can perform it."""
+        base = Scenario.load(case.scenario).base.with_(dict(case.settings))
+        left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
+        settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
+        plan: Plan | None = None
+        if settings:
+            try:
+                series = case.series or (bool(case.distribution) and len(effort.disciplines) <= FEW)
+                plan = Plan.of(study(base, {}, settings, effort.seeds, series=series, engine=effort.engine))
+            except ScenarioError as error:
+                left_out |= dict.fromkeys(settings, str(error))
+        return cls(place, case, base, settings, left_out, plan)
+
+    @property
+    def keys(self) -> set[bytes]:
+        """The keys of its runs."""
+        return {key for _, _, _, key in self.plan.runs()} if self.plan else set()
+
+    def after(self, sweep: Sweep | None, store: Store) -> Self:
+        """Return the case with the runs of its study."""
+        if sweep is None or self.plan is None:
+            return self
+        left_out = dict(self.left_out)
+        for failure in sweep.failures:
+            if failure.seed is None:
+                left_out.setdefault(failure.aqm, failure.error)
+        # No discipline is advocated here.
+        return replace(self, left_out=left_out, runs=Runs(self.plan.study, sweep, store, hero=""))
+
+    def values(self, measure: Measure, label: str) -> Mapping[int, float | None]:
         """Return a measure for each seed of a discipline; empty if it has no runs."""
-        return {seed: measure.of(run) for seed, run in self.runs.get(label, {}).items()}
+        if self.runs is None:
+            return {}
+        if measure not in self._values:
+            self._values[measure] = measure.read(self.runs)
+        return self._values[measure].get(label, {})
+
+    def series(self, label: str) -> list[polars.DataFrame]:
+        """Return the time series of each run of a discipline."""
+        return [self.runs.series(label, seed=seed) for seed in self._seeds(label)] if self.runs else []
 
     def throughputs(self, label: str, entry: str) -> list[float]:
         """Return a traffic entry's throughput in each bin of the series after the warm-up, of all seeds, in bit/s."""
         found: list[float] = []
-        for run in self.runs.get(label, {}).values():
-            frame = run.series()
+        for frame in self.series(label):
             inside = frame.filter(frame["t"] >= self.scenario.warmup)
             found += inside[f"{LINK}.{entry}.throughput"].fill_null(0.0).to_list()
         return found
 
     def percentiles(self, label: str, entry: str) -> list[list[float]]:
-        """Return the percentiles of a traffic entry's delay for each seed."""
-        return [found for run in self.runs.get(label, {}).values() if (found := run.percentiles(entry))]
+        """Return the percentiles of a traffic entry's delay for each seed in which a packet arrived."""
+        if self.runs is None or not self._seeds(label):
+            return []
+        return [found for found in self.runs.distribution("delay", label, entry) if found]
+
+    def _seeds(self, label: str) -> list[int]:
+        frame = self.runs.frame if self.runs else None
+        return [] if frame is None else frame.filter(frame["aqm"] == label)["seed"].to_list()
 
 
 @dataclass(frozen=True)
@@ -136,18 +184,17 @@ def run(
     """
     asked = _asked(guidelines, effort)
     kept = Store(store)
-    able = [one for one in asked if one.plan]
-    wanted = {key for one in able for key in one.keys}
+    wanted = {key for one in asked for key in one.keys}
     there, recorded = kept.finished(wanted), kept.recorded()
-    missing = {key for one in able if one.plan for key, _ in one.plan.missing(there, recorded)}
-    sweeps = run_all([one.plan.study for one in able if one.plan], store, jobs, cluster, progress=progress)
-    found = dict(zip([one.place for one in able], sweeps, strict=True))
+    plans = {one.place: one.plan for one in asked if one.plan}
+    missing = {key for plan in plans.values() for key, _ in plan.missing(there, recorded)}
+    sweeps = run_all([plan.study for plan in plans.values()], store, jobs, cluster, progress=progress)
+    found = dict(zip(plans, sweeps, strict=True))
     done = {bytes.fromhex(key) for sweep in sweeps for key in sweep.frame["key"]}
-    distributions = _Distributions(kept, [found[one.place] for one in able if one.case.distribution])
     return Evidence(
         effort,
         [one for one in guidelines if one.selected(effort.sections)],
-        {one.place: one.runs(found.get(one.place), kept, distributions) for one in asked},
+        {one.place: one.after(found.get(one.place), kept) for one in asked},
         wanted=len(wanted),
         done=len(done),
         simulated=len(done & missing),
@@ -162,89 +209,9 @@ def studies(guidelines: Sequence[Guideline], effort: Effort) -> list[tuple[str, 
     return [(" ".join(one.place).strip(), one.plan.study) for one in _asked(guidelines, effort) if one.plan]
 
 
-def _asked(guidelines: Sequence[Guideline], effort: Effort) -> list[_Asked]:
+def _asked(guidelines: Sequence[Guideline], effort: Effort) -> list[CaseRuns]:
     """Plan the cases of the selected guidelines, and those that they are compared with."""
     every = {(one.section, case.name): case for one in guidelines for case in one.cases}
     needed = [(one.section, case.name) for one in guidelines if one.selected(effort.sections) for case in one.cases]
     needed += [against for place in needed if (against := every[place].against) and against not in needed]
-    return [_Asked.of(place, every[place], effort) for place in dict.fromkeys(needed)]
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A case to run: the plan of its runs, None if there are none, and the reasons for missing disciplines."""
-
-    place: Place
-    case: Case
-    scenario: Scenario
-    settings: Mapping[str, Settings]
-    plan: Plan | None
-    left_out: Mapping[str, str]
-
-    @classmethod
-    def of(cls, place: Place, case: Case, effort: Effort) -> _Asked:
-        """Plan a case with the disciplines that it can have, on an engine that can perform it."""
-        base = Scenario.load(case.scenario).base.with_(dict(case.settings))
-        left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
-        settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
-        plan: Plan | None = None
-        if settings:
-            try:
-                series = case.series or (bool(case.distribution) and len(effort.disciplines) <= FEW)
-                wanted = study(base, {}, settings, effort.seeds, series=series, engine=effort.engine)
-                plan = Plan.of(wanted)
-            except ScenarioError as error:
-                left_out |= dict.fromkeys(settings, str(error))
-        return cls(place, case, base, settings, plan, left_out)
-
-    @property
-    def keys(self) -> set[bytes]:
-        """The keys of its runs."""
-        return {key for _, _, _, key in self.plan.runs()} if self.plan else set()
-
-    def runs(self, sweep: Sweep | None, store: Store, distributions: _Distributions) -> CaseRuns:
-        """Return the runs of the case."""
-        found: dict[str, dict[int, Run]] = {}
-        left_out = dict(self.left_out)
-        if sweep and self.plan:
-            for failure in sweep.failures:
-                if failure.seed is None:
-                    left_out.setdefault(failure.aqm, failure.error)
-            metrics = _Metrics(sweep)
-            for place, (label, seed, key) in enumerate(sweep.frame.select("aqm", "seed", "key").iter_rows()):
-                series = partial(_series, store, self.plan.study, key)
-                percentiles = partial(distributions.delays, key)
-                found.setdefault(label, {})[seed] = Run(partial(metrics.of, place), series, percentiles)
-        return CaseRuns(self.case, self.scenario, self.settings, found, left_out)
-
-
-class _Metrics:
-    """The metrics of a sweep's runs, by the number of the row and the name of the column."""
-
-    def __init__(self, sweep: Sweep) -> None:
-        self._table = Table(sweep.frame)
-        self._known = frozenset(sweep.frame.columns)
-
-    def of(self, row: int, column: str) -> Any:
-        """Return a metric; None if the run has none, or if no run has."""
-        return self._table.column(column)[row] if column in self._known else None
-
-
-def _series(store: Store, wanted: Study, key: str) -> polars.DataFrame:
-    return store.series(wanted.series_name(bytes.fromhex(key)))
-
-
-class _Distributions:
-    """The distributions of several sweeps' runs, which are read together when the first is asked for."""
-
-    def __init__(self, store: Store, sweeps: Sequence[Sweep]) -> None:
-        self._store, self._sweeps = store, sweeps
-
-    @cached_property
-    def _found(self) -> Mapping[bytes, Mapping[str, Any]]:
-        return self._store.distributions(bytes.fromhex(key) for sweep in self._sweeps for key in sweep.frame["key"])
-
-    def delays(self, key: str, entry: str) -> list[float]:
-        """Return the percentiles of the delay of a traffic entry in a run; empty if there are none."""
-        found = self._found.get(bytes.fromhex(key), {})
-        return list(found.get("classes", {}).get(entry, {}).get("delay", []))
+    return [CaseRuns.planned(place, every[place], effort) for place in dict.fromkeys(needed)]

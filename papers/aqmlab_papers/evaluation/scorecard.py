@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,19 +142,10 @@ def _changes(settings: Mapping[str, Value] | Settings) -> list[str]:
     """Return settings as options of the command line."""
     found = []
     for path, value in settings.items():
-        found += ["--aqm", str(value)] if path == "aqm" else ["--set", f"{path}={_written(value)}"]
+        # JSON's form of these values is also TOML's.
+        written = json.dumps(value, ensure_ascii=False)
+        found += ["--aqm", str(value)] if path == "aqm" else ["--set", f"{path}={written}"]
     return found
-
-
-def _written(value: object) -> str:
-    """Write a value as TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, Sequence):
-        return f"[{', '.join(map(_written, value))}]"
-    return str(value)
 
 
 def frame(card: Scorecard, evidence: Evidence) -> polars.DataFrame:

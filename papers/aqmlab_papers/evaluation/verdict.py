@@ -60,22 +60,7 @@ class Test:
 
 
 def paired(own: Mapping[int, float | None], others: Mapping[int, float | None], least: float) -> Test:
-    """Test the differences of values of the same seeds.
-
-    Parameters
-    ----------
-    own : mapping
-        The values by seed; None where there is none.
-    others : mapping
-        Those that are subtracted.
-    least : float
-        The least difference of interest.
-
-    Returns
-    -------
-    Test
-        The differences, and the probability of ones as large.
-    """
+    """Test the differences of values of the same seeds, of which ``least`` is the least of interest."""
     from scipy.stats import t as student
 
     both = [(mine, others.get(seed)) for seed, mine in own.items()]
@@ -114,20 +99,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def adjusted(ps: Sequence[float | None], correction: Correction) -> list[float | None]:
-    """Return the adjusted p-values of a family; missing tests are no members of it.
-
-    Parameters
-    ----------
-    ps : sequence of float or None
-        The p-values.
-    correction : str
-        A key of `CORRECTIONS`.
-
-    Returns
-    -------
-    list of float or None
-        The adjusted ones, in the same order.
-    """
+    """Return the adjusted p-values of a family, in the same order; missing tests are no members of it."""
     from scipy.stats import false_discovery_control
 
     known = [p for p in ps if p is not None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 from aqmlab.scenario import Value
 from aqmlab_papers.evaluation.describe.discipline import PLAIN, Placement
-from aqmlab_papers.evaluation.describe.measure import Measure
+from aqmlab_papers.evaluation.describe.measure import Measure, goodput, waiting
 
 Kind = Literal["runs", "sensitivity", "cost", "operator"]
 
@@ -21,6 +21,11 @@ class Plot:
     delay: Measure
     goodput: Measure
 
+    @classmethod
+    def of(cls, title: str, entry: str) -> Self:
+        """Return the panel of a traffic entry."""
+        return cls(title, waiting(entry), goodput(entry))
+
 
 @dataclass(frozen=True)
 class Line:
@@ -32,35 +37,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with settings.
+    """A shipped scenario with settings.
 
-    Parameters
-    ----------
-    name : str
-        Its name, unique in the guideline, for headings and files: ``case II``. Empty if the guideline has one case.
-    scenario : str
-        The shipped scenario.
-    measures : sequence of Measure
-        The measures; they are tested if the case is `judged`.
-    plots : sequence of Plot
-        Its panels of goodput over delay.
-    settings : mapping
-        Changes of the scenario, by dotted path.
-    placement : Placement
-        How a discipline enters it.
-    against : tuple of str
-        The section and the name of the case in which the same discipline is the reference; by default the reference is
-        another discipline in the same case.
-    x : float
-        Its place on the axis of the guideline's `lines`.
-    series : bool
-        Whether time series are needed.
-    judged : bool
-        Whether differences are tested.
-    distribution : str
-        The traffic entry whose delays are drawn as a distribution; empty for none.
-    over_time : tuple of float
-        The time, from and to in s, in which throughput and wait are drawn; None for not at all.
+    ``name`` is unique in the guideline, for headings and files: ``case II``; empty if the guideline has one case. The
+    ``measures`` are tested if the case is ``judged``; ``plots`` are its panels of goodput over delay. ``settings``
+    change the scenario, by dotted path, and ``placement`` puts a discipline into it. The reference is another
+    discipline in the same case, or the same discipline in the case ``against``: its section and name. ``x`` is its
+    place on the axis of the guideline's ``lines``. Time series are kept if ``series`` says so, or for the traffic entry
+    whose ``distribution`` of delays is drawn; ``over_time`` is the time, from and to in s, in which throughput and wait
+    are drawn.
     """
 
     name: str
@@ -81,26 +66,9 @@ class Case:
 class Guideline:
     """A section of RFC 7928 that recommends runs or a discussion.
 
-    Parameters
-    ----------
-    section : str
-        Its number.
-    title : str
-        Its subject.
-    requirement : str
-        Its weight by the RFC's section 13, or by the section itself.
-    about : str
-        The traffic and the measures, in a sentence or two.
-    cases : sequence of Case
-        The cases; none if nothing is run.
-    lines : sequence of Line
-        The panels over `Case.x`.
-    x_axis : str
-        The label of that axis.
-    departures : sequence of str
-        How it departs from the RFC, and why.
-    kind : str
-        ``runs``; or ``cost`` or ``operator``, for the sections that are tables.
+    ``requirement`` is its weight by the RFC's section 13, or by the section itself; ``about`` has the traffic and the
+    measures, in a sentence or two. ``lines`` are the panels over `Case.x`, whose axis is ``x_axis``. ``departures`` say
+    how it departs from the RFC, and why. The sections that are tables have another ``kind`` than ``runs``.
     """
 
     section: str
@@ -124,16 +92,5 @@ class Guideline:
         return f"{self.section} {self.title}"
 
     def selected(self, sections: Sequence[str]) -> bool:
-        """Return whether it is one of some sections, or part of one.
-
-        Parameters
-        ----------
-        sections : sequence of str
-            Numbers of sections: ``5`` has ``5.2`` too. All if empty.
-
-        Returns
-        -------
-        bool
-            Whether it is.
-        """
+        """Return whether it is one of some sections, or part of one: ``5`` has ``5.2`` too. None selects all."""
         return not sections or any(self.section == one or self.section.startswith(f"{one}.") for one in sections)

@@ -7,6 +7,7 @@ from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
 from aqmlab_papers.evaluation.describe.measure import (
     Measure,
     bitrate,
+    computed,
     fairness,
     goodput,
     loss,
@@ -19,7 +20,7 @@ from aqmlab_papers.evaluation.describe.measure import (
 
 
 def _qoo() -> Measure:
-    return Measure("QoO", "%", "more", 5.0, lambda run: run["qoo"] * 100, 0)
+    return computed("QoO", "%", "more", 5.0, lambda run: run("qoo") * 100, 0)
 
 
 def _two_way(name: str, placement: Placement) -> Case:
@@ -34,10 +35,7 @@ def _two_way(name: str, placement: Placement) -> Case:
             slow_completion("transfers", "Completion p95"),
             loss("dns", "DNS loss"),
         ],
-        [
-            Plot(f"Fast way, {name}", waiting("bulk"), goodput("bulk")),
-            Plot(f"Slow way, {name}", waiting("back"), goodput("back")),
-        ],
+        [Plot.of(f"Fast way, {name}", "bulk"), Plot.of(f"Slow way, {name}", "back")],
         placement=placement,
     )
 
@@ -53,10 +51,7 @@ def _two_queues(name: str, placement: Placement) -> Case:
             waiting("senders-b", "Delay, B"),
             fairness(),
         ],
-        [
-            Plot(f"Senders A, {name}", waiting("senders-a"), goodput("senders-a")),
-            Plot(f"Senders B, {name}", waiting("senders-b"), goodput("senders-b")),
-        ],
+        [Plot.of(f"Senders A, {name}", "senders-a"), Plot.of(f"Senders B, {name}", "senders-b")],
         placement=placement,
     )
 
@@ -91,7 +86,7 @@ GUIDELINES = [
                     loss("game", "Game loss"),
                     _qoo(),
                 ],
-                [Plot(title, waiting(entry), goodput(entry)) for entry, title in _APPLICATIONS.items()],
+                [Plot.of(title, entry) for entry, title in _APPLICATIONS.items()],
                 distribution="game",
             )
         ],

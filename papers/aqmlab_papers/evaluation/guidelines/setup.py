@@ -69,10 +69,7 @@ GUIDELINES = [
                 "",
                 "rfc7928/packet-sizes",
                 [size_bias("small", "bulk"), loss("small", "Loss, 500 B"), loss("bulk", "Loss, 1500 B")],
-                [
-                    Plot("1500 bytes", waiting("bulk"), goodput("bulk")),
-                    Plot("500 bytes", waiting("small"), goodput("small")),
-                ],
+                [Plot.of("1500 bytes", "bulk"), Plot.of("500 bytes", "small")],
             )
         ],
     ),
@@ -107,7 +104,7 @@ GUIDELINES = [
                     bitrate("video", "Video bitrate"),
                     goodput("bulk", "Goodput, bulk"),
                 ],
-                [Plot("Bulk, under fair queueing", waiting("bulk"), goodput("bulk"))],
+                [Plot.of("Bulk, under fair queueing", "bulk")],
                 placement=FAIR,
                 against=("9.1", ""),
             )

@@ -36,7 +36,7 @@ def _congestion(scenario: str) -> Case:
             synchronisation(),
             fairness(),
         ],
-        [Plot("", waiting("bulk"), goodput("bulk"))],
+        [Plot.of("", "bulk")],
         distribution="bulk",
     )
 

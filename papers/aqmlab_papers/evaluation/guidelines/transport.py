@@ -24,7 +24,7 @@ _BULK = (
 )
 """The measures of long flows."""
 
-_TRADEOFF = Plot("", waiting("bulk"), goodput("bulk"))
+_TRADEOFF = Plot.of("", "bulk")
 
 
 def _initial_window(window: int) -> Case:
@@ -36,7 +36,7 @@ def _initial_window(window: int) -> Case:
             slow_completion("transfers", "Completion p95"),
             goodput("bulk", "Goodput, long"),
         ],
-        [Plot(f"Long flow, IW {window}", waiting("bulk"), goodput("bulk"))],
+        [Plot.of(f"Long flow, IW {window}", "bulk")],
         settings={"traffic.transfers.tcp.initial_window": window},
     )
 
@@ -64,7 +64,7 @@ def _round_trip(round_trip: int) -> Case:
         "rfc7928/round-trips",
         [fairness(), loss("category1", "Loss I"), loss("category2", "Loss II")],
         [
-            Plot(f"Category {numeral}, {both}", waiting(entry), goodput(entry))
+            Plot.of(f"Category {numeral}, {both}", entry)
             for numeral, entry in (("I", "category1"), ("II", "category2"))
             if round_trip in _DRAWN
         ],
@@ -85,7 +85,7 @@ def _burst(case: str, scenario: str, video: bool, bulk: bool) -> Case:
         f"case {case}",
         f"rfc7928/{scenario}",
         measures,
-        [Plot(f"Case {case}, {entry}", waiting(entry), goodput(entry)) for entry in entries],
+        [Plot.of(f"Case {case}, {entry}", entry) for entry in entries],
         distribution="cbr",
     )
 
@@ -123,17 +123,14 @@ GUIDELINES = [
                 "flood",
                 "rfc7928/flood",
                 [goodput("udp"), waiting("udp"), loss("udp")],
-                [Plot("UDP alone", waiting("udp"), goodput("udp"))],
+                [Plot.of("UDP alone", "udp")],
                 distribution="udp",
             ),
             Case(
                 "beside TCP",
                 "rfc7928/unresponsive",
                 [goodput("bulk", "Goodput, TCP"), waiting("udp", "UDP delay"), loss("udp", "UDP loss")],
-                [
-                    Plot("TCP beside UDP", waiting("bulk"), goodput("bulk")),
-                    Plot("UDP beside TCP", waiting("udp"), goodput("udp")),
-                ],
+                [Plot.of("TCP beside UDP", "bulk"), Plot.of("UDP beside TCP", "udp")],
             ),
         ],
         departures=[
@@ -156,10 +153,7 @@ GUIDELINES = [
                     waiting("bulk"),
                     share("background", ["bulk"], "LEDBAT's share", "less"),
                 ],
-                [
-                    Plot("NewReno", waiting("bulk"), goodput("bulk")),
-                    Plot("LEDBAT", waiting("background"), goodput("background")),
-                ],
+                [Plot.of("NewReno", "bulk"), Plot.of("LEDBAT", "background")],
             )
         ],
     ),

@@ -124,18 +124,9 @@ def _median(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def ellipse(points: Array) -> tuple[Array, Array]:
-    """Return the contour at one standard deviation of the maximum-likelihood Gaussian of points.
+    """Return the contour at one standard deviation of the maximum-likelihood Gaussian of points, a row for each.
 
-    Parameters
-    ----------
-    points : array
-        A row for each point, with two columns.
-
-    Returns
-    -------
-    tuple of array
-        The coordinates along the contour: its half axes are the square roots of the eigenvalues of the covariance that
-        divides by the number of points.
+    Its half axes are the square roots of the eigenvalues of the covariance that divides by the number of points.
 
     Examples
     --------
@@ -233,7 +224,7 @@ def _over_time(runs: CaseRuns, shade: Mapping[str, str]) -> Iterator[Panel]:
     for suffix, axis, scale in (("throughput", "Throughput (Mbit/s)", 1e-6), ("delay", "Wait (ms)", 1e3)):
         curves = []
         for label, colour in shade.items():
-            frames = [run.series() for run in runs.runs.get(label, {}).values()]
+            frames = runs.series(label)
             if not frames:
                 continue
             inside = [frame.filter((frame["t"] >= start) & (frame["t"] < end)) for frame in frames]
