@@ -225,7 +225,7 @@ def test_a_sweep_on_linux_is_checked_with_disciplines_of_the_kernel(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["run", "compare", "sweep"])
-@pytest.mark.parametrize("version", ["0", "1"])
+@pytest.mark.parametrize("version", sorted(folder.name for folder in (ROOT / "tests/files").iterdir()))
 def test_results_that_an_earlier_version_saved_are_sealed_and_checked(tmp_path: Path, version: str, name: str) -> None:
     found = verify(seal(ROOT / "tests" / "files" / version / name, tmp_path / "old.zip").file)
     assert len(found.repeated) == 2

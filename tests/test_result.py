@@ -184,7 +184,7 @@ def test_a_document_that_has_no_checksum_is_refused_with_the_call_that_recreates
         file.write_text(text)
         with pytest.raises(ValueError, match=f"{file.name}: no checksum at its end.*{remedy}"):
             kind.load(file.parent)
-    (tmp_path / "comparison.json").write_bytes(sealed({}))
+    (tmp_path / "comparison.json").write_bytes(sealed({"schema": 1}))
     with pytest.raises(ValueError, match=r"comparison\.json: from another version of aqmlab \(it has no results\)"):
         Comparison.load(tmp_path)
 

@@ -193,6 +193,6 @@ def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
 
 def test_a_sweep_of_another_version_is_refused(tiny: Scenario, tmp_path: Path) -> None:
     aqmlab.sweep(tiny, VARY, out=tmp_path)
-    (tmp_path / "sweep.json").write_bytes(sealed({"wanted": 3, "files": {}}))
+    (tmp_path / "sweep.json").write_bytes(sealed({"schema": 1, "wanted": 3, "files": {}}))
     with pytest.raises(ValueError, match=r"sweep\.json: from another version of aqmlab \(no scenario\.toml"):
         Sweep.load(tmp_path)
