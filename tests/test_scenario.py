@@ -214,6 +214,12 @@ def test_the_demo_is_shipped() -> None:
     assert "lred/exp1" in shipped()
 
 
+def test_a_scenario_of_a_paper_that_is_not_installed_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aqmlab.scenario.plugins.entries", lambda group: {})
+    with pytest.raises(ScenarioError, match=r"nowhere: no such file; .* pip install 'aqmlab\[papers\]'$"):
+        Scenario.load("nowhere")
+
+
 @given(
     title=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     seed=st.integers(0, 2**50),

@@ -82,7 +82,10 @@ class Scenario:
         except _core.ScenarioError as error:
             if os.path.lexists(found):
                 raise
-            raise worded(error, f"{error}; `aqmlab list scenarios` lists those that are shipped") from None
+            listed = f"{error}; `aqmlab list scenarios` lists those that are shipped"
+            if not plugins.entries("aqmlab.scenarios"):
+                listed += f"; {plugins.missing('papers', "a paper's scenario")}"
+            raise worded(error, listed) from None
         return cls(core, _names().get(found, ""))
 
     @classmethod
