@@ -84,7 +84,7 @@ class Scenario:
                 raise
             listed = f"{error}; `aqmlab list scenarios` lists those that are shipped"
             if not plugins.entries("aqmlab.scenarios"):
-                listed += f"; {plugins.missing('papers', "a paper's scenario")}"
+                listed += "; " + plugins.missing("papers", "a paper's scenario")
             raise worded(error, listed) from None
         return cls(core, _names().get(found, ""))
 
