@@ -48,6 +48,4 @@ def folder(package: str) -> Path | None:
     spec = importlib.util.find_spec(top)
     if spec is None or not spec.submodule_search_locations:
         return None
-    return (
-        Path(spec.submodule_search_locations[0], *rest.split(".")) if rest else Path(spec.submodule_search_locations[0])
-    )
+    return Path(spec.submodule_search_locations[0], *filter(None, rest.split(".")))

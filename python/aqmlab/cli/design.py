@@ -100,7 +100,7 @@ def _command(name: str, module: str) -> Any:
         shown = f"{text.removesuffix('.')}: {example}." if example and default in (..., None) else text
         optional = kind | None if default is None else kind
         annotations[key] = Annotated[optional, typer.Option(*flags, metavar=metavar, help=shown)]
-    if {"packets/s", "packets"} & set(units.values()) - {""} and "C" in parameters:
+    if "packets/s" in units.values():
         annotations["packet"], values["packet"] = _PACKET, ...
     annotations["json"], values["json"] = options.Json, False
 

@@ -11,7 +11,7 @@ from aqmlab import _core
 from aqmlab.execute import long_run, threads
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
-from aqmlab.execute.room import Runs, at_a_time, chosen_workers, known_memory, refuse_too_much_memory, whole
+from aqmlab.execute.room import Runs, at_a_time, chosen_workers, known_memory, may_fill, refuse_too_much_memory, whole
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.execute.until import OutOfTime
 from aqmlab.results.comparison import Comparison
@@ -121,7 +121,7 @@ def performed(
     tasks[0] = replace(tasks[0], on_glance=on_glance, fates=fates)
     workers = chosen_workers(jobs, len(tasks))
     limits = _limits(cases.values(), workers)
-    least = _least(cases.values())
+    least = _least(cases.values(), workers)
     refuse_too_much_memory(case.memory(limits[case.engine], least) for case in cases.values())
     outcomes: dict[Task, Outcome] = {}
     try:
@@ -148,13 +148,18 @@ def _limits(cases: Iterable[Case], workers: int) -> dict[Engine, int]:
     return {engine: at_a_time(engine, workers, size) for engine, size in largest.items()}
 
 
-def _least(cases: Iterable[Case]) -> int:
+def _least(cases: Iterable[Case], workers: int) -> int:
     """Return the bytes that each run of the packet engine takes for certain, whose estimate is within a factor of two.
 
-    That of the most work stands for all: each trial costs as much as a small run.
+    That of the most work stands for all: each trial costs as much as a small run. There is none where `workers` runs
+    cannot fill the memory.
     """
-    tried = [case.scenario for case in cases if case.engine == PACKETS]
-    return max(tried, key=PACKETS.work).with_(UNRECORDED).memory // 2 if tried else 0
+    tried = [case for case in cases if case.engine == PACKETS]
+    if not tried:
+        return 0
+    largest = max((case.scenario for case in tried), key=PACKETS.work)
+    known = sum(len(case.seeds) * known_memory(case.engine, case.scenario) for case in tried)
+    return largest.with_(UNRECORDED).memory // 2 if may_fill(known, workers * PACKETS.work(largest)) else 0
 
 
 def _perform(

@@ -16,6 +16,9 @@ from aqmlab.scenario import Scenario
 _GUEST, _CONNECTION = 90_000_000, 100_000
 """Bytes of a guest's kernel with its programs, and of a connection's two ends: 90 MB with 5 flows, 130 MB with 400."""
 
+_PACKET = 1000
+"""More bytes than a run keeps for each packet that it carries: in queues, of segments, and of the flows that come."""
+
 
 def whole(name: str, value: object) -> int:
     """Convert a whole number of any type, NumPy's included; raise TypeError for anything else."""
@@ -48,6 +51,11 @@ def known_memory(engine: Engine, scenario: Scenario) -> int:
         entry.get("count", 1) * entry.get("connections", 1) for entry in scenario.resolved["traffic"]
     )
     return _GUEST + _CONNECTION * connections + scenario.known_memory
+
+
+def may_fill(known: int, packets: float) -> bool:
+    """Return whether runs may keep more than the free memory: bytes that are known, and those of packets on the way."""
+    return known + packets * _PACKET > free_memory()
 
 
 def at_a_time(engine: Engine, workers: int, largest: int) -> int:
