@@ -120,9 +120,14 @@ def _command(name: str) -> Any:
     declared = _declared(name)
     if isinstance(declared, typer.Typer):
         return typer.main.get_command(declared)
-    alone = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(declared)
-    return typer.main.get_command(alone)
+    return alone(name, declared)
+
+
+def alone(name: str, declared: Callable[..., Any]) -> Any:
+    """Return the command that a function declares."""
+    group = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    group.command(name)(declared)
+    return typer.main.get_command(group)
 
 
 def _is_unicode(text: str) -> bool:

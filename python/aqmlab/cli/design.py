@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from aqmlab import plugins
 from aqmlab.cli import options
-from aqmlab.cli.command import Commands, Modules
+from aqmlab.cli.command import Commands, Modules, alone
 from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 
 if TYPE_CHECKING:
@@ -80,16 +80,18 @@ def _group() -> None:
 
 @cache
 def _command(name: str, module: str) -> Any:
+    from aqmlab.theory.answer import documented
+
     rule: Callable[..., Answer] = import_module(module).design
     parameters = inspect.signature(rule).parameters
-    told = dict(_parameters(inspect.getdoc(rule) or ""))
+    told = {key: text.replace("`", "") for key, text in documented(rule.__doc__ or "").items()}
     units = {key: found[1] if (found := _UNIT.search(text)) else "" for key, text in told.items()}
     annotations: dict[str, Any] = {}
     values: dict[str, Any] = {}
     for key, parameter in parameters.items():
         default = ... if parameter.default is parameter.empty else parameter.default
         values[key] = default
-        flags = _FLAGS.get(key, (f"--{key.replace('_', '-')}",))
+        flags = _flags(key)
         if isinstance(default, bool):
             annotations[key] = Annotated[bool, typer.Option(*flags, help=told[key])]
             continue
@@ -106,7 +108,7 @@ def _command(name: str, module: str) -> Any:
 
     def command(**given: Any) -> None:
         packet, json = given.pop("packet", None), given.pop("json")
-        read = {key: _read(_flag(key), value, units[key], packet) for key, value in given.items()}
+        read = {key: _read(_flags(key)[0], value, units[key], packet) for key, value in given.items()}
         _answer(rule, read, json)
 
     command.__doc__ = "\n\n".join(_summary(rule))
@@ -122,16 +124,7 @@ def _command(name: str, module: str) -> Any:
             for key, annotation in annotations.items()
         ]
     )
-    alone = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name)(command)
-    return typer.main.get_command(alone)
-
-
-def _parameters(doc: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each parameter that a docstring documents."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?:^\w+\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
-    for names, text in re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", section[1] if section else "", re.MULTILINE):
-        yield names, re.sub(r"`+", "", " ".join(text.split()))
+    return alone(name, command)
 
 
 def _summary(rule: Callable[..., Answer]) -> list[str]:
@@ -153,8 +146,8 @@ def _reading(key: str, unit: str) -> tuple[type, str, str]:
     return float, "N" if key.startswith("N") else key.upper(), ""
 
 
-def _flag(key: str) -> str:
-    return _FLAGS.get(key, (f"--{key.replace('_', '-')}",))[0]
+def _flags(key: str) -> tuple[str, ...]:
+    return _FLAGS.get(key, (f"--{key.replace('_', '-')}",))
 
 
 def _read(flag: str, value: Any, unit: str, packet: str | None) -> Any:
@@ -212,7 +205,7 @@ def _answer(rule: Callable[..., Answer], given: Mapping[str, Any], json: bool) -
         answer = rule(**given)
     except ValueError as error:
         names = re.match(r"(\w+)(?: and (\w+))?(?: = | are missing)", str(error))
-        flags = [_flag(name) for name in names.groups() if name in given] if names else []
+        flags = [_flags(name)[0] for name in names.groups() if name in given] if names else []
         stop(BAD_USAGE, f"{', '.join(flags)}: {error}" if flags else str(error))
     if json:
         typer.echo(json_text(answer.document()), nl=False)

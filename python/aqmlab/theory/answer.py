@@ -36,10 +36,7 @@ class Answer:
         """Return the documentation of each field by name, ``warnings`` last."""
         found: dict[str, str] = {}
         for one in reversed(cls.__mro__):
-            for name, text in re.findall(
-                r"^(\w+) : .+\n((?: {4}.+\n?)+)", inspect.cleandoc(one.__doc__ or ""), re.MULTILINE
-            ):
-                found[name] = " ".join(text.split())
+            found |= documented(one.__doc__ or "")
         names = [field.name for field in fields(cls) if field.name != "warnings"]
         return {name: found[name] for name in [*names, "warnings"]}
 
@@ -50,6 +47,23 @@ class Answer:
         wide, deep = max(map(len, values)), max(map(len, values.values()))
         rows = [f"{name:{wide}}  {values[name]:>{deep}}  {meaning}" for name, meaning in meanings.items()]
         return "\n".join([*rows, *(f"warning: {text}" for text in self.warnings)])
+
+
+def documented(doc: str) -> dict[str, str]:
+    """Return the texts of what a docstring documents.
+
+    Parameters
+    ----------
+    doc : str
+        A docstring by numpydoc.
+
+    Returns
+    -------
+    dict
+        The text of each parameter in a line, by its name.
+    """
+    found = re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", inspect.cleandoc(doc), re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
 
 
 def _text(value: object) -> str:
