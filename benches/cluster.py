@@ -40,7 +40,7 @@ def sweep(runs: int, **options: Any) -> aqmlab.Sweep:
     scenario = aqmlab.Scenario.parse(TINY)
     with tempfile.TemporaryDirectory() as folder:
         vary = {"dumbbell.buffer": f"11,12..{10 + POINTS} packets"}
-        return aqmlab.sweep(scenario, vary, seeds=runs // POINTS, store=folder, **options)
+        return aqmlab.sweep(scenario, vary=vary, seeds=runs // POINTS, store=folder, **options)
 
 
 def cpu_seconds() -> float:

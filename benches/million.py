@@ -146,7 +146,7 @@ def alone(runs: int = 3000) -> float:
     scenario.check()
     before = time.process_time()
     for seed in range(runs):
-        simulation = _core.Simulation(scenario.core, seed)
+        simulation = _core.Simulation(scenario._core, seed)
         simulation.advance(scenario.duration)
         simulation.results()
     return (time.process_time() - before) / runs
@@ -197,7 +197,7 @@ def client(runs: int) -> float:
     """Return the CPU time in s that runs cost a client of a cluster, each, which cost nothing else."""
     with tempfile.TemporaryDirectory() as store:
         before = cpu_seconds()
-        aqmlab.sweep(aqmlab.Scenario.parse(TINY), {VARIED: values(runs)}, store=store, executor=costless)
+        aqmlab.sweep(aqmlab.Scenario.parse(TINY), vary={VARIED: values(runs)}, store=store, executor=costless)
         return (cpu_seconds() - before) / runs
 
 

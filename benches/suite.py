@@ -161,7 +161,7 @@ def _tcps(common: Changes) -> Iterator[Row]:
 def _is_one(spec: str) -> bool:
     """Whether a flavour has a congestion control."""
     try:
-        Scenario.load(EXPERIMENT_1).with_text("traffic.long.tcp", spec).check()
+        Scenario.load(EXPERIMENT_1)._with_text("traffic.long.tcp", spec).check()
     except ScenarioError:
         return False
     return True

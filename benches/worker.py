@@ -32,16 +32,16 @@ def main() -> None:
     start = time.process_time()
     scenario = Scenario.load(asked["scenario"])
     if asked["aqm"]:
-        scenario = scenario.with_aqm(asked["aqm"])
+        scenario = scenario.with_(aqm=asked["aqm"])
     scenario = scenario.with_(asked["settings"])
-    if (algorithms := scenario.core.own_algorithms) and not asked["interpreted"]:
+    if (algorithms := scenario._core.own_algorithms) and not asked["interpreted"]:
         from aqmlab.own.compiled import compiled
         from aqmlab.own.source import declared
 
         for one in algorithms:
             compiled(declared(*one))  # a process compiles a class once, whatever it runs
         start = time.process_time()
-    simulation = _core.Simulation(scenario.core, scenario.seed, interpreted=asked["interpreted"])
+    simulation = _core.Simulation(scenario._core, scenario.seed, interpreted=asked["interpreted"])
     simulation.advance(0.0)  # the set-up
     ready = time.process_time()
     simulation.advance(scenario.duration)
@@ -54,7 +54,7 @@ def main() -> None:
         "whole": done - start,
         "set_up": ready - start,
         "memory": peak_memory() - memory,
-        "estimate": scenario.memory,
+        "estimate": scenario._memory,
         "lost": results["metrics"]["loss_ratio"],
     }
     print(json.dumps(took))

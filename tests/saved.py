@@ -60,11 +60,11 @@ def run(folder: Path) -> None:
 
 
 def compare(folder: Path) -> None:
-    aqmlab.compare(scenario(recorded=False), ["lred", "pi"]).save(folder)
+    aqmlab.compare(scenario(recorded=False), aqms=["lred", "pi"]).save(folder)
 
 
 def sweep(folder: Path) -> None:
-    aqmlab.sweep(scenario(recorded=False), {"aqm.q0": [10, 20]}, out=folder, jobs=1)
+    aqmlab.sweep(scenario(recorded=False), vary={"aqm.q0": [10, 20]}, out=folder, jobs=1)
     shutil.rmtree(folder / "store")
 
 

@@ -58,7 +58,7 @@ def test_equal_flows_have_the_loop_that_theory_gives_them() -> None:
 
 
 def test_experiment_1_has_five_round_trips_and_both_losses() -> None:
-    found = analyse(Scenario.load(EXP1).with_aqm("pi").with_({"traffic.long.count": 100}))
+    found = analyse(Scenario.load(EXP1).with_(aqm="pi").with_({"traffic.long.count": 100}))
     assert found.point.flows.count == pytest.approx([20] * 5)
     # 2 (d + 2.5 + 2.5) ms, d = 10, 50, …, 200 ms, 40 ms of queue, and less than a millisecond to send.
     R = np.array([0.07, 0.15, 0.25, 0.35, 0.45])  # noqa: N806
@@ -70,7 +70,7 @@ def test_experiment_1_has_five_round_trips_and_both_losses() -> None:
 
 
 def test_where_the_square_root_law_fails_the_law_is_linearised_at_padhye_s_loss_and_it_is_said() -> None:
-    found = analyse(Scenario.load(EXP1).with_aqm("rem"))
+    found = analyse(Scenario.load(EXP1).with_(aqm="rem"))
     assert found.point.p_square_root > 1
     assert found.point.p == found.point.p_padhye
     assert found.plants["lred"].p0 == found.point.p_padhye
@@ -94,7 +94,7 @@ def test_red_settles_where_its_ramp_and_the_flows_agree() -> None:
 
 
 def test_where_time_outs_rule_red_settles_at_padhye_s_loss() -> None:
-    found = analyse(Scenario.load(EXP1).with_aqm("red:min_th=20,max_th=150,max_p=0.3,w_q=0.002,spacing=none"))
+    found = analyse(Scenario.load(EXP1).with_(aqm="red:min_th=20,max_th=150,max_p=0.3,w_q=0.002,spacing=none"))
     assert found.point.flows.windows(found.point.q).max() < 2
     assert found.point.p == found.point.p_padhye
     assert laws.Ramp(20, 150, 0.3, spacing="none").ratio(found.point.q) == pytest.approx(found.point.p, rel=1e-8)
@@ -209,7 +209,7 @@ def swing(scenario: Scenario) -> tuple[float, float]:
 def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s_does() -> None:
     text = ONE_ROUND_TRIP.replace("count = 100", 'count = 100\nstart = "uniform(0 s, 2 s)"')
     base = Scenario.parse(text.replace("200 packets", "400 packets"), "one.toml").with_(duration="200 s", warmup="80 s")
-    quiet, loud = (base.with_aqm(f"pi:q_ref=100,a={2.857e-5 * k},b={2.850e-5 * k}") for k in (1, 10))
+    quiet, loud = (base.with_(aqm=f"pi:q_ref=100,a={2.857e-5 * k},b={2.850e-5 * k}") for k in (1, 10))
     before, after = analyse(quiet).loops, analyse(loud).loops
     for name in ("queue_pole", "queue_pole_unmerged"):
         assert before[name].margins.gain_margin == pytest.approx(8, rel=0.1)
@@ -227,7 +227,7 @@ def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s
 # of window.
 def test_where_time_outs_rule_packets_swing_where_the_plant_at_padhye_s_loss_says() -> None:
     base = Scenario.load(EXP1).with_({"dumbbell.buffer": "800 packets", "duration": "200 s", "warmup": "80 s"})
-    quiet, loud = (base.with_aqm(f"pi:q_ref=100,a={5e-4 * k},b={4.95e-4 * k}") for k in (1, 16))
+    quiet, loud = (base.with_(aqm=f"pi:q_ref=100,a={5e-4 * k},b={4.95e-4 * k}") for k in (1, 16))
     found = analyse(loud)
     assert found.law is not None
     by_windows = Plant(

@@ -38,7 +38,7 @@ SLOW = "pi:q_ref=40,a=2e-5,b=1.98e-5"
 
 
 def ten(aqm: str = "pi2", **settings: str | int) -> Scenario:
-    return Scenario.parse(TEN, "ten.toml").with_aqm(aqm).with_(dict(settings))
+    return Scenario.parse(TEN, "ten.toml").with_(aqm=aqm).with_(dict(settings))
 
 
 def limit(found: Analysis, quantity: str) -> Limit:

@@ -127,7 +127,7 @@ file = "{trace.name}"
 """
     )
     wanted = aqmlab.Scenario.load(scenario).with_(SHORT)
-    aqmlab.compare(wanted, ["red", f"{own}:Mine"]).save(folder / "own")
+    aqmlab.compare(wanted, aqms=["red", f"{own}:Mine"]).save(folder / "own")
     archive = seal(folder / "own", folder / "own.zip").file
     for file in (own, trace, rates):
         file.unlink()
@@ -143,7 +143,7 @@ file = "{trace.name}"
 def test_a_sweep_has_the_scenario_of_each_of_its_runs(folder: Path) -> None:
     vary = {"dumbbell.rate": ["5 Mbit/s", "8 Mbit/s"], "aqm.target": "5 ms", "traffic.flows.count": "2,3"}
     scenario = aqmlab.Scenario.load("quickstart").with_(SHORT)
-    swept = aqmlab.sweep(scenario, vary, ["codel", "pie:max_burst=0.1s"], seeds=2, store=folder / "store")
+    swept = aqmlab.sweep(scenario, vary=vary, aqms=["codel", "pie:max_burst=0.1s"], seeds=2, store=folder / "store")
     swept.save(folder / "sweep")
     archive = seal(folder / "sweep", folder / "sweep.zip").file
     found = verify(archive, sample=None)
@@ -497,7 +497,7 @@ def test_a_recording_outside_the_archive_is_not_read(run: Path, tmp_path: Path) 
 
 
 def test_the_table_of_runs_has_the_runs_of_the_results(folder: Path, tmp_path: Path) -> None:
-    aqmlab.compare(aqmlab.Scenario.load("quickstart").with_(SHORT), ["red", "pie"]).save(folder / "two")
+    aqmlab.compare(aqmlab.Scenario.load("quickstart").with_(SHORT), aqms=["red", "pie"]).save(folder / "two")
     files = read(seal(folder / "two", folder / "two.zip").file)
     lines = files[RUNS].decode().splitlines(keepends=True)
     fewer = with_head({**files, RUNS: "".join(lines[:-1]).encode()}, runs=1)
@@ -545,7 +545,7 @@ def test_a_paper_of_another_version_is_not_judged_and_says_so(paper: Path, tmp_p
 def test_names_of_all_kinds_are_sealed_and_verified(folder: Path) -> None:
     place = folder / "naïve name"
     scenario = aqmlab.Scenario.load("quickstart").with_(SHORT | {"traffic.flows.tcp": "newreno"})
-    aqmlab.compare(scenario, ["red", "pie:target=5ms"], engines=["packet", "fluid"]).save(place)
+    aqmlab.compare(scenario, aqms=["red", "pie:target=5ms"], engines=["packet", "fluid"]).save(place)
     (place / "notes é, 50 %.txt").write_text("x")
     found = verify(seal(place, folder / "names.zip").file)
     assert found.is_sound, repr(found)

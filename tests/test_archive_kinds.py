@@ -40,7 +40,9 @@ def test_a_sweep_with_labels_in_python_keeps_what_they_stand_for(own: Path, tmp_
         "ours": {"aqm": "red", "dumbbell.buffer": "20 packets"},
         "mine": f"{own}:Mine",
     }
-    swept = aqmlab.sweep(quickstart(), {"dumbbell.rate": ["5 Mbit/s", "8 Mbit/s"]}, labels, store=tmp_path / "store")
+    swept = aqmlab.sweep(
+        quickstart(), vary={"dumbbell.rate": ["5 Mbit/s", "8 Mbit/s"]}, aqms=labels, store=tmp_path / "store"
+    )
     swept.save(tmp_path / "swept")
     again = aqmlab.Sweep.load(tmp_path / "swept")
     assert list(again.variants) == list(labels)
@@ -196,7 +198,7 @@ def test_a_scenario_that_extends_another_is_whole_in_the_archive(tmp_path: Path)
 @pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")
 def test_runs_on_linux_with_a_virtual_clock_are_repeated(tmp_path: Path) -> None:
     scenario = quickstart().with_(aqm="pie")
-    aqmlab.compare(scenario, ["pie", "kernel:fq_codel"], engines=["linux"]).save(tmp_path / "out")
+    aqmlab.compare(scenario, aqms=["pie", "kernel:fq_codel"], engines=["linux"]).save(tmp_path / "out")
     archive = seal(tmp_path / "out", tmp_path / "out.zip").file
     found = verify(archive)
     assert (len(found.repeated), found.left, found.is_sound) == (2, 0, True), repr(found)
@@ -217,7 +219,11 @@ def test_runs_on_linux_with_a_virtual_clock_are_repeated(tmp_path: Path) -> None
 @pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")
 def test_a_sweep_on_linux_is_checked_with_disciplines_of_the_kernel(tmp_path: Path) -> None:
     swept = aqmlab.sweep(
-        quickstart(), {"traffic.flows.count": [2]}, ["pie", "kernel:fq_codel"], engine="linux", store=tmp_path / "store"
+        quickstart(),
+        vary={"traffic.flows.count": [2]},
+        aqms=["pie", "kernel:fq_codel"],
+        engine="linux",
+        store=tmp_path / "store",
     )
     swept.save(tmp_path / "swept")
     found = verify(seal(tmp_path / "swept", tmp_path / "swept.zip").file)

@@ -25,7 +25,7 @@ SHORT = {"duration": "2 s", "warmup": "1 s"}
 
 def resolved(row: Row) -> Scenario:
     scenario = Scenario.load(row.scenario)
-    return (scenario.with_aqm(row.aqm) if row.aqm else scenario).with_(row.settings)
+    return (scenario.with_(aqm=row.aqm) if row.aqm else scenario).with_(row.settings)
 
 
 def shortened(quick: bool) -> list[Table]:

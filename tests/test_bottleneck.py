@@ -9,7 +9,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.execute.replication import repeated
 from aqmlab.execute.task import digest
-from aqmlab.reports.text import notes
+from aqmlab.reports.text import notes, rate_key
 from aqmlab.results.result import Result
 
 TEXT = """
@@ -70,7 +70,7 @@ from = "a"
 to = "c"
 count = 2
 """
-    found = aqmlab.compare(Scenario.parse(graph), ["droptail", "codel"])
+    found = aqmlab.compare(Scenario.parse(graph), aqms=["droptail", "codel"])
     for label, line in zip(found, repr(found).splitlines()[-2:], strict=True):
         assert f"{label}: the queue under study never filled: the bottleneck is link first, in use for " in line
         assert line.endswith('. Raise link.first.rate, or study that link: observe = "first".')
@@ -90,7 +90,7 @@ count = 2
 )
 def test_each_link_has_a_key_for_its_rate(link: str, key: str) -> None:
     beside = Scenario.parse(f'{TEXT}[[link]]\nname = "tail"\nfrom = "r2"\nto = "end"\n')
-    assert beside.rate_key(link) == key
+    assert rate_key(beside, link) == key
     beside.with_({key: "3 Mbps"}).check()
 
 

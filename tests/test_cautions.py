@@ -22,11 +22,11 @@ name = "near"
 def test_a_queue_that_drops_what_it_could_mark_is_named_with_the_key() -> None:
     base = Scenario.load("links/datacentre")
     assert cautions([base]) == []
-    (found,) = cautions([base.with_({"aqm.ecn": False}), base.with_aqm("codel"), base.with_aqm("droptail")])
+    (found,) = cautions([base.with_({"aqm.ecn": False}), base.with_(aqm="codel"), base.with_(aqm="droptail")])
     assert found.startswith("step, codel: packets of copies, answers are dropped that could be marked; aqm.ecn = true")
-    (inner,) = cautions([base.with_aqm("fq:aqm=codel")])
+    (inner,) = cautions([base.with_(aqm="fq:aqm=codel")])
     assert "aqm.aqm.ecn = true" in inner
-    assert cautions([Scenario.load("quickstart").with_aqm("codel")]) == [], "its senders are not ECN-capable"
+    assert cautions([Scenario.load("quickstart").with_(aqm="codel")]) == [], "its senders are not ECN-capable"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_queue_that_drops_what_it_could_mark_is_named_with_the_key() -> None:
     [("5 Mbit/s", "", True), ("5 Mbit/s", ",min_qlen_step=1", False), ("50 Mbit/s", "", False)],
 )
 def test_a_step_of_dualpi2_that_is_shorter_than_a_packet_is_named(rate: str, more: str, warned: bool) -> None:
-    found = cautions([Scenario.load("l4s").with_({"dumbbell.rate": rate}).with_aqm(f"dualpi2:preset=linux{more}")])
+    found = cautions([Scenario.load("l4s").with_({"dumbbell.rate": rate}).with_(aqm=f"dualpi2:preset=linux{more}")])
     assert any("min_qlen_step = 1" in one for one in found) == warned
 
 

@@ -72,13 +72,13 @@ def test_every_shipped_scenario_has_references_and_only_papers_have_one(name: st
 
 @pytest.mark.parametrize("name", aqmlab.disciplines())
 def test_every_discipline_is_cited(name: str) -> None:
-    resolved = {"aqm": Scenario.parse(SMALL).with_aqm(name).resolved["aqm"]}
+    resolved = {"aqm": Scenario.parse(SMALL).with_(aqm=name).resolved["aqm"]}
     assert all(use.keys for use in uses([Run(resolved, "packet")]))
 
 
 def test_presets_add_their_sources_and_no_others(small: Scenario) -> None:
     def of(aqm: str) -> set[str]:
-        why = cited(small.with_aqm(aqm))
+        why = cited(small.with_(aqm=aqm))
         return {key for key, reasons in why.items() if any("queue discipline" in reason for reason in reasons)}
 
     plain = {"floyd1993red", "floyd2000gentle", "ns2"}
@@ -89,13 +89,13 @@ def test_presets_add_their_sources_and_no_others(small: Scenario) -> None:
 
 
 def test_tests_of_a_discipline_are_no_sources(small: Scenario) -> None:
-    assert "koo2004survey" not in cited(small.with_aqm("pi"))  # its gains are compared with the survey's
+    assert "koo2004survey" not in cited(small.with_(aqm="pi"))  # its gains are compared with the survey's
 
 
 def test_a_discipline_inside_another_is_cited(small: Scenario) -> None:
-    found = cited(small.with_aqm("fq:aqm=lred"))
+    found = cited(small.with_(aqm="fq:aqm=lred"))
     assert {"rfc8290", "wang2007lred"} <= found.keys()
-    assert "rfc8289" in cited(small.with_aqm("fq_codel"))
+    assert "rfc8289" in cited(small.with_(aqm="fq_codel"))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_result_cites_the_paper_of_the_scenario_on_which_it_is_based(tmp_path:
         assert scenario.based_on == "raqm/case1"
         aqmlab.run(scenario).save(tmp_path / f"run{number}")
         assert Result.load(tmp_path / f"run{number}").scenario.based_on == "raqm/case1"
-        swept = aqmlab.sweep(scenario, {"aqm.target": ["15 ms"]}, store=tmp_path / "store")
+        swept = aqmlab.sweep(scenario, vary={"aqm.target": ["15 ms"]}, store=tmp_path / "store")
         swept.save(tmp_path / f"sweep{number}")
         for found in (tmp_path / f"run{number}", swept, tmp_path / f"sweep{number}"):
             assert list(cited(found))[:2] == ["aqmlab", "wang2004raqm"]
@@ -175,7 +175,7 @@ def test_a_result_cites_as_its_scenario(quick_cli: Cli, tmp_path: Path, small_fi
     assert list(cited(aqmlab.run(Scenario.load(small_file)))) == scenario
 
 
-def test_a_damaged_result_is_refused_with_the_call_that_makes_it_anew(
+def test_a_damaged_result_is_refused_with_the_call_that_makes_it_reloaded(
     quick_cli: Cli, tmp_path: Path, small_file: Path
 ) -> None:
     quick_cli("run", "small.toml", "--out", "run")
@@ -240,7 +240,7 @@ def test_a_reproduction_cites_its_paper(quick_cli: Cli, tmp_path: Path) -> None:
         "version": "0.1.0",
         "engine_name": "packet",
         "claims": [],
-        "experiments": [{"name": "exp1", "toml": base.to_toml(), "aqms": {"PI": base.with_aqm("pi").resolved["aqm"]}}],
+        "experiments": [{"name": "exp1", "toml": base.to_toml(), "aqms": {"PI": base.with_(aqm="pi").resolved["aqm"]}}],
     }
     file = tmp_path / "found/findings.json"
     file.write_text(json.dumps(document), encoding="utf-8")

@@ -25,8 +25,8 @@ import aqmlab
 from aqmlab import ClusterError, Scenario, Sweep, _core
 from aqmlab.execute import dask as cluster
 from aqmlab.execute import task
+from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Task
-from aqmlab.sweeps.runner import Standing
 from aqmlab.sweeps.store import Store, key_of
 
 DEADLY = 666
@@ -129,18 +129,20 @@ def test_every_result_is_there_once_when_a_worker_is_killed(
 ) -> None:
     monkeypatch.setattr(cluster, "BATCH", 0.1)
     pids = list(client.run(os.getpid).values())
-    killed: list[Standing] = []
+    killed: list[Progress] = []
 
-    def kill(standing: Standing) -> None:
+    def kill(standing: Progress) -> None:
         if standing.done and not killed:
             killed.append(standing)
             os.kill(pids[0], signal.SIGKILL)
 
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 200, out=tmp_path, cluster=str(dask.file), progress=kill)
+    swept = aqmlab.sweep(
+        tiny, vary=VARY, aqms=["lred", "pi"], seeds=200, out=tmp_path, cluster=str(dask.file), progress=kill
+    )
     assert killed[0].done < swept.wanted == swept.done == 1200
     assert swept.failures == ()
     assert len(kept) == len(set(kept)) == 1200
-    alone = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 200)
+    alone = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=200)
     assert swept.frame.equals(alone.frame)
     assert Sweep.load(tmp_path).summary.equals(alone.summary)
     assert pids[0] not in client.run(os.getpid).values()
@@ -152,13 +154,18 @@ def test_a_class_of_ones_own_travels_with_its_runs(
     file = tmp_path / "own.py"
     text = (ROOT / "examples" / "mine.py").read_text()
     file.write_text(text)
-    alone = aqmlab.sweep(tiny, {"aqm.target": ["5 ms", "20 ms"]}, [f"{file}:Mine", "pie"], 20)
+    alone = aqmlab.sweep(tiny, vary={"aqm.target": ["5 ms", "20 ms"]}, aqms=[f"{file}:Mine", "pie"], seeds=20)
 
-    def spoil(_: Standing) -> None:
+    def spoil(_: Progress) -> None:
         file.write_text("no Python at all")
 
     swept = aqmlab.sweep(
-        tiny, {"aqm.target": ["5 ms", "20 ms"]}, [f"{file}:Mine", "pie"], 20, cluster=str(dask.file), progress=spoil
+        tiny,
+        vary={"aqm.target": ["5 ms", "20 ms"]},
+        aqms=[f"{file}:Mine", "pie"],
+        seeds=20,
+        cluster=str(dask.file),
+        progress=spoil,
     )
     assert (swept.done, swept.failures) == (80, ())
     assert swept.frame.equals(alone.frame)
@@ -188,7 +195,7 @@ def test_recordings_travel_with_their_runs(
     files["rates.csv"].write_text("time,rate\n0,1e6\n0.5,3e6\n1,2e6\n")
     files["recorded.toml"].write_text(tiny.to_toml().replace('rate = "2 Mbit/s"\n', "") + RECORDED)
     scenario = Scenario.load(files["recorded.toml"])
-    alone = aqmlab.sweep(scenario, VARY, ["lred", "pi"], 20)
+    alone = aqmlab.sweep(scenario, vary=VARY, aqms=["lred", "pi"], seeds=20)
     assert all(seen > 0 for seen in alone.frame["queue_mean"])
     sent: list[str] = []
     submit = cluster._Drive._submit
@@ -200,7 +207,7 @@ def test_recordings_travel_with_their_runs(
             file.unlink(missing_ok=True)
 
     monkeypatch.setattr(cluster._Drive, "_submit", sent_and_gone)
-    swept = aqmlab.sweep(scenario, VARY, ["lred", "pi"], 20, cluster=str(dask.file))
+    swept = aqmlab.sweep(scenario, vary=VARY, aqms=["lred", "pi"], seeds=20, cluster=str(dask.file))
     assert (swept.done, swept.failures) == (alone.done, ())
     assert swept.frame.equals(alone.frame)
     assert set(sent) == {str(files["a.csv"]), str(files["rates.csv"])}
@@ -244,7 +251,7 @@ def test_workers_of_another_engine_are_refused(
     with pytest.raises(
         ClusterError, match=r"^worker tcp://127.0.0.1:\d+ has engine (.*), and the client has 0.0.1\+old"
     ) as refused:
-        aqmlab.sweep(tiny, VARY, cluster=client.scheduler.address)
+        aqmlab.sweep(tiny, vary=VARY, cluster=client.scheduler.address)
     assert own in str(refused.value)
     assert kept == []
 
@@ -254,7 +261,7 @@ def test_no_scheduler_at_the_address_is_said(tiny: Scenario, monkeypatch: pytest
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "tcp://{}:{}".format(*server.getsockname())
     with pytest.raises(ClusterError, match=f"^{address}: no Dask scheduler answers within 0.5 s"):
-        aqmlab.sweep(tiny, VARY, cluster=address)
+        aqmlab.sweep(tiny, vary=VARY, cluster=address)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +281,7 @@ def test_what_is_no_address_is_refused_at_once(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scheduler.json").write_text("{}")
     with pytest.raises(ValueError, match=f"^{re.escape(reason)}") as refused:
-        aqmlab.sweep(tiny, VARY, cluster=cluster)
+        aqmlab.sweep(tiny, vary=VARY, cluster=cluster)
     assert type(refused.value) is ValueError
 
 
@@ -285,7 +292,7 @@ def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_
     with ExitStack() as stack:
         empty = Dask(tmp_path, stack)
         with pytest.raises(ClusterError, match=r"^tcp://\S+: the scheduler has had no worker for 0.5 s"):
-            aqmlab.sweep(tiny, VARY, cluster=str(empty.file))
+            aqmlab.sweep(tiny, vary=VARY, cluster=str(empty.file))
         monkeypatch.setattr(cluster, "PATIENCE", 60.0)
         connected, is_connected = cluster._connected, threading.Event()
 
@@ -300,7 +307,7 @@ def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_
         ):
             aqmlab.sweep(
                 tiny,
-                VARY,
+                vary=VARY,
                 cluster=str(empty.file),
                 progress=lambda _: empty.scheduler.kill() if is_connected.is_set() else None,
             )
@@ -321,15 +328,15 @@ def test_tls_lets_in_whoever_has_a_certificate_and_nobody_else(
         closed = Dask(tmp_path, stack, "--protocol", "tls")
         closed.start("worker", "--nthreads", "1")
         with pytest.raises(ClusterError, match=r"^tls://.*: a client of TLS needs a certificate"):
-            aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
+            aqmlab.sweep(tiny, vary=VARY, cluster=str(closed.file))
         with with_certificate(tmp_path):
-            swept = aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
+            swept = aqmlab.sweep(tiny, vary=VARY, cluster=str(closed.file))
         other = tmp_path / "other"
         other.mkdir()
         subprocess.run(["sh", "-ec", CERTIFICATES], cwd=other, check=True, capture_output=True)
         with with_certificate(other), pytest.raises(ClusterError, match="no Dask scheduler answers within 2 s"):
-            aqmlab.sweep(tiny, VARY, cluster=str(closed.file))
-    assert swept.frame.equals(aqmlab.sweep(tiny, VARY).frame)
+            aqmlab.sweep(tiny, vary=VARY, cluster=str(closed.file))
+    assert swept.frame.equals(aqmlab.sweep(tiny, vary=VARY).frame)
 
 
 def with_certificate(folder: Path) -> AbstractContextManager[object]:
@@ -344,12 +351,12 @@ def with_certificate(folder: Path) -> AbstractContextManager[object]:
 def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'aqmlab\[cluster\]'"):
-        aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786")
+        aqmlab.sweep(tiny, vary=VARY, cluster="tcp://127.0.0.1:8786")
 
 
 def test_a_cluster_and_a_number_of_jobs_are_refused(tiny: Scenario) -> None:
     with pytest.raises(ValueError, match="omit jobs"):
-        aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
+        aqmlab.sweep(tiny, vary=VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
 
 
 def tasks(scenario: Scenario, seeds: int, cost: float) -> Iterator[Task]:
@@ -423,13 +430,13 @@ def test_a_trace_that_is_another_on_the_worker_is_refused_however_often_it_was_r
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,size\n0,500\n")
-    scenario = Scenario.parse(f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{file}'\n").with_aqm(
-        "lred"
+    scenario = Scenario.parse(f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{file}'\n").with_(
+        aqm="lred"
     )
     first = list(tasks(scenario, 1, 7000.0))
     assert done(first) == len(first)
     file.write_text("time,size\n0,600\n")
-    second = list(tasks(scenario.anew(), 1, 7000.0))
+    second = list(tasks(scenario._reloaded(), 1, 7000.0))
     assert second[0].key != first[0].key
     assert done(second) == len(second), "what was read earlier is read anew"
     with pytest.raises(ClusterError, match="a trace has changed since the sweep was planned: run it again"):

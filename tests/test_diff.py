@@ -17,7 +17,7 @@ from aqmlab.results.student import quantile
 
 @pytest.fixture
 def result(tiny: Scenario) -> Result:
-    return aqmlab.run(tiny, 3)
+    return aqmlab.run(tiny, seeds=3)
 
 
 def values(result: Result, metric: str) -> np.ndarray:
@@ -25,7 +25,7 @@ def values(result: Result, metric: str) -> np.ndarray:
 
 
 def test_settings_that_differ_have_the_paths_of_set(tiny: Scenario, result: Result) -> None:
-    other = aqmlab.run(tiny.with_({"aqm.q0": 5, "traffic.long.count": 4, "dumbbell.rate": "1 Mbit/s"}), 3)
+    other = aqmlab.run(tiny.with_({"aqm.q0": 5, "traffic.long.count": 4, "dumbbell.rate": "1 Mbit/s"}), seeds=3)
     found = aqmlab.diff(result, other)
     assert found.settings == (
         Setting("dumbbell.rate", "2 Mbit/s", "1 Mbit/s"),
@@ -38,14 +38,14 @@ def test_settings_that_differ_have_the_paths_of_set(tiny: Scenario, result: Resu
 
 
 def test_a_setting_that_one_lacks_is_null(tiny: Scenario, result: Result) -> None:
-    found = aqmlab.diff(result, aqmlab.run(tiny.with_aqm("pi"), 3))
+    found = aqmlab.diff(result, aqmlab.run(tiny.with_(aqm="pi"), seeds=3))
     assert Setting("aqm.name", "lred", "pi") in found.settings
     assert next(one for one in found.settings if one.path == "aqm.beta").second is None
     assert next(line for line in repr(found).splitlines() if line.startswith("aqm.beta")).split()[-1] == "-"
 
 
 def test_the_same_seeds_are_paired(tiny: Scenario, result: Result) -> None:
-    other = aqmlab.run(tiny.with_({"aqm.q0": 5}), 3)
+    other = aqmlab.run(tiny.with_({"aqm.q0": 5}), seeds=3)
     found = aqmlab.diff(result, other)
     change = found.metrics[""]["queue_mean"]
     differences = values(other, "queue_mean") - values(result, "queue_mean")
@@ -56,7 +56,7 @@ def test_the_same_seeds_are_paired(tiny: Scenario, result: Result) -> None:
 
 
 def test_other_seeds_have_welchs_interval(tiny: Scenario, result: Result) -> None:
-    other = aqmlab.run(tiny.with_({"aqm.q0": 5, "seed": 20}), 4)
+    other = aqmlab.run(tiny.with_({"aqm.q0": 5, "seed": 20}), seeds=4)
     found = aqmlab.diff(result, other)
     change = found.metrics[""]["queue_mean"]
     test = stats.ttest_ind(values(other, "queue_mean"), values(result, "queue_mean"), equal_var=False)
@@ -84,7 +84,7 @@ def test_the_fluid_model_is_compared_with_the_mean(tiny: Scenario, result: Resul
 
 
 def test_equal_results_have_no_difference(tiny: Scenario, result: Result) -> None:
-    text = repr(aqmlab.diff(result, aqmlab.run(tiny, 3)))
+    text = repr(aqmlab.diff(result, aqmlab.run(tiny, seeds=3)))
     assert "No setting differs." in text
     assert "All metrics of all runs are equal." in text
 
@@ -96,8 +96,8 @@ def test_every_metric_of_each_part_is_compared_but_not_the_cost(result: Result) 
 
 
 def test_comparisons_are_matched_by_label(tiny: Scenario) -> None:
-    first = aqmlab.compare(tiny, ["lred", "pi"], 2)
-    second = aqmlab.compare(tiny.with_({"dumbbell.rate": "1 Mbit/s"}), ["pi", "droptail"], 2)
+    first = aqmlab.compare(tiny, aqms=["lred", "pi"], seeds=2)
+    second = aqmlab.compare(tiny.with_({"dumbbell.rate": "1 Mbit/s"}), aqms=["pi", "droptail"], seeds=2)
     found = aqmlab.diff(first, second)
     assert list(found.metrics) == ["pi"]
     assert found.missing == (["lred"], ["droptail"])
@@ -110,8 +110,10 @@ def test_comparisons_are_matched_by_label(tiny: Scenario) -> None:
 
 
 def test_sweeps_are_matched_by_discipline_and_point(tiny: Scenario, tmp_path: Path) -> None:
-    first = aqmlab.sweep(tiny, {"aqm.q0": "10,20"}, ["lred", "pi"], 2, out=tmp_path / "a")
-    second = aqmlab.sweep(tiny.with_({"traffic.long.count": 5}), {"aqm.q0": "20,30"}, ["lred"], 2, out=tmp_path / "b")
+    first = aqmlab.sweep(tiny, vary={"aqm.q0": "10,20"}, aqms=["lred", "pi"], seeds=2, out=tmp_path / "a")
+    second = aqmlab.sweep(
+        tiny.with_({"traffic.long.count": 5}), vary={"aqm.q0": "20,30"}, aqms=["lred"], seeds=2, out=tmp_path / "b"
+    )
     found = aqmlab.diff(tmp_path / "a", tmp_path / "b")
     assert list(found.metrics) == ["lred, aqm.q0 = 20"]
     assert len(found.missing[0]) == 3

@@ -18,7 +18,7 @@ from aqmlab.results.student import quantile
 
 @pytest.fixture
 def found(tiny: Scenario) -> Comparison:
-    return aqmlab.compare(tiny, ["lred", "pi:q_ref=9", "droptail"], [7, 9, 14])
+    return aqmlab.compare(tiny, aqms=["lred", "pi:q_ref=9", "droptail"], seeds=[7, 9, 14])
 
 
 def rows(found: Comparison, metric: str) -> list[dict[str, object]]:
@@ -65,7 +65,7 @@ def test_table_document_and_report_have_the_differences(found: Comparison, tmp_p
 
 
 def test_a_star_marks_an_interval_that_excludes_0(tiny: Scenario) -> None:
-    fast, slow = aqmlab.run(tiny, 8), aqmlab.run(tiny.with_({"dumbbell.rate": "1 Mbit/s"}), 8)
+    fast, slow = aqmlab.run(tiny, seeds=8), aqmlab.run(tiny.with_({"dumbbell.rate": "1 Mbit/s"}), seeds=8)
     found = Comparison({"fast": fast, "same": fast, "slow": slow})
     table = repr(found).partition("Differences from")[2].splitlines()
     same, slower = (next(line for line in table if line.startswith(label)) for label in ("same", "slow"))
@@ -76,7 +76,7 @@ def test_a_star_marks_an_interval_that_excludes_0(tiny: Scenario) -> None:
 
 
 def test_one_seed_has_differences_without_interval(tiny: Scenario) -> None:
-    found = aqmlab.compare(tiny, ["lred", "pi"])
+    found = aqmlab.compare(tiny, aqms=["lred", "pi"])
     table = repr(found).partition("Differences from lred:\n")[2]
     assert table.splitlines()[-1].startswith("pi")
     assert "±" not in table
@@ -84,7 +84,7 @@ def test_one_seed_has_differences_without_interval(tiny: Scenario) -> None:
 
 
 def test_several_engines_have_both_tables(tiny: Scenario, fake: list[Task], tmp_path: Path) -> None:
-    found = aqmlab.compare(tiny, ["lred", "pi"], 2, engines=["packet", "linux"]).against("pi")
+    found = aqmlab.compare(tiny, aqms=["lred", "pi"], seeds=2, engines=["packet", "linux"]).against("pi")
     assert {(row["label"], row["to"]) for row in found.differences.to_dicts()} == {
         ("lred, linux", "lred, packet"),
         ("pi, linux", "pi, packet"),

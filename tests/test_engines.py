@@ -42,7 +42,7 @@ def test_an_engine_is_its_text(text: str, canonical: str) -> None:
 
 def test_a_run_on_linux_is_more_work_and_one_in_real_time_takes_its_duration(small: Scenario) -> None:
     work = {engine: Engine.parse(engine).work(small) for engine in ("packet", "fluid", "linux", "linux:clock=real")}
-    assert work["packet"] == small.packets
+    assert work["packet"] == small._packets
     assert work["fluid"] == 1.0
     assert 300 < work["linux"] / work["packet"] < 1000
     longer = Engine.parse("linux:clock=real").work(small.with_(duration="50 s"))
@@ -119,7 +119,7 @@ def test_each_engine_has_its_version(fake: list[Task]) -> None:
 
 
 def test_the_fluid_engine_is_the_fluid_model(tiny: Scenario) -> None:
-    model, run = aqmlab.fluid(tiny), aqmlab.run(tiny, 3, engine="fluid")
+    model, run = aqmlab.fluid(tiny), aqmlab.run(tiny, seeds=3, engine="fluid")
     assert run.metrics == model.metrics
     assert run.classes == model.classes
     assert run.distributions == model.distributions
@@ -152,7 +152,7 @@ def test_a_result_saved_without_its_engine_is_read(tiny: Scenario, engine: str, 
 
 def test_all_engines_have_all_disciplines(tiny: Scenario, fake: list[Task], tmp_path: Path) -> None:
     engines = ["packet", "fluid", "linux"]
-    found = aqmlab.compare(tiny, ["lred", "droptail"], 2, engines=engines)
+    found = aqmlab.compare(tiny, aqms=["lred", "droptail"], seeds=2, engines=engines)
     assert list(found) == [f"{aqm}, {engine}" for aqm in ("lred", "droptail") for engine in engines]
     assert [len(result.runs) for result in found.values()] == [2, 1, 2] * 2
     assert [result.engine_name for result in found.values()] == engines * 2
@@ -163,7 +163,7 @@ def test_all_engines_have_all_disciplines(tiny: Scenario, fake: list[Task], tmp_
     loaded = Comparison.load(tmp_path)
     assert dict(loaded) == dict(found)
     assert loaded.differences.equals(found.differences)
-    assert list(aqmlab.compare(tiny, ["lred"], engines=["fluid"])) == ["lred"]
+    assert list(aqmlab.compare(tiny, aqms=["lred"], engines=["fluid"])) == ["lred"]
     assert list(aqmlab.compare(tiny, engines=["packet", "fluid"])) == ["lred, packet", "lred, fluid"]
 
 
@@ -173,7 +173,7 @@ def difference(found: Comparison, label: str, metric: str) -> dict[str, object]:
 
 
 def test_differences_are_paired_by_seed(tiny: Scenario, fake: list[Task]) -> None:
-    found = aqmlab.compare(tiny, None, [7, 9, 14], engines=["linux", "packet"])
+    found = aqmlab.compare(tiny, aqms=None, seeds=[7, 9, 14], engines=["linux", "packet"])
     row = difference(found, "lred, linux", "queue_mean")
     # 7, 9 and 14: their mean is 10, their variance 13.
     half = quantile(0.95, 2) * np.sqrt(13 / 3)
@@ -192,7 +192,7 @@ def test_differences_are_paired_by_seed(tiny: Scenario, fake: list[Task]) -> Non
 
 
 def test_differences_without_seeds_have_the_interval_of_the_others(tiny: Scenario) -> None:
-    found = aqmlab.compare(tiny, None, 3, engines=["packet", "fluid"])
+    found = aqmlab.compare(tiny, aqms=None, seeds=3, engines=["packet", "fluid"])
     values = [run.metrics["queue_mean"] for run in found["lred, packet"].runs]
     model = found["lred, fluid"].metrics["queue_mean"]
     assert model is not None
@@ -207,7 +207,7 @@ def test_differences_without_seeds_have_the_interval_of_the_others(tiny: Scenari
 
 
 def test_without_packets_the_first_engine_is_the_reference(tiny: Scenario, fake: list[Task]) -> None:
-    found = aqmlab.compare(tiny, None, 2, engines=["fluid", "linux"])
+    found = aqmlab.compare(tiny, aqms=None, seeds=2, engines=["fluid", "linux"])
     assert set(found.differences["to"]) == {"lred, fluid"}
     row = difference(found, "lred, linux", "queue_mean")
     own, model = (found[f"lred, {engine}"].summary["queue_mean"] for engine in ("linux", "fluid"))
@@ -216,7 +216,7 @@ def test_without_packets_the_first_engine_is_the_reference(tiny: Scenario, fake:
 
 
 def test_without_several_there_are_no_differences(tiny: Scenario) -> None:
-    found = aqmlab.compare(tiny, ["lred"], 2)
+    found = aqmlab.compare(tiny, aqms=["lred"], seeds=2)
     assert found.differences.is_empty()
     assert found.differences.columns == ["label", "to", "metric", "runs", "difference", "ci95"]
     assert "differences" not in found.document()
@@ -229,7 +229,7 @@ def test_what_cannot_be_compared_is_refused(tiny: Scenario) -> None:
     with pytest.raises(ValueError, match="the fluid engine does not account for packets"):
         aqmlab.compare(tiny, check=True, engines=["packet", "fluid"])
     with pytest.raises(ScenarioError, match="the fluid model has laws for"):
-        aqmlab.compare(tiny, ["codel"], engines=["packet", "fluid"])
+        aqmlab.compare(tiny, aqms=["codel"], engines=["packet", "fluid"])
     with pytest.raises(ValueError, match="there is no engine 'lnux'"):
         aqmlab.run(tiny, engine="lnux")
 
@@ -244,7 +244,7 @@ def test_an_engine_that_is_missing_stops_before_any_run(
     with pytest.raises(EngineUnavailable, match="not built"):
         aqmlab.compare(tiny, engines=["packet", "linux"])
     with pytest.raises(EngineUnavailable, match="not built"):
-        aqmlab.sweep(tiny, {"aqm.q0": [10, 20]}, engine="linux")
+        aqmlab.sweep(tiny, vary={"aqm.q0": [10, 20]}, engine="linux")
     assert not simulated
 
 
@@ -263,13 +263,13 @@ def test_runs_in_real_time_have_the_machine_to_themselves(
 
     executor, calls = threads.executor, []
     monkeypatch.setattr(threads, "executor", lambda jobs: (calls.append(jobs), executor(jobs))[1])
-    aqmlab.compare(tiny, None, 2, jobs=4, engines=["linux:clock=real", "packet"])
+    aqmlab.compare(tiny, aqms=None, seeds=2, jobs=4, engines=["linux:clock=real", "packet"])
     assert calls == [4, 1]
     calls.clear()
-    aqmlab.sweep(tiny, {"aqm.q0": [10, 20]}, jobs=4, engine="linux:clock=real")
+    aqmlab.sweep(tiny, vary={"aqm.q0": [10, 20]}, jobs=4, engine="linux:clock=real")
     assert calls == [1]
     with pytest.raises(ValueError, match=r"engine linux:clock=real performs one run at a time"):
-        aqmlab.sweep(tiny, {"aqm.q0": [10, 20]}, engine="linux:clock=real", cluster="tcp://nowhere:1")
+        aqmlab.sweep(tiny, vary={"aqm.q0": [10, 20]}, engine="linux:clock=real", cluster="tcp://nowhere:1")
 
 
 def test_a_task_has_its_engine(tiny: Scenario, fake: list[Task]) -> None:
@@ -290,7 +290,7 @@ def test_a_sweep_keeps_the_runs_of_each_engine_apart(
     counts = {}
     for engine in ("packet", "linux", "fluid", "linux:clock=real", "packet", "linux", "fluid"):
         simulated.clear()
-        swept = aqmlab.sweep(tiny, vary, seeds=2, store=store, out=tmp_path / "out", engine=engine)
+        swept = aqmlab.sweep(tiny, vary=vary, seeds=2, store=store, out=tmp_path / "out", engine=engine)
         assert swept.engine_name == engine
         assert swept.version == Engine.parse(engine).version
         assert len(swept.frame) == (2 if engine == "fluid" else 4)
@@ -310,7 +310,7 @@ def test_a_sweep_lists_what_its_engine_cannot_perform(tiny: Scenario, simulated:
 def test_a_figure_has_a_panel_for_each_discipline_and_a_colour_for_each_engine(
     tiny: Scenario, fake: list[Task]
 ) -> None:
-    found = aqmlab.compare(tiny, ["lred", "droptail"], 2, engines=["packet", "fluid", "linux"])
+    found = aqmlab.compare(tiny, aqms=["lred", "droptail"], seeds=2, engines=["packet", "fluid", "linux"])
     drawn = matplotlib.draw(runs.comparison(found), Figure())
     queues = [axes for axes in drawn.get_axes() if axes.get_title(loc="left") in ("lred", "droptail")]
     assert len(queues) == 2

@@ -13,8 +13,8 @@ import pytest
 from conftest import Cli
 
 from aqmlab import Scenario, disciplines
+from aqmlab.execute.progress import Progress
 from aqmlab.scenario import shipped
-from aqmlab.sweeps.runner import Standing
 from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, Discipline, aimed_at
 from aqmlab_papers.evaluation.describe.measure import Phase, fairness, loss, ratio, share
 from aqmlab_papers.evaluation.describe.sensitivity import numbers, times
@@ -112,7 +112,7 @@ def test_a_knob_is_set_to_the_same_delay_in_packets_and_in_time() -> None:
 
 
 def test_every_discipline_enters_every_scenario_or_lacks_what_is_asked() -> None:
-    base = Scenario.load("rfc7928/mix").base
+    base = Scenario.load("rfc7928/mix")._base
     for name in disciplines():
         one = Discipline(name)
         for placement in (FAIR, MARKING, aimed_at(0.02)):
@@ -176,7 +176,7 @@ def test_a_case_that_others_are_compared_with_is_run_too(tmp_path: Path) -> None
 def test_an_interrupt_keeps_the_finished_runs(tmp_path: Path) -> None:
     effort = Effort(["codel"], seeds=3, sections=("6.2",))
 
-    def impatient(standing: Standing) -> None:
+    def impatient(standing: Progress) -> None:
         if standing.done >= 2:
             raise KeyboardInterrupt
 
@@ -345,8 +345,8 @@ def test_an_interrupted_command_says_how_to_go_on(quick_cli: Cli, monkeypatch: p
 
     original: Callable[..., object] = running.run_all
 
-    def impatient(*arguments: object, progress: Callable[[Standing], None], **options: object) -> object:
-        def stop(standing: Standing) -> None:
+    def impatient(*arguments: object, progress: Callable[[Progress], None], **options: object) -> object:
+        def stop(standing: Progress) -> None:
             progress(standing)
             if standing.done >= 1:
                 raise KeyboardInterrupt

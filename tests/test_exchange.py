@@ -78,7 +78,7 @@ def test_the_ping_of_flent_is_that_of_the_ping_entry() -> None:
 def test_without_a_ping_that_of_flent_is_the_mean_wait_over_the_packets() -> None:
     # Small packets of calls wait for less time than large ones: by bytes the mean would be twice as long.
     text = MIXED.replace('kind = "voip"', 'kind = "voip"\ncount = 20')
-    scenario = Scenario.parse(text).with_aqm("fq_codel")
+    scenario = Scenario.parse(text).with_(aqm="fq_codel")
     result = aqmlab.run(scenario.with_({"warmup": "0 s", "record.step": "5 s"}))
     (ping,) = flent.document(result)["results"]["Ping (ms) ICMP"]
     assert ping == pytest.approx(1e3 * (result.metrics["queue_delay_mean"] or 0), rel=1e-6)

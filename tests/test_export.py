@@ -117,7 +117,7 @@ def test_series_of_all_seeds_are_one_table(tmp_path: Path) -> None:
 
 def test_signals_have_the_unit_and_the_text_of_their_discipline(tmp_path: Path) -> None:
     scenario = aqmlab.Scenario.parse(TINY)
-    results = aqmlab.compare(scenario, ["red", "dualpi2"])
+    results = aqmlab.compare(scenario, aqms=["red", "dualpi2"])
     aqmlab.export(results, tmp_path / "series.nc", "series")
     values, attributes, _ = variables(tmp_path / "series.nc")
     assert attributes["bottleneck.avg.mean"]["units"] == b"packets"

@@ -87,7 +87,7 @@ def verdicts() -> Path:
 def test_router_and_simulator_decide_alike_on_every_packet(
     verdicts: Path, quick_cli: Cli, tmp_path: Path, aqm: str
 ) -> None:
-    scenario = Scenario.parse(DATAGRAMS).with_aqm(f"{aqm}:ecn=true" if aqm in MARKING else aqm)
+    scenario = Scenario.parse(DATAGRAMS).with_(aqm=f"{aqm}:ecn=true" if aqm in MARKING else aqm)
     (tmp_path / "x.toml").write_text(scenario.to_toml())
     done = quick_cli("run", "x.toml", "--engine", "linux", "--pcapng", "fates.pcapng")
     assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ from aqmlab.reports import html
 
 @pytest.fixture
 def comparison(small: Scenario) -> Comparison:
-    return aqmlab.compare(small, ["lred:q0=20", "droptail"], seeds=2)
+    return aqmlab.compare(small, aqms=["lred:q0=20", "droptail"], seeds=2)
 
 
 def panels(figure: Figure) -> list[str]:
@@ -62,7 +62,7 @@ def many(small: Scenario) -> Comparison:
         *(f"lred:q0={q}" for q in (30, 5, 10, 15)),
         "red:min_th=5,max_th=15,w_q=0.002,max_p=0.1,gentle=false",
     ]
-    return aqmlab.compare(small, specs, seeds=2)
+    return aqmlab.compare(small, aqms=specs, seeds=2)
 
 
 def test_many_results_are_rows_sorted_by_the_mean_queue_and_small_panels(many: Comparison) -> None:
@@ -89,7 +89,7 @@ def test_labels_beside_rows_do_not_overlap(many: Comparison) -> None:
 
 
 def test_many_results_without_series_are_rows_alone(small: Scenario) -> None:
-    results = aqmlab.compare(small.with_({"record.series": False}), [f"lred:q0={q}" for q in range(5, 15)])
+    results = aqmlab.compare(small.with_({"record.series": False}), aqms=[f"lred:q0={q}" for q in range(5, 15)])
     assert len(results.plot(Figure()).get_axes()) == len(runs.BARS)
 
 

@@ -141,7 +141,7 @@ def test_a_key_too_many_and_one_too_few_are_found() -> None:
 def test_results_have_the_keys_of_the_page(tmp_path: Path) -> None:
     steady = Scenario.parse(TCP.format(duration=12, warmup=4))
     aside = Scenario.parse(TINY).with_({"dumbbell.access_rate": "1 Mbit/s"})
-    aqmlab.run(lanes(), 2).save(tmp_path)
+    aqmlab.run(lanes(), seeds=2).save(tmp_path)
     found = [
         read_json(tmp_path / "result.json"),
         aqmlab.fluid(Scenario.load("lred/exp1").with_({"duration": "5 s", "warmup": "1 s"})).document(),
@@ -158,17 +158,17 @@ def test_the_linux_engine_has_the_keys_of_the_page() -> None:
 
 
 def test_a_comparison_has_the_keys_of_the_page(tmp_path: Path) -> None:
-    aqmlab.compare(Scenario.parse(TINY), ["lred", "pi"], 2).save(tmp_path)
+    aqmlab.compare(Scenario.parse(TINY), aqms=["lred", "pi"], seeds=2).save(tmp_path)
     hold(keys("Comparison"), [read_json(tmp_path / "comparison.json")])
 
 
 def test_a_sweep_and_its_store_have_the_keys_and_columns_of_the_page(tmp_path: Path) -> None:
     vary = {"aqm.target": "5,-5 ms"}
-    aqmlab.sweep(lanes(), vary, {"two lanes": "dualpi2"}, 2, out=tmp_path)
+    aqmlab.sweep(lanes(), vary=vary, aqms={"two lanes": "dualpi2"}, seeds=2, out=tmp_path)
     (part,) = (tmp_path / "store/parts").iterdir()
     hold_columns("The store", [polars.read_parquet(part)], LINUX_ONLY)
     part.write_bytes(part.read_bytes()[:-1])
-    swept = aqmlab.sweep(lanes(), vary, {"two lanes": "dualpi2"}, 2, out=tmp_path)
+    swept = aqmlab.sweep(lanes(), vary=vary, aqms={"two lanes": "dualpi2"}, seeds=2, out=tmp_path)
     assert swept.damage
     assert swept.failures
     hold(keys("Sweep"), [read_json(tmp_path / "sweep.json")])

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from oracle import dde
 
 import aqmlab
-from aqmlab import Comparison, Result, Scenario, ScenarioError, _core
+from aqmlab import Comparison, Progress, Result, Scenario, ScenarioError, _core
 from aqmlab.figures import matplotlib, runs
 
 Array = NDArray[np.float64]
 
 
 def scenario(aqm: str = "lred:q0=100") -> Scenario:
-    return Scenario.load("load-step").with_aqm(aqm)
+    return Scenario.load("load-step").with_(aqm=aqm)
 
 
 def seconds(result: Result, quantity: str) -> Array:
@@ -45,7 +45,7 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     settings = {"duration": "20 s", "warmup": "1 s", "record.step": "20 ms", "traffic.long.start": "0 s"}
     chosen = scenario(aqm).with_({**settings, "traffic.udp.count": 0, "traffic.udp.active": ["5 s", "20 s"]})
     chosen = chosen.with_({"dumbbell.buffer": f"{buffer} packets"})
-    model = json.loads(chosen.core.fluid_model())
+    model = json.loads(chosen._core.fluid_model())
     result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=thinned, step=0.001)
     classes = model["classes"]
     path = dde.trajectory(
@@ -82,7 +82,7 @@ def test_a_packet_is_lost_once_where_losses_do_not_thin_the_arrivals(aqm: str) -
 # seconds after the step, losses of packets are clustered, first too late and then too many. The slow starts of the
 # first 40 s, also clustered, are left out.
 def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
-    fluid, packet = aqmlab.fluid(scenario()), aqmlab.run(scenario(), 20)
+    fluid, packet = aqmlab.fluid(scenario()), aqmlab.run(scenario(), seeds=20)
     (queue, queues), (p, ps) = (
         (seconds(fluid, name)[0], seconds(packet, name).mean(axis=0)) for name in ("queue", "p")
     )
@@ -104,7 +104,7 @@ def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
 @pytest.mark.parametrize("aqm", ["pistar:design={n=100, rtt='450 ms'}", "rem:b_star=100"])
 def test_pi_and_rem_end_where_packets_do(aqm: str) -> None:
     chosen = scenario(aqm).with_({"traffic.udp.active": ["0 s", "160 s"], "duration": "160 s", "record.step": "0.1 s"})
-    fluid, packet = aqmlab.fluid(chosen), aqmlab.run(chosen, 4)
+    fluid, packet = aqmlab.fluid(chosen), aqmlab.run(chosen, seeds=4)
     last = slice(110, 160)
     (queue,), queues = (seconds(one, "queue")[:, last].mean(axis=1) for one in (fluid, packet))
     (p,), ps = (seconds(one, "p")[:, last].mean(axis=1) for one in (fluid, packet))
@@ -114,10 +114,10 @@ def test_pi_and_rem_end_where_packets_do(aqm: str) -> None:
 
 
 def test_a_result_has_the_form_of_a_run_and_says_what_is_not_modelled(small: Scenario, tmp_path: Path) -> None:
-    done: list[float] = []
+    done: list[Progress] = []
     result = aqmlab.fluid(small, progress=done.append)
     simulated = aqmlab.run(small)
-    assert done[-1] == 1
+    assert done[-1] == Progress(1.0, 1, 1)
     assert list(result.metrics) == list(simulated.metrics)
     assert result.series.columns == simulated.series.columns
     assert result.metrics["timeouts"] is None
@@ -142,7 +142,7 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
 
 # Where the equations deviate from packets, a note beneath the table reports it.
 def test_what_chance_does_is_told_where_it_matters(small: Scenario) -> None:
-    assert "flows that a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
+    assert "flows that a full buffer hits" in repr(aqmlab.fluid(small.with_(aqm="droptail")))
 
 
 # All flows that are there for the whole window share one index, as in a run: datagram flows get less than TCP's here.
@@ -186,8 +186,8 @@ def test_what_the_equations_cannot_say_is_refused_with_the_reason(
 
 def test_both_are_drawn_in_one_figure(small: Scenario) -> None:
     for aqm, title in (("lred:q0=20", "Drop probability (%)"), ("droptail", "Dropped (%)")):
-        chosen = small.with_aqm(aqm)
-        both = {"fluid": aqmlab.fluid(chosen), "packet": aqmlab.run(chosen, 2)}
+        chosen = small.with_(aqm=aqm)
+        both = {"fluid": aqmlab.fluid(chosen), "packet": aqmlab.run(chosen, seeds=2)}
         figure = matplotlib.draw(runs.comparison(both), Figure())
         queue, loss, *bars = figure.get_axes()
         assert loss.get_title(loc="left") == title

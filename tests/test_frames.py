@@ -16,7 +16,7 @@ SHORT = ("--set", "duration=2 s", "--set", "warmup=0.5 s")
 
 
 def test_a_comparison_has_a_column_for_each_variable(tiny: Scenario) -> None:
-    frame = aqmlab.compare(tiny, ["lred", "pi"], 2, engines=["packet", "fluid"]).frame
+    frame = aqmlab.compare(tiny, aqms=["lred", "pi"], seeds=2, engines=["packet", "fluid"]).frame
     assert frame.columns[:4] == ["label", "aqm", "engine", "seed"]
     assert frame.rows()[0][:4] == ("lred, packet", "lred", "packet", 7)
     assert frame["engine"].to_list() == ["packet", "packet", "fluid"] * 2
@@ -56,7 +56,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_run(
 
 
 def test_series_are_averaged_bin_by_bin(tiny: Scenario) -> None:
-    result = aqmlab.run(tiny, 3)
+    result = aqmlab.run(tiny, seeds=3)
     frame = result.mean_series
     column = "bottleneck.queue.mean"
     runs = np.array([result.series_of(seed)[column].to_numpy() for seed in result.seeds])

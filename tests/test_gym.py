@@ -19,7 +19,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 import aqmlab
 from aqmlab.gym import MEASURED, OBSERVED, AqmEnv, AqmVectorEnv, score
 
-SCENARIO = aqmlab.Scenario.parse(SMALL).with_aqm("droptail")
+SCENARIO = aqmlab.Scenario.parse(SMALL).with_(aqm="droptail")
 SHORT = {"duration": "1.2 s", "warmup": "0 s"}
 VARY = {"dumbbell.rate": "log(1 Mbit/s, 8 Mbit/s)", "traffic.long.count": "uniform(2, 9)"}
 
@@ -112,7 +112,7 @@ def test_the_action_is_the_root_of_the_probability() -> None:
 def test_a_discipline_in_place_of_the_agent_is_the_discipline_itself() -> None:
     env = AqmEnv(SCENARIO, aqm="pie:target=5ms")
     steps = episode(env, 3)
-    run = aqmlab.run(SCENARIO.with_aqm("pie:target=5ms"), seeds=[3]).runs[0]
+    run = aqmlab.run(SCENARIO.with_(aqm="pie:target=5ms"), seeds=[3]).runs[0]
     assert env.results()["metrics"] == run.metrics
     assert total(steps, "drops_early") > 0
     assert total(steps, "p") == 0
@@ -204,7 +204,7 @@ def test_runs_of_a_vector_may_have_scenarios_and_disciplines_of_their_own() -> N
     found = [result and result["metrics"] for result in vector.results()]
     scenarios = [aqmlab.Scenario.load("quickstart"), SCENARIO]
     runs = [
-        aqmlab.run(one.with_(SHORT).with_aqm("pie"), seeds=[seed]).runs[0]
+        aqmlab.run(one.with_(SHORT).with_(aqm="pie"), seeds=[seed]).runs[0]
         for one, seed in zip(scenarios, (1, 9), strict=True)
     ]
     assert found == [run.metrics for run in runs]

@@ -146,7 +146,7 @@ def test_a_sweep_keeps_files_that_it_never_wrote(tmp_path: Path) -> None:
         file.parent.mkdir(exist_ok=True)
         file.write_text("mine")
     for seeds in (1, 2):
-        aqmlab.sweep(scenario, None, ["pie"], seeds, out=tmp_path, jobs=1)
+        aqmlab.sweep(scenario, vary=None, aqms=["pie"], seeds=seeds, out=tmp_path, jobs=1)
     assert all(file.read_text() == "mine" for file in mine)
 
 

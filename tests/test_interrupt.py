@@ -106,7 +106,7 @@ def press_later() -> None:
 
 
 def test_a_run_in_the_main_thread_raises_what_the_signal_raises() -> None:
-    simulation = _core.Simulation(Scenario.parse(IDLE).core, 1)
+    simulation = _core.Simulation(Scenario.parse(IDLE)._core, 1)
     press_later()
     with pytest.raises(KeyboardInterrupt):
         simulation.advance(1e7)
@@ -118,14 +118,14 @@ def test_a_run_in_the_main_thread_raises_what_the_signal_raises() -> None:
 @pytest.mark.parametrize("text", [SET_UP, IDLE])
 def test_a_run_stops_when_it_is_told_to_and_hands_on_errors(text: str) -> None:
     looks: list[float] = []
-    assert not _core.Simulation(Scenario.parse(text).core, 1).advance(1e7, lambda now: bool(looks.append(now)))
+    assert not _core.Simulation(Scenario.parse(text)._core, 1).advance(1e7, lambda now: bool(looks.append(now)))
     assert len(looks) == 1
 
     def fail(_: float) -> bool:
         raise LookupError("nobody knows")
 
     with pytest.raises(LookupError, match="nobody knows"):
-        _core.Simulation(Scenario.parse(text).core, 1).advance(1e7, fail)
+        _core.Simulation(Scenario.parse(text)._core, 1).advance(1e7, fail)
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -53,8 +53,8 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 
 def in_python(scenario: Scenario, seed: int) -> dict[str, Any]:
-    run = _core.Simulation(scenario.core, seed)
-    run.advance(scenario.core.duration)
+    run = _core.Simulation(scenario._core, seed)
+    run.advance(scenario._core.duration)
     return without_time(json.loads(run.results()))
 
 
@@ -69,7 +69,7 @@ def small_scenarios() -> list[str]:
     for name in shipped():
         scenario = Scenario.load(name)
         recorded = any(entry["kind"] == "trace" for entry in scenario.resolved["traffic"])
-        if not recorded and scenario.core.packet_estimate < SMALL_RUN:
+        if not recorded and scenario._core.packet_estimate < SMALL_RUN:
             names.append(name)
     return names
 
@@ -87,9 +87,9 @@ def test_every_discipline_has_the_same_results(place: Place) -> None:
     assert len(disciplines) >= 30
     openings = [{"name": "quickstart", "aqm": aqm, "set": settings, "seed": 1} for aqm in disciplines]
     for aqm, found in zip(disciplines, place(openings), strict=True):
-        scenario = Scenario.load("quickstart").with_aqm(aqm)
+        scenario = Scenario.load("quickstart").with_(aqm=aqm)
         for path, value in settings.items():
-            scenario = scenario.with_text(path, value)
+            scenario = scenario._with_text(path, value)
         assert found == in_python(scenario, 1), aqm
 
 

@@ -18,7 +18,7 @@ PIE = "kernel:pie limit 1000 target 20ms"
 
 
 def test_a_discipline_of_linux_stands_beside_ours(tiny: Scenario, fake: list[Task]) -> None:
-    found = aqmlab.compare(tiny, ["lred", "kernel:fq_codel", PIE], 2, engines=["linux"])
+    found = aqmlab.compare(tiny, aqms=["lred", "kernel:fq_codel", PIE], seeds=2, engines=["linux"])
     assert list(found) == ["lred", "kernel:fq_codel", PIE]
     assert [result.engine_name for result in found.values()] == [
         "linux",
@@ -36,7 +36,7 @@ def test_it_runs_on_the_linux_engine_only_and_is_compared_where_two_have_it(
     tiny: Scenario, fake: list[Task], tmp_path: Path
 ) -> None:
     engines = ["packet", "fluid", "linux:ip=6", "linux"]
-    found = aqmlab.compare(tiny, ["droptail", "kernel:pfifo"], 2, engines=engines)
+    found = aqmlab.compare(tiny, aqms=["droptail", "kernel:pfifo"], seeds=2, engines=engines)
     assert list(found) == [
         *(f"droptail, {engine}" for engine in engines),
         "kernel:pfifo, linux:ip=6",
@@ -55,19 +55,19 @@ def test_it_runs_on_the_linux_engine_only_and_is_compared_where_two_have_it(
 
 # The option makes the kernel's discipline another engine for ours.
 def test_the_option_is_compared_with_our_discipline(tiny: Scenario, fake: list[Task]) -> None:
-    found = aqmlab.compare(tiny, ["pie"], engines=["packet", "linux:qdisc=pie limit 1000"])
+    found = aqmlab.compare(tiny, aqms=["pie"], engines=["packet", "linux:qdisc=pie limit 1000"])
     assert set(found.differences["to"]) == {"pie, packet"}
     assert set(found.differences["label"]) == {"pie, linux:qdisc=pie limit 1000"}
 
 
 def test_figures_have_a_panel_for_it_and_the_colour_of_its_engine(tiny: Scenario, fake: list[Task]) -> None:
-    found = aqmlab.compare(tiny, ["lred", "kernel:fq_codel"], engines=["packet", "linux"])
+    found = aqmlab.compare(tiny, aqms=["lred", "kernel:fq_codel"], engines=["packet", "linux"])
     colour = runs.colours(found)
     assert colour["lred, linux"] == colour["kernel:fq_codel, linux"] != colour["lred, packet"]
     drawn = matplotlib.draw(runs.comparison(found), Figure())
     panels = {axes.get_title(loc="left"): axes for axes in drawn.get_axes()}
     assert "linux, seed 7" in [line.get_label() for line in panels["kernel:fq_codel"].lines]
-    alone = aqmlab.compare(tiny, ["lred", "kernel:fq_codel"], engines=["linux"])
+    alone = aqmlab.compare(tiny, aqms=["lred", "kernel:fq_codel"], engines=["linux"])
     assert [panel.title for panel in runs.comparison(alone).rows[0][0].panels] == ["lred", "kernel:fq_codel"]
     assert len(set(runs.colours(alone).values())) == 2
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_run_is_refused(
     tiny: Scenario, fake: list[Task], specs: list[str], engines: list[str], message: str
 ) -> None:
     with pytest.raises(ValueError, match="kernel") as refused:
-        aqmlab.compare(tiny, specs, engines=engines)
+        aqmlab.compare(tiny, aqms=specs, engines=engines)
     assert message in str(refused.value)
     assert not fake
 
@@ -169,17 +169,17 @@ def test_only_the_engine_that_runs_it_must_be_able_to(
             raise ScenarioError("the link's rate is not constant")
 
     monkeypatch.setattr(linux, "check", check)
-    aqmlab.compare(tiny, ["lred", "kernel:fq_codel"], engines=["packet", "linux"])
+    aqmlab.compare(tiny, aqms=["lred", "kernel:fq_codel"], engines=["packet", "linux"])
     assert asked == ["scenario", "fq_codel"]
     with pytest.raises(ScenarioError, match="not constant"):
-        aqmlab.compare(tiny, ["kernel:sfq"], engines=["linux"])
+        aqmlab.compare(tiny, aqms=["kernel:sfq"], engines=["linux"])
 
 
 def test_a_sweep_keeps_its_runs_apart(tiny: Scenario, fake: list[Task], tmp_path: Path) -> None:
     counts = []
     for aqms in (["droptail", "kernel:pfifo"], ["kernel:pfifo", PIE]):
         swept = aqmlab.sweep(
-            tiny, {"traffic.long.count": [2, 3]}, aqms, seeds=2, store=tmp_path / "store", engine="linux"
+            tiny, vary={"traffic.long.count": [2, 3]}, aqms=aqms, seeds=2, store=tmp_path / "store", engine="linux"
         )
         assert swept.aqms == tuple(aqms)
         assert swept.engine_name == "linux"

@@ -17,7 +17,7 @@ SHORT = {"duration": "4 s", "warmup": "1 s"}
 
 def swept(folder: Path, name: str, vary: dict[str, Any]) -> aqmlab.Sweep:
     scenario = Scenario.load(f"l4s/{name}").with_(SHORT)
-    return aqmlab.sweep(scenario, vary, seeds=2, out=folder / name, jobs=2)
+    return aqmlab.sweep(scenario, vary=vary, seeds=2, out=folder / name, jobs=2)
 
 
 @pytest.fixture(scope="module")

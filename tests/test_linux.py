@@ -211,7 +211,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_run_that_is_stopped_leaves_nothing(guest: None, temporary: Path) -> None:
     engine = Engine("linux")
-    task = Task(Scenario.parse(LONG).core, 1, b"", "x", 1.0, engine=engine)
+    task = Task(Scenario.parse(LONG)._core, 1, b"", "x", 1.0, engine=engine)
     others = set(psutil.Process().children(recursive=True))  # such as a TeX of matplotlib's
     processes: list[psutil.Process] = []
 

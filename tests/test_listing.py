@@ -112,7 +112,7 @@ def test_every_kind_of_traffic_has_a_page(entry: dict) -> None:
 def test_the_page_of_a_scenario_is_its_file(name: str) -> None:
     page, text = listing.page(name), shipped()[name].read_text(encoding="utf-8")
     assert page.splitlines()[0] == text.splitlines()[0]
-    if Scenario.load(name).extension is None:
+    if Scenario.load(name)._extension is None:
         assert page == text.rstrip()
 
 

@@ -28,12 +28,12 @@ BEGIN = Glance(0.0, 0, 0.0, 0, 0, 0, 0, 0, 0.0)
 
 
 def marking(scenario: Scenario) -> Scenario:
-    return scenario.with_({"warmup": "0 s", "traffic.long.tcp": "rfc5681:ecn=true"}).with_aqm("pie:ecn=true")
+    return scenario.with_({"warmup": "0 s", "traffic.long.tcp": "rfc5681:ecn=true"}).with_(aqm="pie:ecn=true")
 
 
 def outcome_of(scenario: Scenario, glances: list[Glance] | None = None) -> Outcome:
     on_glance = None if glances is None else glances.append
-    task = Task(scenario.core, 3, b"", "x", 1e6, recording=True, on_glance=on_glance)
+    task = Task(scenario._core, 3, b"", "x", 1e6, recording=True, on_glance=on_glance)
     outcome = simulate(task)
     assert outcome is not None
     assert not outcome.error
@@ -48,7 +48,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
 
 def test_the_last_glance_has_the_numbers_of_the_results(small: Scenario) -> None:
     marks = 0
-    for scenario in (small.with_({"warmup": "0 s"}).with_aqm("droptail"), marking(small)):
+    for scenario in (small.with_({"warmup": "0 s"}).with_(aqm="droptail"), marking(small)):
         glances: list[Glance] = []
         results = document(outcome_of(scenario, glances))
         metrics, last = results["metrics"], glances[-1]
@@ -77,7 +77,7 @@ def test_glances_are_many_in_order_and_have_counters_that_only_grow(small: Scena
 
 @pytest.mark.parametrize("aqm", ["droptail", "pie", "lred:q0=20", "fq_codel", "red"])
 def test_a_run_that_is_watched_has_the_same_results(small: Scenario, aqm: str) -> None:
-    scenario = small.with_aqm(aqm)
+    scenario = small.with_(aqm=aqm)
     watched, alone = outcome_of(scenario, []), outcome_of(scenario)
     assert document(watched) == document(alone)
     assert watched.recording
@@ -93,7 +93,7 @@ def test_a_watched_run_stops_when_it_is_told_to(small: Scenario) -> None:
         fractions.append(fraction)
         return fraction < 0.5
 
-    task = Task(small.core, 3, b"", "x", 1e6, on_glance=glances.append)
+    task = Task(small._core, 3, b"", "x", 1e6, on_glance=glances.append)
     assert simulate(task, watch) is None
     assert 0.4 < fractions[-2] < 0.5 <= fractions[-1] < 0.6
     assert glances[-1].t < 0.6 * small.duration

@@ -93,7 +93,7 @@ def test_other_warnings_of_a_command_remain_as_they_are(quick_cli: Cli, monkeypa
 
 def test_a_run_asks_for_the_discipline_that_it_names(find: Find, tiny: Scenario) -> None:
     asked = find()
-    aqmlab.compare(tiny, ["kernel:pie limit 1000 target 20ms", "red"], engines=["linux"])
+    aqmlab.compare(tiny, aqms=["kernel:pie limit 1000 target 20ms", "red"], engines=["linux"])
     assert [(one["engine"], one["congestion"], one["disciplines"]) for one in asked] == [
         ("linux:clock=virtual", ["cubic"], ("pie",)),
         ("linux:clock=virtual", ["cubic"], ()),
@@ -132,7 +132,7 @@ def test_the_memory_of_a_guest_grows_with_its_connections(tiny: Scenario) -> Non
     assert few == pytest.approx(90e6, rel=0.03)
     assert many == pytest.approx(130e6, rel=0.03)
     assert room.memory(Engine.parse(REAL), tiny) == room.memory(Engine("fluid"), tiny) == 0
-    assert room.memory(Engine(), tiny) == tiny.memory
+    assert room.memory(Engine(), tiny) == tiny._memory
 
 
 @pytest.mark.parametrize(

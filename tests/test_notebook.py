@@ -42,7 +42,7 @@ def page(item: Any) -> Page:
 
 
 def test_a_result_and_a_comparison_have_the_words_of_their_repr(tiny: Scenario) -> None:
-    compared = aqmlab.compare(tiny, ["lred", "pi:q_ref=9"], seeds=2)
+    compared = aqmlab.compare(tiny, aqms=["lred", "pi:q_ref=9"], seeds=2)
     for item in (compared, compared["lred"]):
         words = re.sub(r"^(Differences .*|Traffic|Latency under load):$", r"\1", repr(item), flags=re.MULTILINE).split()
         # Plain text repeats the labels of a table that is wider than the terminal.
@@ -53,7 +53,7 @@ def test_a_result_and_a_comparison_have_the_words_of_their_repr(tiny: Scenario) 
 
 
 def test_a_sweep_has_the_words_of_its_repr(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,20"}, ["lred", "pi"], 2)
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,20"}, aqms=["lred", "pi"], seeds=2)
     words = repr(swept).replace("seed by seed:", "seed by seed").split()
     assert sorted(page(swept).words) == sorted(words)
     assert page(swept).tags.count("table") == 2
@@ -92,7 +92,7 @@ def test_a_scenario_with_problems_shows_them() -> None:
 def test_every_text_is_escaped_and_nothing_is_a_script(tiny: Scenario) -> None:
     hostile = tiny.with_(title="<script>alert(1)</script>\x1b[31m")
     result = aqmlab.run(hostile)
-    for item in (hostile, result, Comparison({"<script>": result}), aqmlab.sweep(hostile, {"aqm.q0": "10"})):
+    for item in (hostile, result, Comparison({"<script>": result}), aqmlab.sweep(hostile, vary={"aqm.q0": "10"})):
         shown = page(item)
         assert "script" not in shown.tags
         assert "\x1b" not in item._repr_html_()

@@ -60,7 +60,7 @@ def written(folder: Path, body: str, name: str = "Odd") -> str:
 
 
 def outcome(scenario: Scenario, seed: int = 1, *, interpreted: bool = True) -> dict[str, Any]:
-    run = _core.Simulation(scenario.core, seed, True, None, interpreted)
+    run = _core.Simulation(scenario._core, seed, True, None, interpreted)
     run.advance(scenario.duration)
     assert run.violations() == []
     found = json.loads(run.results())
@@ -98,17 +98,19 @@ def overload() -> Scenario:
 
 
 def test_codel_in_python_has_the_verdicts_of_codel(overload: Scenario) -> None:
-    ours = outcome(overload.with_aqm("codel"))
+    ours = outcome(overload.with_(aqm="codel"))
     assert ours["links"]["bottleneck"]["drops_early"] > 100
-    assert outcome(overload.with_aqm(f"{CODEL}:CoDel")) == ours
+    assert outcome(overload.with_(aqm=f"{CODEL}:CoDel")) == ours
     other = "target=2ms,interval=30ms"
-    assert outcome(overload.with_aqm(f"{CODEL}:CoDel:{other}")) == outcome(overload.with_aqm(f"codel:{other}")) != ours
+    assert (
+        outcome(overload.with_(aqm=f"{CODEL}:CoDel:{other}")) == outcome(overload.with_(aqm=f"codel:{other}")) != ours
+    )
 
 
 @pytest.mark.parametrize("spec", [f"{MINE}:Mine", f"{CODEL}:CoDel", f"{MINE}:Mine:ecn=true,target=5ms,period=1ms"])
 def test_compiled_code_has_the_same_verdicts(overload: Scenario, spec: str) -> None:
-    scenario = overload.with_({"traffic.1.tcp.ecn": True}).with_aqm(spec)
-    (one,) = scenario.core.own_algorithms
+    scenario = overload.with_({"traffic.1.tcp.ecn": True}).with_(aqm=spec)
+    (one,) = scenario._core.own_algorithms
     assert compiled.compiled(source.declared(*one)), compiled.reason(source.declared(*one))
     plain = outcome(scenario)
     assert plain == outcome(scenario, interpreted=False)
@@ -116,7 +118,7 @@ def test_compiled_code_has_the_same_verdicts(overload: Scenario, spec: str) -> N
 
 
 def test_random_numbers_are_the_queues_own(overload: Scenario, chance: Path) -> None:
-    scenario = overload.with_aqm(f"{chance}:Chance:p=0.03")
+    scenario = overload.with_(aqm=f"{chance}:Chance:p=0.03")
     first = outcome(scenario)
     link = first["links"]["bottleneck"]
     early = link["drops_early"] / (link["arrivals"] - link["drops_overflow"])
@@ -125,7 +127,7 @@ def test_random_numbers_are_the_queues_own(overload: Scenario, chance: Path) -> 
 
 
 def test_signals_are_recorded(overload: Scenario, chance: Path) -> None:
-    result = aqmlab.run(overload.with_({"record.series": True}).with_aqm(f"{chance}:Chance"))
+    result = aqmlab.run(overload.with_({"record.series": True}).with_(aqm=f"{chance}:Chance"))
     seen = result.series["bottleneck.seen.max"]
     assert seen.is_sorted()
     assert seen[-1] > result.metrics["arrivals"] > 1000
@@ -133,7 +135,7 @@ def test_signals_are_recorded(overload: Scenario, chance: Path) -> None:
 
 def test_a_class_stands_for_its_name(overload: Scenario) -> None:
     cls = source.declared(f"{MINE}:Mine").cls
-    assert outcome(overload.with_(aqm=cls)) == outcome(overload.with_aqm(f"{MINE}:Mine"))
+    assert outcome(overload.with_(aqm=cls)) == outcome(overload.with_(aqm=f"{MINE}:Mine"))
     with pytest.raises(TypeError, match=r"must be a subclass of aqmlab\.AQM"):
         overload.with_(aqm=int)  # type: ignore[arg-type]
 
@@ -141,12 +143,12 @@ def test_a_class_stands_for_its_name(overload: Scenario) -> None:
         """Not at the top of a file."""
 
     with pytest.raises(TypeError, match=r"save the class at the top of a file"):
-        overload.with_aqm(Inside)
+        overload.with_(aqm=Inside)
 
 
 def test_it_works_inside_fq(overload: Scenario) -> None:
-    own = outcome(overload.with_aqm(f"fq:aqm='{CODEL}:CoDel'"))
-    assert own == outcome(overload.with_aqm("fq:aqm='codel:ecn=false'"))
+    own = outcome(overload.with_(aqm=f"fq:aqm='{CODEL}:CoDel'"))
+    assert own == outcome(overload.with_(aqm="fq:aqm='codel:ecn=false'"))
 
 
 def test_a_file_names_a_class_relative_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,12 +171,12 @@ def test_the_digest_is_that_of_the_source_wherever_it_is(overload: Scenario, tmp
         (tmp_path / name).mkdir()
         files.append(tmp_path / name / "chance.py")
         files[-1].write_text(text)
-    one, same, other = (digest(overload.with_aqm(f"{file}:Chance")) for file in files)
+    one, same, other = (digest(overload.with_(aqm=f"{file}:Chance")) for file in files)
     assert one == same != other
 
 
 def test_a_task_carries_its_source(overload: Scenario, chance: Path) -> None:
-    scenario = overload.with_aqm(f"{chance}:Chance")
+    scenario = overload.with_(aqm=f"{chance}:Chance")
     name = digest(scenario)
     one = Task(scenario.to_toml(), 1, key(name, 1), "chance", 1e3, sources=sources(scenario))
     expected = outcome(scenario)
@@ -191,7 +193,7 @@ def test_a_task_carries_its_source(overload: Scenario, chance: Path) -> None:
 
 
 def test_a_pinned_source_that_has_changed_is_refused(overload: Scenario, chance: Path) -> None:
-    pinned = overload.with_aqm(f"{chance}:Chance").to_toml()
+    pinned = overload.with_(aqm=f"{chance}:Chance").to_toml()
     chance.write_text(CHANCE.replace("0.05", "0.5"))
     source._known.clear()
     with pytest.raises(ScenarioError, match=r"chance\.py has changed since: .* remove `source` to use"):
@@ -201,7 +203,7 @@ def test_a_pinned_source_that_has_changed_is_refused(overload: Scenario, chance:
 
 
 def test_a_saved_result_has_the_source_beside_it(overload: Scenario, chance: Path, tmp_path: Path) -> None:
-    result = aqmlab.run(overload.with_(duration="2 s").with_aqm(f"{chance}:Chance"))
+    result = aqmlab.run(overload.with_(duration="2 s").with_(aqm=f"{chance}:Chance"))
     result.save(tmp_path / "out")
     chance.unlink()
     source._known.clear()
@@ -222,7 +224,7 @@ def test_a_sweep_runs_what_a_change_makes_missing(overload: Scenario, chance: Pa
 
     def swept() -> aqmlab.Sweep:
         names = [f"{chance}:Chance", "droptail"]
-        return aqmlab.sweep(scenario, {"aqm.p": [0.01, 0.1]}, names, 2, store=store, jobs=2)
+        return aqmlab.sweep(scenario, vary={"aqm.p": [0.01, 0.1]}, aqms=names, seeds=2, store=store, jobs=2)
 
     first = swept()
     assert (first.done, first.simulated, first.failures) == (8, 6, ())
@@ -241,7 +243,9 @@ def test_a_sweep_goes_on_past_a_class_that_fails(overload: Scenario, tmp_path: P
         return aqmlab.DROP if queue.packets / self.k > 20 else aqmlab.PASS
     """
     odd = written(tmp_path, "\n".join(line[4:] for line in body.splitlines()))
-    swept = aqmlab.sweep(overload.with_(duration="2 s"), {"aqm.k": [1.0, 0.0, 2.0]}, [odd], 2, store=tmp_path / "s")
+    swept = aqmlab.sweep(
+        overload.with_(duration="2 s"), vary={"aqm.k": [1.0, 0.0, 2.0]}, aqms=[odd], seeds=2, store=tmp_path / "s"
+    )
     assert (swept.done, len(swept.failures)) == (4, 2)
     assert "odd.py:10: ZeroDivisionError: float division by zero (in Odd.on_enqueue, at " in str(swept.failures[0])
 
@@ -268,7 +272,7 @@ def test_an_exception_has_its_place(
 ) -> None:
     monkeypatch.setattr(compiled, "_WORTH", 1e18 if interpreted else 0)
     with pytest.raises(aqmlab.RunFailed, match=error):
-        aqmlab.run(overload.with_aqm(written(tmp_path, body)))
+        aqmlab.run(overload.with_(aqm=written(tmp_path, body)))
 
 
 @pytest.mark.parametrize(
@@ -286,13 +290,13 @@ def test_an_exception_has_its_place(
 )
 def test_a_declaration_that_is_wrong_is_refused(overload: Scenario, tmp_path: Path, body: str, error: str) -> None:
     with pytest.raises(ScenarioError, match=error):
-        overload.with_aqm(written(tmp_path, body)).check()
+        overload.with_(aqm=written(tmp_path, body)).check()
 
 
 def test_names_that_are_wrong_are_refused(overload: Scenario, chance: Path) -> None:
     def refusal(spec: str) -> str:
         with pytest.raises(ScenarioError) as caught:
-            overload.with_aqm(spec).check()
+            overload.with_(aqm=spec).check()
         return str(caught.value)
 
     assert "has no class 'Chanse'; did you mean Chance?" in refusal(f"{chance}:Chanse")
@@ -309,7 +313,7 @@ def test_a_neighbour_is_refused(overload: Scenario, chance: Path, monkeypatch: p
     chance.write_text(f"import neighbour_of_chance\n{CHANCE}")
     monkeypatch.syspath_prepend(chance.parent)
     with pytest.raises(ScenarioError, match=r"chance\.py:1: imports neighbour_of_chance, which is not installed"):
-        overload.with_aqm(f"{chance}:Chance").check()
+        overload.with_(aqm=f"{chance}:Chance").check()
 
 
 @pytest.mark.parametrize(
@@ -373,7 +377,7 @@ def test_arithmetic_is_that_of_python(overload: Scenario, tmp_path: Path, name: 
     Path(reference.rpartition(":")[0]).write_text("import math\n" + (tmp_path / "odd.py").read_text())
     of = source.declared(reference)
     assert compiled.compiled(of), compiled.reason(of)
-    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    scenario = overload.with_(duration="6 s").with_(aqm=reference)
     plain = outcome(scenario)
     assert plain["links"]["bottleneck"]["drops_early"] > 10
     assert outcome(scenario, interpreted=False) == plain
@@ -408,7 +412,7 @@ def test_what_compiled_code_cannot_decide_is_left_to_python(
     reference = written(tmp_path, f"{start}def on_enqueue(self, packet, queue):\n{lines}")
     (tmp_path / "odd.py").write_text("import math\n" + (tmp_path / "odd.py").read_text())
     assert compiled.compiled(source.declared(reference)), compiled.reason(source.declared(reference))
-    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    scenario = overload.with_(duration="6 s").with_(aqm=reference)
     with pytest.raises(_core.CompiledCodeError):
         outcome(scenario, interpreted=False)
 
@@ -443,7 +447,7 @@ def test_the_delay_is_that_at_the_present_rate(
 ) -> None:
     reference = written(tmp_path, f"def start(self, port):\n    self.seen = 0\n{RATES}")
     scenario = overload.with_({"dumbbell.changes": ["2 s: 0.5 Mbit/s", "4 s: 20 Mbit/s"], "duration": "6 s"})
-    found = outcome(scenario.with_aqm(inside.format(reference)), interpreted=interpreted)
+    found = outcome(scenario.with_(aqm=inside.format(reference)), interpreted=interpreted)
     assert found["links"]["bottleneck"]["drops_early"] > 100
 
 
@@ -506,7 +510,7 @@ def on_enqueue(self, packet, queue):
     head = "def f(size):\n    return False\n\n\ndef g(size):\n    return size > 100\n\n\nf = g\nlimit = 3\n"
     (tmp_path / "odd.py").write_text(head + (tmp_path / "odd.py").read_text())
     assert compiled.compiled(source.declared(reference)), compiled.reason(source.declared(reference))
-    scenario = overload.with_(duration="6 s").with_aqm(reference)
+    scenario = overload.with_(duration="6 s").with_(aqm=reference)
     plain = outcome(scenario)
     assert plain["links"]["bottleneck"]["drops_early"] > 10
     assert outcome(scenario, interpreted=False) == plain
@@ -519,7 +523,7 @@ def test_threads_share_a_class(overload: Scenario, tmp_path: Path) -> None:
         for number in range(3):
             name = f"Odd{number}"
             reference = written(tmp_path, "def on_enqueue(self, packet, queue):\n    return 0", name)
-            scenario = overload.with_(duration="1 s", warmup="0 s").with_aqm(reference)
+            scenario = overload.with_(duration="1 s", warmup="0 s").with_(aqm=reference)
             with ThreadPoolExecutor(4) as pool:
                 read = pool.map(lambda _, one=scenario: one.resolved["aqm"]["name"], range(4))
                 assert set(read) == {reference}
@@ -530,7 +534,7 @@ def test_threads_share_a_class(overload: Scenario, tmp_path: Path) -> None:
 
 
 def test_a_result_is_saved_with_the_source_that_ran(overload: Scenario, chance: Path, tmp_path: Path) -> None:
-    result = aqmlab.run(overload.with_(duration="2 s").with_aqm(f"{chance}:Chance"))
+    result = aqmlab.run(overload.with_(duration="2 s").with_(aqm=f"{chance}:Chance"))
     chance.write_text(CHANCE.replace("0.05", "0.5"))
     result.save(tmp_path / "out")
     assert aqmlab.Result.load(tmp_path / "out").scenario.resolved["aqm"]["p"] == 0.05
@@ -540,10 +544,10 @@ def test_a_result_is_saved_with_the_source_that_ran(overload: Scenario, chance: 
 def test_an_exit_is_an_error_of_the_class(overload: Scenario, tmp_path: Path, cli: Cli) -> None:
     body = "def on_enqueue(self, packet, queue):\n    raise SystemExit(0)"
     with pytest.raises(aqmlab.RunFailed, match=r"odd\.py:8: SystemExit: 0 \(in Odd\.on_enqueue"):
-        aqmlab.run(overload.with_aqm(written(tmp_path, body)))
+        aqmlab.run(overload.with_(aqm=written(tmp_path, body)))
     (tmp_path / "odd.py").write_text("raise SystemExit\n")
     with pytest.raises(ScenarioError, match=r"odd\.py:1: SystemExit"):
-        overload.with_aqm(f"{tmp_path / 'odd.py'}:Odd").check()
+        overload.with_(aqm=f"{tmp_path / 'odd.py'}:Odd").check()
 
 
 def test_ctrl_c_ends_a_class_that_loops_for_ever(tmp_path: Path) -> None:
@@ -563,13 +567,13 @@ def test_a_package_beside_the_file_is_refused(
     chance.write_text(f"from helpers_of_chance import K\n{CHANCE}")
     monkeypatch.syspath_prepend(chance.parent)
     with pytest.raises(ScenarioError, match=r"chance\.py:1: imports helpers_of_chance, which is not installed"):
-        overload.with_aqm(f"{chance}:Chance").check()
+        overload.with_(aqm=f"{chance}:Chance").check()
 
 
 def test_the_key_has_the_code_that_runs_classes(
     overload: Scenario, chance: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, other = overload.with_aqm(f"{chance}:Chance"), overload.with_aqm("pie")
+    own, other = overload.with_(aqm=f"{chance}:Chance"), overload.with_(aqm="pie")
     before = digest(own), digest(other)
     monkeypatch.setattr(task, "interface", lambda: "another")
     assert digest(own) != before[0]
@@ -614,7 +618,7 @@ def verdict(self, mean, packet, factor=1.0):
     reference = written(tmp_path, body)
     of = source.declared(reference)
     assert compiled.compiled(of), compiled.reason(of)
-    scenario = overload.with_aqm(reference)
+    scenario = overload.with_(aqm=reference)
     assert outcome(scenario) == outcome(scenario, interpreted=False)
     assert outcome(scenario)["links"]["bottleneck"]["drops_early"] > 20
 
@@ -639,7 +643,7 @@ def test_a_file_that_is_no_regular_file_is_refused(overload: Scenario, tmp_path:
     (tmp_path / "folder.py").mkdir()
     for name in ("pipe", "folder"):
         with pytest.raises(ScenarioError, match=rf"{name}\.py cannot be read: "):
-            overload.with_aqm(f"{tmp_path / name}.py:Odd").check()
+            overload.with_(aqm=f"{tmp_path / name}.py:Odd").check()
         with pytest.raises(ValueError, match=r"cannot be read: "):
             source.classes(f"{tmp_path / name}.py")
 
@@ -675,7 +679,7 @@ def test_a_pi_in_python_has_the_margins_and_the_fluid_run_of_pi(tmp_path: Path, 
     for name in ("phase_margin_deg", "gain_margin", "delay_margin"):
         assert own["answer"][name] == pytest.approx(ours["answer"][name], rel=1e-3), name
     fluids = [
-        aqmlab.fluid(scenario.with_(duration="60 s", warmup="20 s").with_aqm(one)).metrics for one in (reference, spec)
+        aqmlab.fluid(scenario.with_(duration="60 s", warmup="20 s").with_(aqm=one)).metrics for one in (reference, spec)
     ]
     assert fluids[0]["queue_mean"] == pytest.approx(fluids[1]["queue_mean"], rel=0.03)
 
@@ -703,11 +707,11 @@ def test_the_linux_engine_refuses_it(overload: Scenario) -> None:
     with pytest.raises(
         ScenarioError, match=r"the linux engine's router has no Python: use the packet engine, or carry"
     ):
-        aqmlab.run(overload.with_aqm(f"{MINE}:Mine"), engine="linux")
+        aqmlab.run(overload.with_(aqm=f"{MINE}:Mine"), engine="linux")
 
 
 def test_the_fluid_engine_integrates_its_law() -> None:
-    scenario = Scenario.load("lred/exp1").with_aqm(f"{MINE}:Mine").with_(duration="60 s", warmup="30 s")
+    scenario = Scenario.load("lred/exp1").with_(aqm=f"{MINE}:Mine").with_(duration="60 s", warmup="30 s")
     fluid = aqmlab.fluid(scenario).metrics
     packets = aqmlab.run(scenario).metrics
     assert fluid["queue_mean"] == pytest.approx(packets["queue_mean"], rel=0.15)
@@ -717,6 +721,6 @@ def test_without_numba_it_runs_in_python(overload: Scenario, tmp_path: Path, mon
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.setattr(compiled, "_WORTH", 0)
     reference = written(tmp_path, "def on_enqueue(self, packet, queue):\n    return 2 if queue.packets > 30 else 0")
-    result = aqmlab.run(overload.with_(duration="2 s").with_aqm(reference), seeds=2)
+    result = aqmlab.run(overload.with_(duration="2 s").with_(aqm=reference), seeds=2)
     assert result.metrics["queue_mean"] < 31
     assert compiled.reason(source.declared(reference)) == "numba is not installed: pip install 'aqmlab[numba]'"

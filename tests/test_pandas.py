@@ -20,7 +20,7 @@ def result(tiny: Scenario) -> Result:
 
 @pytest.fixture
 def swept(tiny: Scenario) -> Sweep:
-    return aqmlab.sweep(tiny, {"aqm.q0": "10,20"}, ["lred", "pi"])
+    return aqmlab.sweep(tiny, vary={"aqm.q0": "10,20"}, aqms=["lred", "pi"])
 
 
 def test_a_result_has_a_row_for_each_run(result: Result) -> None:
@@ -33,7 +33,7 @@ def test_a_result_has_a_row_for_each_run(result: Result) -> None:
 
 
 def test_a_comparison_has_the_rows_of_its_results(tiny: Scenario) -> None:
-    compared = aqmlab.compare(tiny, ["lred", "pi"], seeds=2)
+    compared = aqmlab.compare(tiny, aqms=["lred", "pi"], seeds=2)
     frame = compared.to_pandas()
     assert frame[["label", "seed"]].values.tolist() == [["lred", 7], ["lred", 8], ["pi", 7], ["pi", 8]]
     assert frame["queue_mean"].tolist()[2:] == compared["pi"].to_pandas()["queue_mean"].tolist()

@@ -76,7 +76,7 @@ def test_the_network_is_that_of_figure_3() -> None:
 def runs_of(rows: list[tuple[str, float, int, float, float]]) -> Runs:
     """Return runs by label, target and seed, with a mean queue and a goodput."""
     frame = polars.DataFrame(rows, schema=["aqm", TARGET, "seed", "queue_mean", "goodput"], orient="row")
-    scenario = Scenario.load("raqm/case3").base
+    scenario = Scenario.load("raqm/case3")._base
     labels = tuple(frame["aqm"].unique(maintain_order=True))
     asked = study(scenario, {}, dict.fromkeys(labels, "raqm"), sorted(frame["seed"].unique()))
     sweep = Sweep(

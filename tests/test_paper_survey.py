@@ -32,7 +32,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
     table = {row["scheme"]: row for row in frames["schemes"].iter_rows(named=True)}
     assert list(table) == ["DropTail", "RED", "REM", "BLUE", "PI", "JoBS", *experiments.READINGS]
 
-    run = aqmlab.run(Scenario.load("survey/core").with_aqm("jobs_ecn:preset=survey").with_({"duration": "3 s"}))
+    run = aqmlab.run(Scenario.load("survey/core").with_(aqm="jobs_ecn:preset=survey").with_({"duration": "3 s"}))
     hero = table["JoBS"]
     assert hero["utilisation %"] == pytest.approx(100 * float(run.metrics["utilisation"] or 0))
     assert hero["backlog (kB)"] == pytest.approx(45e3 / 8 * float(run.metrics["queue_delay_mean"] or 0))

@@ -14,9 +14,10 @@ from scipy import stats
 import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.execute import threads
+from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.results.summary import Summary
-from aqmlab.sweeps.runner import Standing, run_all
+from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab.sweeps.table import RunTable
@@ -265,7 +266,7 @@ def test_a_run_that_fails_is_not_tried_again_and_each_study_has_its_own_reason(t
 
 
 def test_the_progress_counts_each_run_once(tiny: Scenario, tmp_path: Path) -> None:
-    standings: list[Standing] = []
+    standings: list[Progress] = []
     run_all(three(tiny), tmp_path / "first", progress=standings.append)
     assert (standings[-1].done, standings[-1].failed, standings[-1].wanted) == (3, 0, 3)
     calls = 0
@@ -365,7 +366,7 @@ def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Pa
     long = tiny.with_(duration="1000 s")
     asked = [study(long, {"aqm.q0": [q0]}, ["lred"], 10, series=q0 == 20) for q0 in (10, 20)]
 
-    def progress(standing: aqmlab.sweeps.runner.Standing) -> None:
+    def progress(standing: Progress) -> None:
         if standing.done >= 3:
             raise KeyboardInterrupt
 
@@ -446,7 +447,7 @@ def test_the_last_report_counts_a_shared_run_once_however_slow_the_planner_is(
     monkeypatch.setattr("aqmlab.sweeps.runner.threads.SLICE", -1.0)  # it reports every scenario
     two = [study(tiny, {"aqm.q0": levels}, seeds=1) for levels in ([10, 20], [20, 30])]
     for _ in range(2):  # the second time all runs are in the store
-        reports: list[Standing] = []
+        reports: list[Progress] = []
         run_all(two, tmp_path, jobs=1, progress=reports.append)
         assert (reports[-1].done, reports[-1].wanted) == (3, 3)
     assert reports[0].wanted == 4, "the planner counts the runs of each study"

@@ -56,7 +56,7 @@ def test_what_goes_beyond_says_so_and_refers_to_what_is_there(name: str) -> None
 @pytest.mark.parametrize("name", PAPERS)
 def test_disciplines_say_what_sets_them_apart_from_the_scenario(name: str) -> None:
     for experiment in future_of(name).experiments:
-        variants = study(Scenario.load(experiment.scenario).base, {}, experiment.aqms, 1).variants
+        variants = study(Scenario.load(experiment.scenario)._base, {}, experiment.aqms, 1).variants
         documents = [variant.to_toml() for variant in variants.values()]
         assert len(set(documents)) == len(documents), experiment.name
 

@@ -141,7 +141,7 @@ name = "cubic"
 
 def test_a_comparison_shows_who_got_what_if_entries_got_unequal_shares() -> None:
     scenario = aqmlab.Scenario.parse(UNEQUAL, "unequal")
-    compared = aqmlab.compare(scenario, ["fq_codel", "droptail"])
+    compared = aqmlab.compare(scenario, aqms=["fq_codel", "droptail"])
     bbr, cubic = (compared["droptail"].classes[name]["goodput"] or 0.0 for name in ("bbr", "cubic"))
     assert cubic > 2 * bbr > 0
     for shown in (repr(compared), compared._repr_html_() or ""):
@@ -159,7 +159,7 @@ def test_a_comparison_shows_who_got_what_if_entries_got_unequal_shares() -> None
 )
 def test_a_comparison_of_what_does_not_compete_has_no_shares(other: str) -> None:
     scenario = aqmlab.Scenario.parse(f"{UNEQUAL}{other}\n", "equal")
-    assert "Traffic" not in repr(aqmlab.compare(scenario, ["fq_codel", "fq_pie"]))
+    assert "Traffic" not in repr(aqmlab.compare(scenario, aqms=["fq_codel", "fq_pie"]))
 
 
 def test_an_empty_column_is_left_out(scenario: aqmlab.Scenario) -> None:
@@ -206,7 +206,7 @@ def test_the_report_has_all_parts_of_all_results(scenario: aqmlab.Scenario, tmp_
     from aqmlab.reports import html
 
     short = scenario.with_(duration="8 s")
-    results = aqmlab.compare(short, ["pie", "codel"])
+    results = aqmlab.compare(short, aqms=["pie", "codel"])
     html.save(results, tmp_path / "report.html", "")
     text = (tmp_path / "report.html").read_text()
     for part in ("pie, bottleneck:reverse", "codel, call", "Latency under load"):

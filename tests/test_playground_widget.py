@@ -54,12 +54,12 @@ def playing(view: object) -> list[Scenario]:
     """Return the scenarios that a view shows, as the page makes them."""
     address = shown(view)
     base = Scenario.parse(address.toml or "")
-    return [base.with_aqm(spec) for spec in address.aqms]
+    return [base.with_(aqm=spec) for spec in address.aqms]
 
 
 @pytest.mark.usefixtures("fresh")
 def test_a_comparison_plays_its_disciplines(tiny: Scenario) -> None:
-    compared = aqmlab.compare(tiny, ["lred", "pi:q_ref=9"])
+    compared = aqmlab.compare(tiny, aqms=["lred", "pi:q_ref=9"])
     view = compared.play()
     assert shown(view).aqms == ("lred", "pi:q_ref=9")
     assert playing(view) == [result.scenario for result in compared.values()]
@@ -67,7 +67,7 @@ def test_a_comparison_plays_its_disciplines(tiny: Scenario) -> None:
 
 @pytest.mark.usefixtures("fresh")
 def test_parameters_of_a_comparison_that_no_label_has_are_kept(tiny: Scenario) -> None:
-    changed = {"lred": tiny.with_({"aqm.beta": 0.002}), "second": tiny.with_aqm("fq_codel").with_({"aqm.flows": 9})}
+    changed = {"lred": tiny.with_({"aqm.beta": 0.002}), "second": tiny.with_(aqm="fq_codel").with_({"aqm.flows": 9})}
     compared = aqmlab.Comparison({label: aqmlab.run(one) for label, one in changed.items()})
     view = compared.play()
     assert [one.resolved["aqm"] for one in playing(view)] == [one.resolved["aqm"] for one in changed.values()]
@@ -75,7 +75,7 @@ def test_parameters_of_a_comparison_that_no_label_has_are_kept(tiny: Scenario) -
 
 @pytest.mark.usefixtures("fresh")
 def test_of_many_disciplines_the_first_three_play(tiny: Scenario) -> None:
-    compared = aqmlab.compare(tiny, ["lred", "pi", "codel", "pie", "red"])
+    compared = aqmlab.compare(tiny, aqms=["lred", "pi", "codel", "pie", "red"])
     with pytest.warns(UserWarning, match=r"shows 3 disciplines at a time: pie, red left out") as caught:
         view = compared.play()
     assert caught[0].filename == __file__
@@ -84,7 +84,7 @@ def test_of_many_disciplines_the_first_three_play(tiny: Scenario) -> None:
 
 @pytest.mark.usefixtures("fresh")
 def test_results_of_several_engines_play_once(tiny: Scenario) -> None:
-    assert shown(aqmlab.compare(tiny, ["lred", "pi"], engines=["packet", "fluid"]).play()).aqms == ("lred", "pi")
+    assert shown(aqmlab.compare(tiny, aqms=["lred", "pi"], engines=["packet", "fluid"]).play()).aqms == ("lred", "pi")
 
 
 @pytest.mark.usefixtures("fresh")
@@ -106,7 +106,7 @@ def test_what_cannot_play_is_refused(tiny: Scenario, tmp_path: Path) -> None:
         Scenario.load("traffic/trace").play()
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     with pytest.raises(ScenarioError, match="no Python"):
-        aqmlab.run(tiny.with_aqm(f"{tmp_path}/mine.py:Mine")).play()
+        aqmlab.run(tiny.with_(aqm=f"{tmp_path}/mine.py:Mine")).play()
 
 
 @pytest.mark.usefixtures("fresh")

@@ -98,7 +98,7 @@ def test_the_width_is_shown_in_the_units_of_tables() -> None:
 
 
 def test_every_metric_of_a_result_has_a_precision(tiny: Scenario) -> None:
-    result = aqmlab.run(tiny, 2)
+    result = aqmlab.run(tiny, seeds=2)
     names = "goodput ±1 %, classes.long.goodput ±1 %, links.bottleneck.utilisation ±1 %"
     found = precisions(conditions(names), result)
     assert found[0].summary == result.summary["goodput"]

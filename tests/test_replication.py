@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import Interrupted, RunFailed, Scenario, _core
+from aqmlab import Interrupted, Progress, RunFailed, Scenario, _core
 from aqmlab.execute import replication, threads
 from aqmlab.execute.cases import UNRECORDED
 from aqmlab.execute.limits import free_memory
@@ -71,7 +71,7 @@ def test_the_order_is_that_of_the_seeds_whoever_finishes_first(small: Scenario, 
 
 
 def test_slices_change_nothing(small: Scenario) -> None:
-    whole, sliced = (_core.Simulation(small.core, 7) for _ in range(2))
+    whole, sliced = (_core.Simulation(small._core, 7) for _ in range(2))
     whole.advance(small.duration)
     for slice_ in range(1, 338):
         sliced.advance(small.duration * slice_ / 337)
@@ -88,14 +88,16 @@ def test_progress_ends_at_one_and_never_falls(small: Scenario, behaviour: dict[i
     behaviour[7] = lambda: time.sleep(0.02)
     seen: list[float] = []
     threads = set()
+    last: list[Progress] = []
 
-    def progress(fraction: float) -> None:
-        seen.append(fraction)
+    def progress(now: Progress) -> None:
+        seen.append(now.fraction)
+        last.append(now)
         threads.add(threading.current_thread())
 
     aqmlab.run(small, seeds=2, jobs=1, progress=progress)
     assert seen == sorted(seen)
-    assert seen[-1] == 1.0
+    assert last[-1] == Progress(1.0, 2, 2)
     assert len(seen) > 1
     assert threads == {threading.current_thread()}
 
@@ -104,7 +106,7 @@ def test_an_interrupt_keeps_what_was_finished(small: Scenario, behaviour: dict[i
     second_began, interrupted = threading.Event(), threading.Event()
     behaviour[8] = lambda: (second_began.set(), interrupted.wait(), time.sleep(0.2))
 
-    def progress(_: float) -> None:
+    def progress(_: Progress) -> None:
         if second_began.is_set():
             interrupted.set()
             raise KeyboardInterrupt
@@ -128,10 +130,10 @@ def test_a_panic_of_the_engine_is_a_failed_run(small: Scenario, behaviour: dict[
 
 
 def test_runs_and_sweeps_have_one_executor(small: Scenario, simulated: list[Task]) -> None:
-    aqmlab.compare(small, ["lred", "pi"], seeds=2)
+    aqmlab.compare(small, aqms=["lred", "pi"], seeds=2)
     assert sorted((task.label, task.seed) for task in simulated) == [("lred", 7), ("lred", 8), ("pi", 7), ("pi", 8)]
     simulated.clear()
-    aqmlab.sweep(small, {"aqm.q0": [5, 9]})
+    aqmlab.sweep(small, vary={"aqm.q0": [5, 9]})
     assert [task.seed for task in simulated] == [7, 7]
 
 
@@ -185,18 +187,18 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
 
 
 def test_a_check_changes_no_result(small: Scenario) -> None:
-    plain, checked = aqmlab.run(small, 2), aqmlab.run(small, 2, check=True)
+    plain, checked = aqmlab.run(small, seeds=2), aqmlab.run(small, seeds=2, check=True)
     assert [run.metrics for run in plain.runs] == [run.metrics for run in checked.runs]
     assert plain.series.equals(checked.series)
     with pytest.raises(RuntimeError, match="not accounted for"):
-        _core.Simulation(small.core, 7).violations()
+        _core.Simulation(small._core, 7).violations()
 
 
 def test_a_run_that_does_not_add_up_is_not_reported(small: Scenario, behaviour: dict[int, Any]) -> None:
     with pytest.raises(RunFailed, match=r"seed 8: .*9 sent, but 8 delivered") as caught:
-        aqmlab.run(small, 2, check=True)
+        aqmlab.run(small, seeds=2, check=True)
     assert caught.value.finished["lred"].seeds == [7]
-    assert aqmlab.run(small, 2).seeds == [7, 8]
+    assert aqmlab.run(small, seeds=2).seeds == [7, 8]
 
 
 @pytest.fixture
@@ -208,7 +210,7 @@ def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
 def needed(scenario: Scenario) -> tuple[int, int]:
     """Return the bytes that a run takes for certain, and those that its series take afterwards."""
     bare = scenario.with_(UNRECORDED)
-    return max(bare.known_memory, bare.memory // 2), scenario.known_memory - bare.known_memory
+    return max(bare._known_memory, bare._memory // 2), scenario._known_memory - bare._known_memory
 
 
 @pytest.mark.usefixtures("unguarded")
@@ -266,13 +268,13 @@ def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[
     second_began, interrupted = threading.Event(), threading.Event()
     behaviour[8] = lambda: (second_began.set(), interrupted.wait(), time.sleep(0.2))
 
-    def progress(_: float) -> None:
+    def progress(_: Progress) -> None:
         if second_began.is_set():
             interrupted.set()
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="2 of 6 runs finished") as stopped:
-        aqmlab.compare(small, ["lred", "pi"], seeds=3, jobs=1, progress=progress)
+        aqmlab.compare(small, aqms=["lred", "pi"], seeds=3, jobs=1, progress=progress)
     assert {label: result.seeds for label, result in stopped.value.finished.items()} == {"lred": [7], "pi": [7]}
 
 
@@ -310,20 +312,20 @@ def test_whole_numbers_may_be_those_of_numpy(small: Scenario) -> None:
 
 def test_a_text_in_place_of_a_scenario_or_a_list_is_refused(small: Scenario) -> None:
     name: Any = "lred/exp1"
-    for call in (lambda: aqmlab.run(name), lambda: aqmlab.compare(name, ["pi"])):
+    for call in (lambda: aqmlab.run(name), lambda: aqmlab.compare(name, aqms=["pi"])):
         with pytest.raises(TypeError, match=r"Scenario\.load\('lred/exp1'\)"):
             call()
     with pytest.raises(TypeError, match=r"must be a list of strings: \['pi'\]"):
-        aqmlab.compare(small, "pi")
+        aqmlab.compare(small, aqms="pi")
 
 
 def test_senseless_comparisons_are_refused(small: Scenario) -> None:
     with pytest.raises(ValueError, match="nothing"):
-        aqmlab.compare(small, [])
+        aqmlab.compare(small, aqms=[])
     with pytest.raises(ValueError, match="pi given twice"):
-        aqmlab.compare(small, ["pi", "pi"])
+        aqmlab.compare(small, aqms=["pi", "pi"])
     with pytest.raises(ValueError, match="lred and lred:q0=20 are the same"):
-        aqmlab.compare(small, ["lred", "pi", "lred:q0=20"])
+        aqmlab.compare(small, aqms=["lred", "pi", "lred:q0=20"])
     with pytest.raises(ValueError, match="jobs"):
         aqmlab.run(small, jobs=0)
 
@@ -340,7 +342,7 @@ def test_all_stands_for_every_discipline_once() -> None:
 
 
 def test_a_comparison_of_all_has_each(small: Scenario) -> None:
-    results = aqmlab.compare(small.with_({"record.series": False}, duration="1.5 s"), ["all", "lred:q0=9"])
+    results = aqmlab.compare(small.with_({"record.series": False}, duration="1.5 s"), aqms=["all", "lred:q0=9"])
     assert list(results) == [*aqmlab.disciplines(), "lred:q0=9"]
     assert all(result.metrics["goodput"] for result in results.values())
 

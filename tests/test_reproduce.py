@@ -266,7 +266,7 @@ def test_runs_that_are_lost_from_the_store_end_it_with_a_status_of_their_own(
     assert len(first) == 4 + 2
 
 
-def test_findings_that_are_damaged_are_made_anew_and_make_no_pages(
+def test_findings_that_are_damaged_are_made_reloaded_and_make_no_pages(
     bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
 ) -> None:
     quick_cli("reproduce", bloat, "--quick", "--out", "out")

@@ -28,7 +28,7 @@ def result(small: Scenario) -> Result:
 
 @pytest.fixture
 def comparison(small: Scenario) -> Comparison:
-    return aqmlab.compare(small, ["lred", "pi:q_ref=9"])
+    return aqmlab.compare(small, aqms=["lred", "pi:q_ref=9"])
 
 
 def test_every_metric_is_defined_and_every_definition_used(result: Result) -> None:
@@ -240,7 +240,7 @@ def test_a_save_that_is_killed_between_any_two_steps_leaves_the_old_the_new_or_n
         pass
 
     first = aqmlab.run(small.with_({"record.cwnd": "100 ms"}), seeds=2)
-    second = aqmlab.run(small.with_aqm("pi"), seeds=[8, 9])
+    second = aqmlab.run(small.with_(aqm="pi"), seeds=[8, 9])
     outcomes: list[str] = []
     while outcomes[-1:] != ["new"]:
         folder, left = tmp_path / str(len(outcomes)), len(outcomes)
@@ -285,7 +285,7 @@ def test_a_full_disk_leaves_the_old_result(result: Result, tmp_path: Path, monke
 
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/scenario.toml'"):
-        aqmlab.run(result.scenario.with_aqm("pi"), seeds=2).save(tmp_path)
+        aqmlab.run(result.scenario.with_(aqm="pi"), seeds=2).save(tmp_path)
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
@@ -334,7 +334,7 @@ def exchange(one: Path, other: Path) -> None:
 def test_files_of_a_comparison_that_are_exchanged_are_refused(
     small: Scenario, tmp_path: Path, one: str, other: str
 ) -> None:
-    aqmlab.compare(small, ["lred", "pi"], 2).save(tmp_path)
+    aqmlab.compare(small, aqms=["lred", "pi"], seeds=2).save(tmp_path)
     exchange(tmp_path / one, tmp_path / other)
     with pytest.raises(ValueError, match="not the file that was saved"):
         Comparison.load(tmp_path)
@@ -352,7 +352,7 @@ def test_folders_of_a_comparison_that_are_exchanged_are_refused(comparison: Comp
 def test_a_result_has_no_series_of_what_was_saved_there_since(small: Scenario, tmp_path: Path) -> None:
     aqmlab.run(small).save(tmp_path)
     loaded = Result.load(tmp_path)
-    aqmlab.run(small.with_aqm("pi")).save(tmp_path)
+    aqmlab.run(small.with_(aqm="pi")).save(tmp_path)
     with pytest.raises(ValueError, match=r"series-7\.parquet: not the file that was saved"):
         _ = loaded.series
 

@@ -17,8 +17,8 @@ from aqmlab.execute.variants import with_discipline
 
 def test_values_are_seconds_and_numbers(small: Scenario) -> None:
     assert (small.title, small.aqm, small.duration, small.warmup, small.seed) == ("Small", "lred", 5.0, 1.0, 7)
-    assert small.memory > 0
-    assert small.packets > 0
+    assert small._memory > 0
+    assert small._packets > 0
     assert repr(small) == "<Scenario 'Small': lred, 5 s, seed 7>"
 
 
@@ -38,7 +38,7 @@ def test_numbers_of_quantities_are_in_base_units(small: Scenario) -> None:
     with pytest.raises(ScenarioError, match='buffer = 100: must be a quantity like "200 packets"'):
         small.with_({"dumbbell.buffer": 100}).check()
     with pytest.raises(ScenarioError, match="must be a quantity"):
-        small.with_text("duration", "4.5").check()  # a person may mean any unit
+        small._with_text("duration", "4.5").check()  # a person may mean any unit
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))
@@ -101,7 +101,7 @@ def test_lists_hold_so_many_values_at_most(small: Scenario) -> None:
 @pytest.mark.parametrize("values", [nested(list, 10_000), [nested(list, 10_000)]])
 def test_what_varies_is_no_list_of_lists(small: Scenario, values: Any) -> None:
     with pytest.raises(ValueError, match=r"aqm\.q0 = \[\[.*must be a number"):
-        sweep(small, {"aqm.q0": values})
+        sweep(small, vary={"aqm.q0": values})
 
 
 def test_a_scenario_never_changes(small: Scenario) -> None:
@@ -175,15 +175,15 @@ def test_a_file_extends_another_whose_scenario_it_changes(tmp_path: Path) -> Non
         'extends = "small.toml"\nduration = "7 s"\n[[traffic]]\nname = "calls"\nkind = "voip"\n', encoding="utf-8"
     )
     small, scenario = Scenario.load(tmp_path / "small.toml"), Scenario.load(own)
-    assert (small.extension, scenario.duration) == (None, 7)
+    assert (small._extension, scenario.duration) == (None, 7)
     assert len(scenario.resolved["traffic"]) == len(small.resolved["traffic"]) + 1
-    assert scenario.extension is not None
-    assert [Path(file).name for file in scenario.extension["files"]] == ["small.toml"]
+    assert scenario._extension is not None
+    assert [Path(file).name for file in scenario._extension["files"]] == ["small.toml"]
     before = small.resolved["duration"]
-    assert scenario.extension["changes"][0] == {"path": "duration", "old": f'"{before}"', "new": '"7 s"'}
+    assert scenario._extension["changes"][0] == {"path": "duration", "old": f'"{before}"', "new": '"7 s"'}
     # What is kept of it extends nothing.
     copy = Scenario.parse(scenario.to_toml())
-    assert (copy == scenario, copy.extension, copy.resolved) == (True, None, scenario.resolved)
+    assert (copy == scenario, copy._extension, copy.resolved) == (True, None, scenario.resolved)
 
 
 def test_a_file_and_a_text_extend_a_shipped_scenario_by_its_name(tmp_path: Path) -> None:
@@ -193,8 +193,8 @@ def test_a_file_and_a_text_extend_a_shipped_scenario_by_its_name(tmp_path: Path)
     own.write_text(text, encoding="utf-8")
     for scenario in (Scenario.load(own), Scenario.parse(text)):
         assert scenario.resolved == whole.resolved
-        assert scenario.extension is not None
-        assert scenario.extension["files"] == [os.fspath(shipped()["lred/exp1"])]
+        assert scenario._extension is not None
+        assert scenario._extension["files"] == [os.fspath(shipped()["lred/exp1"])]
     with pytest.raises(ScenarioError, match=r'some.toml:2: extends = .*\(did you mean "lred/exp1"\?\)'):
         Scenario.parse('\nextends = "lred/exp"', "some.toml")
 
@@ -244,17 +244,19 @@ def test_settings_survive_being_written_and_read(
 
 
 def test_a_reverse_direction_with_a_discipline_of_its_own_gets_that_of_the_command_too() -> None:
-    home = Scenario.load("links/home").with_aqm("fq_codel").resolved
+    home = Scenario.load("links/home").with_(aqm="fq_codel").resolved
     assert home["reverse_aqm"]["name"] == home["aqm"]["name"] == "fq_codel"
-    alone = Scenario.load("links/home").with_aqm("fq_codel").with_text("reverse_aqm.name", "droptail").resolved
+    alone = Scenario.load("links/home").with_(aqm="fq_codel")._with_text("reverse_aqm.name", "droptail").resolved
     assert (alone["aqm"]["name"], alone["reverse_aqm"]["name"]) == ("fq_codel", "droptail")
-    assert "reverse_aqm" not in Scenario.load("quickstart").with_aqm("fq_codel").resolved
+    assert "reverse_aqm" not in Scenario.load("quickstart").with_(aqm="fq_codel").resolved
 
 
 def test_the_name_of_a_discipline_means_its_defaults_also_if_it_is_the_files(tiny: Scenario) -> None:
     own = Scenario.parse("[dumbbell]\n[aqm]\nname = 'pie'\npreset = 'linux'\ntarget = '100 ms'\n[[traffic]]\n")
     plain = Scenario.parse("[dumbbell]\n[[traffic]]\n")
-    for chosen in (own.with_aqm("pie"), own.with_(aqm="pie"), with_discipline(own, "pie")):
-        assert chosen.resolved == plain.with_aqm("pie").resolved
+    for chosen in (own.with_(aqm="pie"), own.with_(aqm="pie"), with_discipline(own, "pie")):
+        assert chosen.resolved == plain.with_(aqm="pie").resolved
     # A target queue is kept, by any discipline that has one.
-    assert tiny.with_({"aqm.beta": 0.5, "aqm.q0": 33}).with_aqm("lred").resolved == tiny.with_aqm("lred:q0=33").resolved
+    assert (
+        tiny.with_({"aqm.beta": 0.5, "aqm.q0": 33}).with_(aqm="lred").resolved == tiny.with_(aqm="lred:q0=33").resolved
+    )

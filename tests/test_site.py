@@ -71,12 +71,12 @@ def test_a_page_has_the_playground_with_a_scenario_that_a_browser_can_run(page: 
     assert view == replace(address, embed=True)
     scenario = Scenario.load(view.scenario) if view.scenario else Scenario.parse(view.toml or "")
     for spec in view.aqms or [scenario.aqm]:
-        shown = scenario.with_aqm(spec) if view.aqms else scenario
+        shown = scenario.with_(aqm=spec) if view.aqms else scenario
         for setting in view.settings:
-            shown = shown.with_text(*setting.split("=", 1))
+            shown = shown._with_text(*setting.split("=", 1))
         shown.check()
-        assert shown.packets / shown.duration < RATE
-        assert shown.memory < MEMORY
+        assert shown._packets / shown.duration < RATE
+        assert shown._memory < MEMORY
     if page in AQMS:
         assert page.stem in (view.aqms or [scenario.aqm])
 

@@ -54,7 +54,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
 @pytest.fixture(scope="module")
 def alone() -> Sweep:
     """The sweep on this machine."""
-    return aqmlab.sweep(Scenario.parse(TINY, "tiny.toml"), {"aqm.q0": [10, 20]}, ["lred", "pi"], RUNS // 4)
+    return aqmlab.sweep(
+        Scenario.parse(TINY, "tiny.toml"), vary={"aqm.q0": [10, 20]}, aqms=["lred", "pi"], seeds=RUNS // 4
+    )
 
 
 class Client:

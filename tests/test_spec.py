@@ -43,14 +43,14 @@ def defaults_as_specs(draw: st.DrawFn) -> tuple[str, str]:
 @given(defaults_as_specs())
 def test_a_default_may_be_said_by_any_of_its_names_in_any_order(given: tuple[str, str]) -> None:
     name, spec = given
-    assert PLAIN.with_aqm(spec).resolved == PLAIN.with_aqm(name).resolved
+    assert PLAIN.with_(aqm=spec).resolved == PLAIN.with_(aqm=name).resolved
 
 
 @RELAXED
 @given(q0=st.floats(0, 1e9), beta=st.floats(0, 10, exclude_min=True), window=st.integers(1, 1000), ecn=st.booleans())
 def test_numbers_come_through_to_the_last_digit(q0: float, beta: float, window: int, ecn: bool) -> None:
     spec = f"lred:q0={q0!r},beta={beta!r},window={window},ecn={'true' if ecn else 'false'}"
-    found = PLAIN.with_aqm(spec).resolved["aqm"]
+    found = PLAIN.with_(aqm=spec).resolved["aqm"]
     assert (found["q0"], found["beta"], found["window"], found["ecn"]) == (q0, beta, window, ecn)
 
 
@@ -58,13 +58,13 @@ def test_numbers_come_through_to_the_last_digit(q0: float, beta: float, window: 
 @given(st.text(max_size=30) | st.builds("{}:{}={}".format, st.sampled_from(disciplines()), st.text(), st.text()))
 def test_nonsense_is_a_problem_of_the_scenario_and_nothing_worse(text: str) -> None:
     with suppress(ScenarioError):
-        PLAIN.with_aqm(text).check()
+        PLAIN.with_(aqm=text).check()
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_preset_is_the_values_that_its_page_lists(name: str) -> None:
     for preset in ENTRIES[name]["presets"]:
-        whole = PLAIN.with_aqm(f"{name}:preset={preset['name']}").resolved["aqm"]
+        whole = PLAIN.with_(aqm=f"{name}:preset={preset['name']}").resolved["aqm"]
         listed = PLAIN.with_({f"aqm.{key}": value for key, value in simple(preset["values"]).items()}, aqm=name)
         assert listed.resolved["aqm"] == whole
 
@@ -84,8 +84,8 @@ def simple(values: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_variant_is_its_preset() -> None:
     for variant in catalogue()["variants"]:
-        preset = PLAIN.with_aqm(f"{variant['of']}:preset={variant['preset']}")
-        named = PLAIN.with_aqm(variant["name"])
+        preset = PLAIN.with_(aqm=f"{variant['of']}:preset={variant['preset']}")
+        named = PLAIN.with_(aqm=variant["name"])
         assert named.aqm == variant["name"]
         assert by_algorithm(named.resolved) == by_algorithm(preset.resolved)
 

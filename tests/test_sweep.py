@@ -14,13 +14,13 @@ import aqmlab
 from aqmlab import Scenario, _core
 from aqmlab.execute import task
 from aqmlab.execute import threads as local
+from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Outcome, Task
-from aqmlab.sweeps.runner import Standing
 from aqmlab.sweeps.store import Store
 
 
 def test_every_point_of_every_discipline_has_the_same_seeds(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, VARY | {"dumbbell.delay": "2 ms,4"}, ["lred", "pi"], 2)
+    swept = aqmlab.sweep(tiny, vary=VARY | {"dumbbell.delay": "2 ms,4"}, aqms=["lred", "pi"], seeds=2)
     assert (swept.done, swept.wanted, swept.simulated, swept.failures) == (24, 24, 24, ())
     places = swept.frame.select("aqm", "aqm.q0", "dumbbell.delay", "seed").rows()
     assert places == [
@@ -34,8 +34,8 @@ def test_every_point_of_every_discipline_has_the_same_seeds(tiny: Scenario) -> N
 
 
 def test_a_run_of_a_sweep_is_the_run_of_its_point(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2)
-    alone = aqmlab.run(tiny.with_aqm("pi").with_({"aqm.q0": 30}), seeds=[8]).runs[0]
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2)
+    alone = aqmlab.run(tiny.with_(aqm="pi").with_({"aqm.q0": 30}), seeds=[8]).runs[0]
     (row,) = swept.frame.filter(aqm="pi", seed=8).filter(polars.col("aqm.q0") == 30).to_dicts()
     assert {name: row[name] for name in alone.metrics} == alone.metrics
     assert row["classes.long.goodput"] == alone.classes["long"]["goodput"]
@@ -44,22 +44,22 @@ def test_a_run_of_a_sweep_is_the_run_of_its_point(tiny: Scenario) -> None:
 
 
 def test_a_second_call_runs_nothing_and_gives_the_same(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
-    first = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, out=tmp_path)
+    first = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2, out=tmp_path)
     assert len(simulated) == 12
-    again = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, out=tmp_path)
+    again = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2, out=tmp_path)
     assert (len(simulated), again.simulated) == (12, 0)
     assert again.frame.equals(first.frame)
 
 
 def test_only_what_is_missing_runs(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
-    aqmlab.sweep(tiny, VARY, ["lred"], 2, store=tmp_path)
-    aqmlab.sweep(tiny, {"aqm.q0": "10,20..40"}, ["lred", "pi"], 3, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, aqms=["lred"], seeds=2, store=tmp_path)
+    aqmlab.sweep(tiny, vary={"aqm.q0": "10,20..40"}, aqms=["lred", "pi"], seeds=3, store=tmp_path)
     assert len(simulated) == 6 + (4 * 3 - 6) + 4 * 3
     assert len({one.key for one in simulated}) == len(simulated)
 
 
 def test_a_discipline_without_the_parameter_runs_once_for_all_points(tiny: Scenario, simulated: list[Task]) -> None:
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "droptail"], 2)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "droptail"], seeds=2)
     assert len(simulated) == 6 + 2
     queues = swept.frame.filter(aqm="droptail", seed=7)["queue_mean"]
     assert len(queues) == 3
@@ -69,7 +69,7 @@ def test_a_discipline_without_the_parameter_runs_once_for_all_points(tiny: Scena
 def test_several_jobs_and_the_order_of_finishing_change_nothing(tiny: Scenario, tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "three"]
     for folder, jobs in zip(folders, (1, 3), strict=True):
-        aqmlab.sweep(tiny, VARY, ["lred", "pi"], 3, out=folder, jobs=jobs)
+        aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=3, out=folder, jobs=jobs)
     assert data_set(folders[0]) == data_set(folders[1])
 
 
@@ -79,7 +79,7 @@ def test_the_key_is_of_all_that_results_depend_on(tiny: Scenario) -> None:
         assert task.digest(same) == own
     study = Scenario.parse(f"{tiny.to_toml()}\n[sweep]\nseeds = 4\n")
     assert task.digest(study) == own
-    for other in (tiny.with_(duration="3 s"), tiny.with_aqm("pi"), tiny.with_({"response.band": 0.3})):
+    for other in (tiny.with_(duration="3 s"), tiny.with_(aqm="pi"), tiny.with_({"response.band": 0.3})):
         assert task.digest(other) != own
     assert task.key(own, 1) != task.key(own, 2)
 
@@ -87,11 +87,11 @@ def test_the_key_is_of_all_that_results_depend_on(tiny: Scenario) -> None:
 def test_results_of_another_engine_are_not_mixed_in(
     tiny: Scenario, tmp_path: Path, simulated: list[Task], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=1, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, seeds=1, store=tmp_path)
     before = _core.engine_version
     assert before.startswith(f"{_core.__version__}+")
     monkeypatch.setattr(_core, "engine_version", f"{before}1")
-    aqmlab.sweep(tiny, VARY, seeds=1, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, seeds=1, store=tmp_path)
     assert len(simulated) == 6
 
 
@@ -112,7 +112,7 @@ def test_the_content_of_a_trace_counts_and_not_its_place(tmp_path: Path) -> None
     assert task.digest(same) == own, "the packets count, not how they are written"
 
 
-def test_a_trace_that_is_written_anew_is_another_run(tmp_path: Path) -> None:
+def test_a_trace_that_is_written_reloaded_is_another_run(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     scenario = traced(file, 90)
     for packets, size in ((90, 500), (50, 500), (50, 600), (90, 500)):
@@ -151,13 +151,13 @@ def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
 
 
 def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario) -> None:
-    bare = _core.Simulation(tiny.with_({"record.series": False}).core, 7)
+    bare = _core.Simulation(tiny.with_({"record.series": False})._core, 7)
     bare.advance(tiny.duration)
     assert json.loads(bare.results())["metrics"] == aqmlab.run(tiny).runs[0].metrics
 
 
 def test_a_bad_point_does_not_stop_the_others(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10,20"}, ["lred", "pi"], 2)
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,-10,20"}, aqms=["lred", "pi"], seeds=2)
     assert (swept.done, swept.failed, swept.wanted) == (8, 4, 12)
     assert [(one.aqm, one.point, one.seed) for one in swept.failures] == [
         ("lred", {"aqm.q0": -10}, None),
@@ -167,16 +167,16 @@ def test_a_bad_point_does_not_stop_the_others(tiny: Scenario) -> None:
 
 
 def test_progress_ends_at_one_and_counts_what_was_there(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=1, store=tmp_path)
-    seen: list[Standing] = []
-    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path, progress=seen.append)
+    aqmlab.sweep(tiny, vary=VARY, seeds=1, store=tmp_path)
+    seen: list[Progress] = []
+    aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path, progress=seen.append)
     fractions = [one.fraction for one in seen]
     assert fractions == sorted(fractions)
-    assert seen[-1] == Standing(1.0, 6, 6, 0)
+    assert seen[-1] == Progress(1.0, 6, 6, 0)
 
 
 def test_tasks_take_turns_so_that_an_interrupted_sweep_is_balanced(tiny: Scenario, simulated: list[Task]) -> None:
-    aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, jobs=1)
+    aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2, jobs=1)
     assert [one.seed for one in simulated] == [7] * 6 + [8] * 6
 
 
@@ -191,8 +191,8 @@ def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
             on_done(one, task.simulate(one) or Outcome())
             watch(0.0)
 
-    own = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, executor=executor)
-    assert own.frame.equals(aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2).frame)
+    own = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2, executor=executor)
+    assert own.frame.equals(aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=2).frame)
     assert threads == {threading.current_thread()}
 
 
@@ -202,11 +202,11 @@ def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monke
     monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
     free = tiny.with_({"traffic.long.count": 500, "record.series": False}).memory
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
-    swept = aqmlab.sweep(tiny, {"traffic.long.count": "3,50000"})
+    swept = aqmlab.sweep(tiny, vary={"traffic.long.count": "3,50000"})
     assert (swept.done, len(swept.failures)) == (1, 1)
     assert "GB of memory needed" in swept.failures[0].error
     with pytest.raises(MemoryError, match="are free: lower the count"):
-        aqmlab.sweep(tiny, {"traffic.long.count": "50000,60000"})
+        aqmlab.sweep(tiny, vary={"traffic.long.count": "50000,60000"})
 
 
 def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:

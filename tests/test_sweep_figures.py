@@ -20,7 +20,7 @@ def swept() -> Sweep:
         "title = 'A <b>title</b>'\nduration = '2 s'\n[dumbbell]\nrate = '2 Mbit/s'\n[aqm]\nname = 'lred'\n[[traffic]]\n"
     )
     vary = {"aqm.q0": "10,20..40", "traffic.1.count": [2, 3]}
-    return aqmlab.sweep(Scenario.parse(text), vary, ["lred", "pi"], 2)
+    return aqmlab.sweep(Scenario.parse(text), vary=vary, aqms=["lred", "pi"], seeds=2)
 
 
 def test_a_line_is_the_means_and_a_band_their_intervals(swept: Sweep) -> None:
@@ -60,7 +60,7 @@ def test_a_metric_without_values_has_no_panel_unless_it_is_asked_for(swept: Swee
 
 def test_a_parameter_is_shown_in_the_unit_in_which_people_type_it() -> None:
     base = Scenario.parse("duration = '2 s'\n[dumbbell]\n[[traffic]]\n")
-    rates = aqmlab.sweep(base, {"dumbbell.rate": ["2 Mbit/s", "2125 kbit/s"], "dumbbell.delay": ["2 ms", "20 ms"]})
+    rates = aqmlab.sweep(base, vary={"dumbbell.rate": ["2 Mbit/s", "2125 kbit/s"], "dumbbell.delay": ["2 ms", "20 ms"]})
     assert rates.shown == {"dumbbell.rate": ("Mbit/s", 1e-6), "dumbbell.delay": ("ms", pytest.approx(1e3))}
     axes = rates.plot(x="dumbbell.rate", y="goodput", figure=Figure()).axes
     assert axes[0].get_xlabel() == "dumbbell.rate (Mbit/s)"
@@ -72,10 +72,10 @@ def test_a_parameter_is_shown_in_the_unit_in_which_people_type_it() -> None:
 
 def test_texts_and_drawn_points_are_dots() -> None:
     base = Scenario.parse("duration = '2 s'\n[dumbbell]\nrate = '2 Mbit/s'\n[aqm]\nname = 'lred'\n[[traffic]]\n")
-    texts = aqmlab.sweep(base, {"traffic.1.tcp": "rfc,linux"}).plot(y="goodput", figure=Figure())
+    texts = aqmlab.sweep(base, vary={"traffic.1.tcp": "rfc,linux"}).plot(y="goodput", figure=Figure())
     assert [label.get_text() for label in texts.axes[0].get_xticklabels()] == ["rfc", "linux"]
     vary = {"aqm.q0": "log(5.0, 200.0)", "dumbbell.buffer": "uniform(50 packets, 90 packets)"}
-    drawn = aqmlab.sweep(base, vary, method="latin", samples=8).plot(y="goodput", figure=Figure())
+    drawn = aqmlab.sweep(base, vary=vary, method="latin", samples=8).plot(y="goodput", figure=Figure())
     assert len(drawn.axes) == 1
     assert [line.get_linestyle() for line in (*texts.axes[0].lines, *drawn.axes[0].lines)] == ["None"] * 2
     assert "dots differ in dumbbell.buffer too" in drawn.get_supxlabel()
@@ -88,7 +88,7 @@ def test_what_cannot_be_drawn_is_refused(swept: Sweep) -> None:
     with pytest.raises(LookupError, match="no such metric"):
         swept.plot(y="queue")
     with pytest.raises(LookupError, match="nothing varies"):
-        aqmlab.sweep(swept.scenario.with_aqm("lred")).plot()
+        aqmlab.sweep(swept.scenario.with_(aqm="lred")).plot()
 
 
 def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path) -> None:

@@ -22,11 +22,12 @@ from sweeping import VARY, data_set
 import aqmlab
 from aqmlab import Scenario, Sweep, _core
 from aqmlab.execute.engine import PACKETS
+from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import FORMAT, key_for
 from aqmlab.sealed import Stored
 from aqmlab.sweeps import keys, plans, table
 from aqmlab.sweeps.plans import keep, kept
-from aqmlab.sweeps.runner import Standing, run_all
+from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab.sweeps.table import RunTable
@@ -51,10 +52,10 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_table_in_files_has_the_rows_of_one_in_memory(
     tiny: Scenario, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    whole = aqmlab.sweep(tiny, VARY, AQMS, 2, store=tmp_path / "store")
+    whole = aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=2, store=tmp_path / "store")
     assert not any(isinstance(one, Path) for one in whole.table.slices)
     request.getfixturevalue("sliced")
-    sliced = aqmlab.sweep(tiny, VARY, AQMS, 2, store=tmp_path / "store", out=tmp_path / "out")
+    sliced = aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=2, store=tmp_path / "store", out=tmp_path / "out")
     assert all(isinstance(one, Stored) for one in sliced.table.slices)
     assert (sliced.done, sliced.simulated, sliced.failures) == (12, 0, ())
     assert_frame_equal(sliced.frame, whole.frame)
@@ -69,7 +70,7 @@ def test_a_table_in_files_has_the_rows_of_one_in_memory(
 
 
 def test_a_query_of_the_table_needs_no_frame(tiny: Scenario, sliced: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    swept = aqmlab.sweep(tiny, VARY, AQMS, 2)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=2)
     with monkeypatch.context() as patch:
         patch.setattr(RunTable, "frame", property(lambda _: pytest.fail("all rows are in memory")))
         chosen = swept.scan().filter(polars.col("aqm") == "lred").select("aqm.q0", "goodput").collect()
@@ -102,7 +103,7 @@ def test_rows_whose_runs_failed_are_left_out(tiny: Scenario, monkeypatch: pytest
         return Outcome(error="out of luck") if task.seed == 8 else simulate(task)
 
     monkeypatch.setattr(threads, "simulate", luck)
-    swept = aqmlab.sweep(tiny, VARY, AQMS, [7, 8, 9])
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=[7, 8, 9])
     assert (swept.done, swept.failed, swept.wanted) == (12, 6, 18)
     assert set(swept.frame["seed"]) == {7, 9}
     assert [(one.aqm, one.seed) for one in swept.failures] == [("redtail", 8), ("lred", 8)] * 3
@@ -179,20 +180,20 @@ def test_a_plan_of_another_study_or_version_is_not_read(
     assert kept(asked(tiny), tmp_path) is None
 
 
-def test_a_damaged_plan_is_made_anew(tiny: Scenario, tmp_path: Path, large: None) -> None:
-    swept = aqmlab.sweep(tiny, VARY, store=tmp_path)
+def test_a_damaged_plan_is_made_reloaded(tiny: Scenario, tmp_path: Path, large: None) -> None:
+    swept = aqmlab.sweep(tiny, vary=VARY, store=tmp_path)
     (file,) = (tmp_path / "plans").iterdir()
     for data in (file.read_bytes()[:-1], b""):
         file.write_bytes(data)
-        assert_frame_equal(aqmlab.sweep(tiny, VARY, store=tmp_path).frame, swept.frame)
+        assert_frame_equal(aqmlab.sweep(tiny, vary=VARY, store=tmp_path).frame, swept.frame)
 
 
 def test_a_kept_plan_is_all_that_a_sweep_needs_to_go_on(
     tiny: Scenario, tmp_path: Path, large: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    swept = aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
+    swept = aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path)
     monkeypatch.setattr(Plan, "of", None)
-    again = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    again = aqmlab.sweep(tiny, vary=VARY, seeds=3, store=tmp_path)
     assert (swept.simulated, again.simulated, again.done) == (6, 3, 9)
 
 
@@ -201,7 +202,7 @@ def test_a_plan_whose_scenarios_have_other_files_is_not_kept(tmp_path: Path, lar
     text = "duration = '2 s'\n[dumbbell]\nrate = '2 Mbit/s'\n[[traffic]]\nkind = 'trace'\nfile = 'packets.csv'\n"
     (tmp_path / "scenario.toml").write_text(text)
     aqmlab.sweep(
-        Scenario.load(tmp_path / "scenario.toml"), {"dumbbell.buffer": ["50 packets"]}, store=tmp_path / "store"
+        Scenario.load(tmp_path / "scenario.toml"), vary={"dumbbell.buffer": ["50 packets"]}, store=tmp_path / "store"
     )
     assert not (tmp_path / "store/plans").exists()
 
@@ -234,8 +235,8 @@ def test_scenarios_are_counted_while_they_are_checked(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aqmlab.execute.threads.SLICE", 0.0)
-    seen: list[Standing] = []
-    aqmlab.sweep(tiny, VARY, AQMS, 2, store=tmp_path, progress=seen.append)
+    seen: list[Progress] = []
+    aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=2, store=tmp_path, progress=seen.append)
     checked = [one.checked for one in seen if one.checked is not None]
     assert checked == sorted(checked)
     assert checked[-1] == 12
@@ -244,7 +245,7 @@ def test_scenarios_are_counted_while_they_are_checked(
 
 
 def test_too_many_points_are_drawn_in_groups(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,11..40"}, seeds=1)
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,11..40"}, seeds=1)
     monkeypatch.setattr("aqmlab.figures.sweep.MOST_DRAWN", 10)
     monkeypatch.setattr("aqmlab.figures.sweep.GROUPS", 3)
     figure = swept.plot(y="queue_mean", figure=Figure())
@@ -260,14 +261,14 @@ def test_too_many_points_are_drawn_in_groups(tiny: Scenario, monkeypatch: pytest
 
 
 def test_a_run_that_two_files_of_a_store_have_is_one_row(tiny: Scenario, tmp_path: Path, sliced: None) -> None:
-    once = aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path / "one")
-    aqmlab.sweep(tiny, VARY, seeds=1, store=tmp_path / "two")
+    once = aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path / "one")
+    aqmlab.sweep(tiny, vary=VARY, seeds=1, store=tmp_path / "two")
     (part,) = (tmp_path / "two/parts").iterdir()
     shutil.copy(part, tmp_path / "one/parts")
     store = Store(tmp_path / "one")
     there = keys.distinct(np.concatenate(list(store.every_key())))
     assert [len(part) for part in store.metrics(there)] in ([6, 3], [3, 6])
-    again = aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path / "one")
+    again = aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path / "one")
     assert again.simulated == 0
     assert_frame_equal(again.frame, once.frame)
 
@@ -282,16 +283,16 @@ def test_a_run_of_all_points_is_in_few_files(tiny: Scenario, monkeypatch: pytest
         write(path, data)
 
     monkeypatch.setattr(table, "write_whole", noted)
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,11..39"}, ["droptail", "lred"])
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,11..39"}, aqms=["droptail", "lred"])
     assert (swept.done, swept.frame.filter(aqm="droptail")["goodput"].n_unique()) == (60, 1)
     # 20 slices of one part of the store, which has the run of drop tail and one or two others.
     assert len([path for path in written if path.suffix == ".piece"]) <= 40
 
 
 def test_a_sweep_that_was_loaded_does_not_become_another(tiny: Scenario, tmp_path: Path, sliced: None) -> None:
-    first = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    first = aqmlab.sweep(tiny, vary=VARY, seeds=2, out=tmp_path)
     loaded = Sweep.load(tmp_path)
-    aqmlab.sweep(tiny.with_({"dumbbell.rate": "3 Mbit/s"}), VARY, seeds=2, out=tmp_path)
+    aqmlab.sweep(tiny.with_({"dumbbell.rate": "3 Mbit/s"}), vary=VARY, seeds=2, out=tmp_path)
     for swept in (first, loaded):
         for use in (swept.scan, lambda swept=swept: swept.frame, lambda swept=swept: swept.save(tmp_path / "copy")):
             with pytest.raises(ValueError, match=r"00000\.parquet: not the file that was saved"):
@@ -299,7 +300,7 @@ def test_a_sweep_that_was_loaded_does_not_become_another(tiny: Scenario, tmp_pat
 
 
 def test_tables_are_equal_however_they_are_sliced(tiny: Scenario, sliced: None) -> None:
-    frame = aqmlab.sweep(tiny, VARY, seeds=2).frame
+    frame = aqmlab.sweep(tiny, vary=VARY, seeds=2).frame
     other = RunTable((frame[:2], frame[2:3], frame[3:]))
     assert RunTable((frame,)).equals(other)
     assert other.equals(RunTable((frame[:5], frame[5:])))
@@ -308,7 +309,7 @@ def test_tables_are_equal_however_they_are_sliced(tiny: Scenario, sliced: None) 
 
 
 def test_files_go_with_the_sweep_and_not_with_a_copy_or_a_fork(tiny: Scenario, sliced: None) -> None:
-    swept = aqmlab.sweep(tiny, VARY, seeds=2)
+    swept = aqmlab.sweep(tiny, vary=VARY, seeds=2)
     assert swept.table.folder
     folder = swept.table.folder.path
     table._remove(folder, os.getpid() + 1)
@@ -328,15 +329,15 @@ def test_what_was_refused_for_a_missing_file_is_done_when_it_is_there(
     file = tmp_path / "rates.csv"
     variants = {"without": {}, "with": {"dumbbell.rates.file": str(file)}}
     vary = {"dumbbell.buffer": ["50 packets"]}
-    first = aqmlab.sweep(tiny, vary, variants, store=tmp_path / "store")
+    first = aqmlab.sweep(tiny, vary=vary, aqms=variants, store=tmp_path / "store")
     assert (first.done, first.failed) == (1, 1)
     assert list((tmp_path / "store/plans").iterdir())
     file.write_text("time,rate_mbps\n0,1\n1,2\n")
-    second = aqmlab.sweep(tiny, vary, variants, store=tmp_path / "store")
+    second = aqmlab.sweep(tiny, vary=vary, aqms=variants, store=tmp_path / "store")
     assert (second.done, second.failures) == (2, ())
 
 
-def test_a_plan_with_other_digests_is_made_anew(tiny: Scenario, tmp_path: Path, large: None) -> None:
+def test_a_plan_with_other_digests_is_made_reloaded(tiny: Scenario, tmp_path: Path, large: None) -> None:
     plan = Plan.of(asked(tiny))
     right = bytes(plan.digests)
     plan.digests = plan.digests[keys.SIZE :] + plan.digests[: keys.SIZE]
@@ -353,7 +354,7 @@ def test_no_studies_are_no_sweeps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_the_first_means_are_those_of_the_summary(tiny: Scenario, sliced: None, seeds: int) -> None:
-    swept = aqmlab.sweep(tiny, VARY, AQMS, seeds)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=AQMS, seeds=seeds)
     grouped = swept.frame.group_by("aqm.q0", "aqm", maintain_order=True).agg(polars.col("goodput").mean())
     assert_frame_equal(swept.means(["goodput"]).select("aqm.q0", "aqm", "goodput"), grouped)
     assert set(swept.means(["goodput"])["runs"]) == {seeds}

@@ -19,11 +19,11 @@ import aqmlab
 from aqmlab import Scenario, Sweep, _core
 from aqmlab.execute import task
 from aqmlab.execute import threads as local
+from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Task
 from aqmlab.sweeps import runner
 from aqmlab.sweeps.journal import Content
 from aqmlab.sweeps.keys import Keys
-from aqmlab.sweeps.runner import Standing
 from aqmlab.sweeps.store import Store, key_of
 from aqmlab.sweeps.study import study
 
@@ -48,10 +48,10 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
     simulation = _core.Simulation
     with monkeypatch.context() as patch:
         patch.setattr(_core, "Simulation", Failing)
-        swept = aqmlab.sweep(tiny, VARY, ["lred"], 3, store=tmp_path)
+        swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred"], seeds=3, store=tmp_path)
     assert (swept.done, len(swept.failures)) == (3, 6)
     assert str(swept.failures[0]) == "lred, aqm.q0 = 10, seed 8: Panic: index out of bounds"
-    again = aqmlab.sweep(tiny, VARY, ["lred"], 3, store=tmp_path)
+    again = aqmlab.sweep(tiny, vary=VARY, aqms=["lred"], seeds=3, store=tmp_path)
     assert (again.simulated, again.failures) == (6, ())
 
 
@@ -62,7 +62,7 @@ def adds_up(swept: Sweep) -> bool:
 def test_runs_that_are_lost_under_a_sweep_are_done_again(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lose(standing: Standing) -> None:
+    def lose(standing: Progress) -> None:
         if standing.done >= 4 and not gone:
             gone.extend((tmp_path / "journals").iterdir())
             for file in gone:
@@ -70,10 +70,10 @@ def test_runs_that_are_lost_under_a_sweep_are_done_again(
 
     gone: list[Path] = []
     monkeypatch.setattr(local, "SLICE", 0.001)
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 3, store=tmp_path, progress=lose, jobs=1)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=3, store=tmp_path, progress=lose, jobs=1)
     assert gone
     assert (swept.done, swept.wanted, swept.failures) == (18, 18, ())
-    assert swept.frame.equals(aqmlab.sweep(tiny, VARY, ["lred", "pi"], 3).frame)
+    assert swept.frame.equals(aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=3).frame)
 
 
 def test_series_that_are_lost_under_a_run_are_done_again(
@@ -100,7 +100,7 @@ def test_series_that_are_lost_under_a_run_are_done_again(
 def test_tables_that_are_damaged_under_a_sweep_are_done_again(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
-    aqmlab.sweep(tiny, VARY, ["lred"], 2, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, aqms=["lred"], seeds=2, store=tmp_path)
     every_key = Store.every_key
     parts: list[Path] = []
 
@@ -116,7 +116,7 @@ def test_tables_that_are_damaged_under_a_sweep_are_done_again(
                 part.unlink()
 
     monkeypatch.setattr(Store, "every_key", found)
-    swept = aqmlab.sweep(tiny, VARY, ["lred"], 2, store=tmp_path)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred"], seeds=2, store=tmp_path)
     assert parts
     assert (swept.done, swept.simulated, swept.wanted, swept.failures) == (6, 6, 6, ())
     assert swept.damage == ({} if damage == "removed" else {os.fspath(parts[0]): 6})
@@ -135,7 +135,7 @@ def test_runs_that_are_lost_again_and_again_fail_with_a_status_of_their_own(
             add(self, payload)
 
     monkeypatch.setattr(Store, "add", forgetful)
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10,20"}, ["lred", "pi"], 2, store=tmp_path / "store")
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,-10,20"}, aqms=["lred", "pi"], seeds=2, store=tmp_path / "store")
     assert (swept.done, swept.failed, swept.wanted, adds_up(swept)) == (4, 8, 12, True)
     assert [(one.seed, one.lost) for one in swept.failures] == [(None, False)] * 2 + [(8, True)] * 4
     assert "done and not in" in str(swept.failures[-1])
@@ -146,17 +146,17 @@ def test_runs_that_are_lost_again_and_again_fail_with_a_status_of_their_own(
 
 
 def test_an_interrupt_keeps_what_was_finished(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
-    def progress(standing: Standing) -> None:
+    def progress(standing: Progress) -> None:
         if standing.done >= 2:
             raise KeyboardInterrupt
 
     long = tiny.with_(duration="60 s")
     with pytest.raises(aqmlab.SweepInterrupted, match=r"interrupted: \d+ of 60 runs finished") as stopped:
-        aqmlab.sweep(long, VARY, seeds=20, out=tmp_path, jobs=1, progress=progress)
+        aqmlab.sweep(long, vary=VARY, seeds=20, out=tmp_path, jobs=1, progress=progress)
     assert 2 <= stopped.value.finished.done < 60
     assert Sweep.load(tmp_path).interrupted
     before = len(simulated)
-    finished = aqmlab.sweep(long, VARY, seeds=20, out=tmp_path)
+    finished = aqmlab.sweep(long, vary=VARY, seeds=20, out=tmp_path)
     assert len(simulated) - before == 60 - stopped.value.finished.done
     assert finished.done == 60
 
@@ -167,19 +167,19 @@ def test_an_error_in_the_store_stops_the_sweep(tiny: Scenario, monkeypatch: pyte
 
     monkeypatch.setattr(runner.Store, "add", full)
     with pytest.raises(OSError, match="No space left"):
-        aqmlab.sweep(tiny, VARY, seeds=2)
+        aqmlab.sweep(tiny, vary=VARY, seeds=2)
 
 
 @pytest.mark.parametrize("change", ["rename", "replace"])
 def test_a_store_that_may_only_be_read_is_read(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(runner.Store, "compact", lambda _: None)
         if change == "rename":  # the journal of a process that was killed
             patch.setattr(runner.Store, "close", lambda _: None)
-        aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+        aqmlab.sweep(tiny, vary=VARY, seeds=3, store=tmp_path)
     assert len(os.listdir(tmp_path / "journals")) == 1
 
     def refused(self: Path, _: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_store_that_may_only_be_read_is_read(
 
     monkeypatch.setattr(Path, change, refused)
     monkeypatch.setattr("aqmlab.sweeps.store.is_left", lambda _: True)
-    swept = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    swept = aqmlab.sweep(tiny, vary=VARY, seeds=3, store=tmp_path)
     assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
 
 
@@ -253,13 +253,13 @@ def test_after_a_signal_the_next_call_goes_on(small_file: Path, tmp_path: Path, 
     there = Sweep.load(tmp_path / "out").done
     assert 0 < there < 480
     scenario = Scenario.load(small_file).with_(duration="20 s")
-    again = aqmlab.sweep(scenario, {"aqm.q0": "10,20..60"}, seeds=80, out=tmp_path / "out")
+    again = aqmlab.sweep(scenario, vary={"aqm.q0": "10,20..60"}, seeds=80, out=tmp_path / "out")
     assert again.simulated == 480 - there
 
 
 def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, tmp_path: Path) -> None:
     options = ["--vary", "aqm.q0=10,20", "--seeds", "2", "--out", "out"]
-    aqmlab.sweep(Scenario.load(small_file), {"aqm.q0": "10,20"}, seeds=2, out=tmp_path / "out")
+    aqmlab.sweep(Scenario.load(small_file), vary={"aqm.q0": "10,20"}, seeds=2, out=tmp_path / "out")
     before = data_set(tmp_path / "out")
     (part,) = (tmp_path / "out/store/parts").iterdir()
     data = bytearray(part.read_bytes())
@@ -273,6 +273,6 @@ def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, t
 
 
 def test_the_journal_of_a_sweep_is_its_own(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path)
     assert os.listdir(tmp_path / "journals") == []
     assert len(os.listdir(tmp_path / "parts")) == 1

@@ -21,24 +21,26 @@ from aqmlab.sweeps.table import RunTable
 
 
 def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,10.5..11"})
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,10.5..11"})
     assert list(swept.frame["aqm.q0"]) == [10.0, 10.5, 11.0]
 
 
 def test_a_sweep_takes_the_numbers_that_its_table_has(tiny: Scenario) -> None:
     vary = {"aqm.alpha": "0.05,0.5 Hz", "dumbbell.delay": "5,10 ms", "traffic.1.start": "0,0.5 s"}
-    swept = aqmlab.sweep(tiny.with_(aqm="pie"), vary, jobs=1)
-    again = aqmlab.sweep(tiny.with_(aqm="pie"), {path: swept.frame[path].unique().to_list() for path in vary}, jobs=1)
+    swept = aqmlab.sweep(tiny.with_(aqm="pie"), vary=vary, jobs=1)
+    again = aqmlab.sweep(
+        tiny.with_(aqm="pie"), vary={path: swept.frame[path].unique().to_list() for path in vary}, jobs=1
+    )
     key = ["aqm", *vary]
     assert again.frame.sort(key).equals(swept.frame.sort(key))
     assert again.parameters == swept.parameters == {"aqm.alpha": "/s", "dumbbell.delay": "s", "traffic.1.start": "s"}
     with pytest.raises(ValueError, match=r"0\.01 s and 10 ms are equal"):
-        aqmlab.sweep(tiny, {"dumbbell.delay": [0.01, "10 ms"]})
+        aqmlab.sweep(tiny, vary={"dumbbell.delay": [0.01, "10 ms"]})
 
 
 def test_a_choice_has_a_table_with_the_values_of_each_link_and_entry(tiny: Scenario) -> None:
     two = Scenario.from_dict({**tiny.resolved, "traffic": [{"name": "long"}, {"name": "call", "kind": "voip"}]})
-    swept = aqmlab.sweep(two, {"dumbbell.rate": "2,4 Mbit/s"}, ["droptail", "codel"], seeds=2, jobs=1)
+    swept = aqmlab.sweep(two, vary={"dumbbell.rate": "2,4 Mbit/s"}, aqms=["droptail", "codel"], seeds=2, jobs=1)
     classes = sweep_text.text(swept, Choice(classes=("call",)))
     assert all(part in classes for part in ("Traffic:", "One-way p95", "droptail, call"))
     assert not any(part in classes for part in ("Links", "long"))
@@ -50,13 +52,13 @@ def test_a_choice_has_a_table_with_the_values_of_each_link_and_entry(tiny: Scena
 
 
 def test_a_part_of_a_parameter_may_vary(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.design.n": [100, 200]}, ["pistar", "droptail"])
+    swept = aqmlab.sweep(tiny, vary={"aqm.design.n": [100, 200]}, aqms=["pistar", "droptail"])
     assert (swept.done, swept.failures) == (4, ())
     assert swept.frame["key"].n_unique() == 3
 
 
 def test_differences_are_paired_and_have_students_interval(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,30"}, ["lred", "pi", "red"], 4)
+    swept = aqmlab.sweep(tiny, vary={"aqm.q0": "10,30"}, aqms=["lred", "pi", "red"], seeds=4)
     found = swept.differences("queue_mean", to="lred")
     assert found.select("aqm", "to").unique(maintain_order=True).rows() == [("pi", "lred"), ("red", "lred")]
     for row in found.filter(aqm="pi").iter_rows(named=True):
@@ -71,18 +73,18 @@ def test_differences_are_paired_and_have_students_interval(tiny: Scenario) -> No
 
 
 def test_a_pair_counts_only_when_both_have_a_value(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 3)
+    swept = aqmlab.sweep(tiny, vary={}, aqms=["lred", "pi"], seeds=3)
     holed = polars.when(polars.col("seed") == 8, polars.col("aqm") == "pi").then(None)
     frame = swept.frame.with_columns(holed.otherwise(polars.col("queue_mean")).alias("queue_mean"))
     holed_sweep = replace(swept, table=RunTable((frame,)))
     (row,) = holed_sweep.differences("queue_mean").to_dicts()
-    (whole,) = aqmlab.sweep(tiny, {}, ["lred", "pi"], [7, 9]).differences("queue_mean").to_dicts()
+    (whole,) = aqmlab.sweep(tiny, vary={}, aqms=["lred", "pi"], seeds=[7, 9]).differences("queue_mean").to_dicts()
     assert (row["runs"], row["difference"], row["ci95"]) == (2, whole["difference"], whole["ci95"])
 
 
 def test_a_summary_is_that_of_a_comparison(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 4).summary
-    results = aqmlab.compare(tiny, ["lred", "pi"], 4)
+    swept = aqmlab.sweep(tiny, vary={}, aqms=["lred", "pi"], seeds=4).summary
+    results = aqmlab.compare(tiny, aqms=["lred", "pi"], seeds=4)
     for row in swept.iter_rows(named=True):
         for name, summary in results[row["aqm"]].summary.items():
             assert row[name] == (None if summary.mean is None else pytest.approx(summary.mean))
@@ -90,7 +92,7 @@ def test_a_summary_is_that_of_a_comparison(tiny: Scenario) -> None:
 
 
 def test_one_seed_has_no_interval(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"])
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"])
     assert swept.summary["queue_mean_ci95"].is_null().all()
     assert swept.differences("queue_mean", "pi")["ci95"].is_null().all()
 
@@ -98,17 +100,17 @@ def test_one_seed_has_no_interval(tiny: Scenario) -> None:
 def test_rows_of_which_all_seeds_are_one_run_have_no_interval_and_a_remark() -> None:
     scenario = aqmlab.Scenario.load("quickstart").with_({"duration": "6 s", "traffic.flows.start": "0 s"})
     remark = "give the same run, because nothing in it is random: there is no interval."
-    same = repr(aqmlab.sweep(scenario, {"dumbbell.rate": "5Mbit/s,10Mbit/s"}, ["codel"], 2))
+    same = repr(aqmlab.sweep(scenario, vary={"dumbbell.rate": "5Mbit/s,10Mbit/s"}, aqms=["codel"], seeds=2))
     assert f"\nAll seeds {remark}" in same
     assert "±" not in same
-    some = repr(aqmlab.sweep(scenario, {"dumbbell.rate": "10Mbit/s"}, ["codel", "pi"], 2))
+    some = repr(aqmlab.sweep(scenario, vary={"dumbbell.rate": "10Mbit/s"}, aqms=["codel", "pi"], seeds=2))
     assert f"\nIn 1 of 2 rows all seeds {remark}" in some
     random = scenario.with_({"traffic.flows.start": "uniform(0 s, 100 ms)"})
-    assert remark not in repr(aqmlab.sweep(random, {"dumbbell.rate": "10Mbit/s"}, ["codel"], 2))
+    assert remark not in repr(aqmlab.sweep(random, vary={"dumbbell.rate": "10Mbit/s"}, aqms=["codel"], seeds=2))
 
 
 def test_the_best_is_the_least_or_the_largest(tiny: Scenario) -> None:
-    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi", "droptail"], 2)
+    swept = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi", "droptail"], seeds=2)
     means = swept.summary
     assert swept.best("goodput")["goodput"][0] == means["goodput"].max()
     assert swept.best("queue_mean")["queue_mean"][0] == means["queue_mean"].min()
@@ -123,13 +125,15 @@ def test_the_best_is_the_least_or_the_largest(tiny: Scenario) -> None:
 
 
 def test_a_sweep_reads_what_it_writes(tiny: Scenario, tmp_path: Path) -> None:
-    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10", "traffic.long.tcp": "rfc,linux"}, ["lred"], 2, out=tmp_path)
+    swept = aqmlab.sweep(
+        tiny, vary={"aqm.q0": "10,-10", "traffic.long.tcp": "rfc,linux"}, aqms=["lred"], seeds=2, out=tmp_path
+    )
     loaded = Sweep.load(tmp_path)
     assert loaded.frame.equals(swept.frame)
     assert json.dumps(loaded.document()) == json.dumps(swept.document())
     assert loaded.failures == swept.failures
     assert loaded.is_saved_in(tmp_path)
-    assert not aqmlab.sweep(tiny, VARY).is_saved_in(tmp_path)
+    assert not aqmlab.sweep(tiny, vary=VARY).is_saved_in(tmp_path)
     one_line = polars.read_parquet(tmp_path / "results" / "*.parquet")
     assert one_line.equals(swept.frame)
     assert list(one_line["traffic.long.tcp"].unique().sort()) == ["linux", "rfc"]
@@ -138,7 +142,7 @@ def test_a_sweep_reads_what_it_writes(tiny: Scenario, tmp_path: Path) -> None:
 def test_fewer_files_than_before_leave_none_behind(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    swept = aqmlab.sweep(tiny, VARY, seeds=2)
+    swept = aqmlab.sweep(tiny, vary=VARY, seeds=2)
     with monkeypatch.context() as patch:
         patch.setattr("aqmlab.sweeps.table.SLICE", 2)
         swept.save(tmp_path)
@@ -152,14 +156,14 @@ def test_a_sweep_of_which_every_run_fails_can_be_saved(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "simulate", lambda *_: Outcome(error="out of luck"))
-    swept = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    swept = aqmlab.sweep(tiny, vary=VARY, seeds=2, out=tmp_path)
     assert (swept.done, len(swept.failures), len(swept.summary)) == (0, 6, 0)
     loaded = Sweep.load(tmp_path)
     assert (loaded.done, loaded.failures, repr(loaded)) == (0, swept.failures, "Small (none of 6 runs finished)")
 
 
 def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, seeds=2, out=tmp_path)
     for name in ("results/00000.parquet", "sweep.json", "scenario.toml"):
         file = tmp_path / name
         sound = file.read_bytes()
@@ -178,8 +182,8 @@ def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("aqmlab.sweeps.table.SLICE", 2)
-    aqmlab.sweep(tiny, VARY, out=tmp_path / "one")
-    aqmlab.sweep(tiny, {"aqm.q0": "11,21..31"}, out=tmp_path / "two")
+    aqmlab.sweep(tiny, vary=VARY, out=tmp_path / "one")
+    aqmlab.sweep(tiny, vary={"aqm.q0": "11,21..31"}, out=tmp_path / "two")
     first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))
     first.rename(tmp_path / "aside")
     second.rename(first)
@@ -192,7 +196,7 @@ def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
 
 
 def test_a_sweep_of_another_version_is_refused(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, VARY, out=tmp_path)
+    aqmlab.sweep(tiny, vary=VARY, out=tmp_path)
     (tmp_path / "sweep.json").write_bytes(sealed({"schema": 1, "wanted": 3, "files": {}}))
     with pytest.raises(ValueError, match=r"sweep\.json: from another version of aqmlab \(no scenario\.toml"):
         Sweep.load(tmp_path)

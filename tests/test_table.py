@@ -24,7 +24,7 @@ def cells(text: str) -> list[list[str]]:
 
 
 def test_targets_are_shown(small: Scenario) -> None:
-    lines = cells(repr(aqmlab.compare(small, ["lred", "pi:q_ref=9", "droptail"])))
+    lines = cells(repr(aqmlab.compare(small, aqms=["lred", "pi:q_ref=9", "droptail"])))
     assert lines[2][0] == "Target"
     assert [line[1] for line in lines[4:]] == ["20", "9", "-"]
 
@@ -72,7 +72,7 @@ def test_a_long_label_is_broken_only_where_the_table_would_be_too_wide(result: R
 
 
 def test_signs_of_a_column_are_beneath_each_other(small: Scenario) -> None:
-    lines = means(repr(aqmlab.compare(small, ["lred", "droptail", "red"], seeds=2))).splitlines()[4:]
+    lines = means(repr(aqmlab.compare(small, aqms=["lred", "droptail", "red"], seeds=2))).splitlines()[4:]
     places = [[i for i, character in enumerate(line) if character == "±"] for line in lines]
     longest = max(places, key=len)
     assert len(longest) > len(table.SHOWN) / 2

@@ -141,7 +141,7 @@ def test_a_buffer_of_bytes_makes_a_bfifo() -> None:
 
 
 def test_every_link_with_a_queue_is_described_and_series_are_not_needed() -> None:
-    scenario = Scenario.parse(TINY).with_aqm("codel").with_({"reverse_aqm": "pie", "record.series": False})
+    scenario = Scenario.parse(TINY).with_(aqm="codel").with_({"reverse_aqm": "pie", "record.series": False})
     there, back = exchange.qdiscs(aqmlab.run(scenario))
     assert (there["dev"], there["kind"], there["handle"]) == ("bottleneck", "codel", "8001:")
     assert (back["dev"], back["kind"], back["handle"]) == ("bottleneck:reverse", "pie", "8002:")

@@ -185,7 +185,7 @@ def test_what_has_no_meaning_is_refused(call: Any) -> None:
 
 def settled(spec: str, count: int, duration: int, **aqm: float) -> tuple[float, float]:
     """Run experiment 1 twice; return the mean response time, and the loss ratio of the last fifth."""
-    scenario = Scenario.load("lred/exp1").with_aqm(spec)
+    scenario = Scenario.load("lred/exp1").with_(aqm=spec)
     settings = {"traffic.long.count": count, "duration": f"{duration} s", "warmup": f"{duration * 4 // 5} s"}
     result = aqmlab.run(scenario.with_({**settings, **{f"aqm.{name}": value for name, value in aqm.items()}}), seeds=2)
     times = [run.metrics["response_time"] for run in result.runs]

@@ -210,7 +210,7 @@ def test_a_senseless_design_is_refused_with_name_value_and_what_is_allowed(
 # other side of half the target than the other integrator's, and drops begin a period later.
 def test_the_engine_and_the_reference_agree_on_pie() -> None:
     chosen = equal(aqm="pie:delay=departures,max_burst='0 s'", duration="20 s", warmup="1 s")
-    model = json.loads(chosen.core.fluid_model())
+    model = json.loads(chosen._core.fluid_model())
     (flows,) = model["classes"]
     result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=True, step=0.001)
     path = dde.trajectory(
@@ -249,11 +249,11 @@ def test_the_equations_begin_to_oscillate_at_the_gain_margin(name: str, count: i
     tcp = f"newreno:delayed_ack={str(delayed_ack).lower()}"
     base = equal().with_({"traffic.long.count": count, "traffic.long.tcp": tcp})
     alpha, beta = (0.3125, 3.125) if name.startswith("pi2") else (0.125, 1.25)
-    margins = analyse(base.with_aqm(name)).loops["queue_pole_unmerged"].margins
+    margins = analyse(base.with_(aqm=name)).loops["queue_pole_unmerged"].margins
 
     def at(times: float) -> tuple[float, float]:
         k, joint = times * margins.gain_margin, "," if ":" in name else ":"
-        return swings(base.with_aqm(f"{name}{joint}alpha='{k * alpha} Hz',beta='{k * beta} Hz'"))
+        return swings(base.with_(aqm=f"{name}{joint}alpha='{k * alpha} Hz',beta='{k * beta} Hz'"))
 
     early, late = at(0.93)
     assert late < 0.5 * early + 0.02

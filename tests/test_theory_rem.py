@@ -88,7 +88,7 @@ def test_what_has_no_meaning_is_refused(call: Any) -> None:
 @pytest.mark.parametrize("count", [400, 800])
 def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> None:
     settings = {"traffic.long.count": count, "duration": "200 s", "warmup": "160 s", "aqm.b_star": 100}
-    result = aqmlab.run(Scenario.load("lred/exp1").with_aqm("rem").with_(settings), seeds=3)
+    result = aqmlab.run(Scenario.load("lred/exp1").with_(aqm="rem").with_(settings), seeds=3)
     found = float(np.mean([run.metrics["response_time"] for run in result.runs]))
     bound = float(rem.response_bound(result.metrics["loss_ratio"] or 0, exact=True))
     assert bound < found < 2 * bound
@@ -98,7 +98,7 @@ def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> No
 # second has a standard error of 1 packet; with three seeds, 0.6.
 def test_the_rate_form_s_queue_is_as_far_below_the_target_as_predicted() -> None:
     settings = {"traffic.long.count": 400, "duration": "300 s", "warmup": "200 s", "aqm.b_star": 100, "aqm.form": "ns2"}
-    result = aqmlab.run(Scenario.load("lred/exp1").with_aqm("rem").with_(settings), seeds=3)
+    result = aqmlab.run(Scenario.load("lred/exp1").with_(aqm="rem").with_(settings), seeds=3)
     loss, queue = result.metrics["loss_ratio"] or 0, result.metrics["queue_mean"] or 0
     predicted = float(rem.rate_form_queue(loss, C))
     assert predicted < 90

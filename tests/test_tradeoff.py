@@ -15,7 +15,7 @@ from aqmlab.reports import html
 
 @pytest.fixture
 def found(tiny: Scenario) -> Comparison:
-    return aqmlab.compare(tiny, ["lred", "pi:q_ref=9", "droptail"], 3)
+    return aqmlab.compare(tiny, aqms=["lred", "pi:q_ref=9", "droptail"], seeds=3)
 
 
 def panel(found: Comparison) -> model.Panel:
@@ -56,7 +56,7 @@ def test_bars_are_the_intervals_of_the_table(found: Comparison) -> None:
 
 
 def test_one_seed_has_means_alone(tiny: Scenario) -> None:
-    shown = panel(aqmlab.compare(tiny, ["lred", "pi"]))
+    shown = panel(aqmlab.compare(tiny, aqms=["lred", "pi"]))
     assert [curve.name for curve in shown.curves] == ["lred", "pi"]
 
 
@@ -73,7 +73,7 @@ def test_labels_cover_neither_each_other_nor_marks() -> None:
 
 
 def test_delays_of_several_decades_have_a_logarithmic_axis(tiny: Scenario) -> None:
-    slow, fast = aqmlab.run(tiny.with_({"dumbbell.rate": "200 kbit/s"}), 2), aqmlab.run(tiny, 2)
+    slow, fast = aqmlab.run(tiny.with_({"dumbbell.rate": "200 kbit/s"}), seeds=2), aqmlab.run(tiny, seeds=2)
     quick = Result(
         fast.scenario,
         [type(run)(**{**run.document(), "metrics": {**run.metrics, "queue_delay_mean": 1e-4}}) for run in fast.runs],
@@ -94,7 +94,7 @@ def test_delays_of_several_decades_have_a_logarithmic_axis(tiny: Scenario) -> No
 
 
 def test_many_results_have_runs_and_intervals_too_in_larger_panels(tiny: Scenario) -> None:
-    found = aqmlab.compare(tiny, [f"lred:q0={q}" for q in range(5, 14)], 2)
+    found = aqmlab.compare(tiny, aqms=[f"lred:q0={q}" for q in range(5, 14)], seeds=2)
     figure = tradeoff.tradeoff(found)
     curves = list(figure.panels[0].curves)
     assert sum(curve.hollow for curve in curves) == len(found)

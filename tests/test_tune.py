@@ -88,7 +88,7 @@ def test_a_limit_holds_with_certainty_if_the_whole_interval_is_within_it() -> No
 
 @pytest.fixture
 def pie(tiny: Scenario) -> Scenario:
-    return tiny.with_aqm("pie").with_({"record.series": False})
+    return tiny.with_(aqm="pie").with_({"record.series": False})
 
 
 def test_ranges_are_given_or_around_the_present_value(pie: Scenario) -> None:
@@ -96,11 +96,11 @@ def test_ranges_are_given_or_around_the_present_value(pie: Scenario) -> None:
     assert (target.path, target.low, target.high) == ("aqm.target", pytest.approx(0.0015), pytest.approx(0.15))
     assert (update.path, update.low, update.high) == ("aqm.t_update", 0.001, 0.05)
     assert (alpha.low, alpha.high, alpha.unit) == (0.1, 1.0, "Hz")
-    (inner,) = parameters(pie.with_aqm("fq_codel"), "target")
-    assert at(pie.with_aqm("fq_codel"), [inner], (0.0123,)).resolved["aqm"]["aqm"]["target"] == "12.3 ms"
+    (inner,) = parameters(pie.with_(aqm="fq_codel"), "target")
+    assert at(pie.with_(aqm="fq_codel"), [inner], (0.0123,)).resolved["aqm"]["aqm"]["target"] == "12.3 ms"
     (mark,) = parameters(pie, "mark_ecnth")
     assert mark.high == 1  # what is allowed
-    (flows,) = parameters(pie.with_aqm("fq_codel"), "flows=2..64")
+    (flows,) = parameters(pie.with_(aqm="fq_codel"), "flows=2..64")
     assert flows.whole
 
 
@@ -227,17 +227,17 @@ def test_what_nothing_meets_is_said(pie: Scenario, tmp_path: Path) -> None:
 
 
 def test_a_limit_has_the_unit_of_the_discipline(pie: Scenario) -> None:
-    table = pie.with_aqm("pie:preset=linux").resolved["aqm"]
+    table = pie.with_(aqm="pie:preset=linux").resolved["aqm"]
     assert kernel.words("pie", table, "151401 B").startswith("pie limit 101 target")
     assert kernel.words("pie", table, "50 packets").startswith("pie limit 50 target")
-    assert kernel.words("red", pie.with_aqm("red:preset=linux").resolved["aqm"], "50 packets").startswith(
+    assert kernel.words("red", pie.with_(aqm="red:preset=linux").resolved["aqm"], "50 packets").startswith(
         "red limit 75700 avpkt 1514 "
     )
     assert kernel.words("bfifo", {"name": "droptail"}, "30 kB") == "bfifo limit 30000"
 
 
 def test_words_for_tc_are_those_of_linuxs_form_alone(pie: Scenario, tmp_path: Path) -> None:
-    form = pie.with_aqm("pie:preset=linux,ecn=true")
+    form = pie.with_(aqm="pie:preset=linux,ecn=true")
     found = tuned(search(form, "target=5ms..50ms,alpha=0.06..2", "delay"), tmp_path)
     assert found.words
     read = tc.discipline(found.words)
@@ -266,7 +266,7 @@ def test_the_command_writes_the_scenario_that_it_found(quick_cli: Cli, small_fil
     again = json.loads(run.stdout)["summary"]
     assert again["goodput"]["mean"] == pytest.approx(best["goodput"]["mean"])
     assert again["queue_delay_p95"]["mean"] == pytest.approx(best["queue_delay_p95"]["mean"])
-    (target,) = parameters(Scenario.load(small_file).with_aqm("pie"), "target")
+    (target,) = parameters(Scenario.load(small_file).with_(aqm="pie"), "target")
     assert spec([target], (best["parameters"]["target"],)) in done.stdout
 
 
@@ -320,7 +320,7 @@ def test_bad_usage_says_what_there_is(
 )
 def test_what_is_printed_to_be_pasted_is_the_tuned_discipline(small_file: Path, aqm: str, over: str) -> None:
     base = Scenario.load(small_file)
-    form = base.with_aqm(aqm)
+    form = base.with_(aqm=aqm)
     asked = search(form, over, "goodput")
     point = tuple(one.value(0.3) for one in asked.parameters)
     best = Trial("best", point, [{"goodput": 1e6}])

@@ -10,10 +10,11 @@ from conftest import Cli
 from intervals.cases import TCP, cases
 
 import aqmlab
-from aqmlab import Comparison, Interrupted, NotReached, Result, Run, RunFailed, Scenario, Summary, _core
+from aqmlab import Comparison, Interrupted, NotReached, Progress, Result, Run, RunFailed, Scenario, Summary, _core
 from aqmlab.execute import until as rules
 from aqmlab.execute import warmup
 from aqmlab.execute.long_run import lengthened
+from aqmlab.execute.progress import OnProgress
 from aqmlab.execute.stages import Until
 from aqmlab.execute.task import Task
 from aqmlab.execute.until import Rule, reach
@@ -33,15 +34,13 @@ class Drawn:
         self.runs: dict[str, list[Run]] = {}
         self.amounts: list[dict[str, float]] = []
 
-    def __call__(
-        self, wanted: Mapping[str, float], progress: Callable[[float], None]
-    ) -> tuple[Comparison, BaseException | None]:
+    def __call__(self, wanted: Mapping[str, float], progress: OnProgress) -> tuple[Comparison, BaseException | None]:
         self.amounts.append(dict(wanted))
         for label, amount in wanted.items():
             runs = self.runs.setdefault(label, [])
             for i in range(len(runs), int(amount)):
                 runs.append(Run(i, {"queue_mean": self.draw(i)}, {}, {}, lanes={}, distributions={}, engine={}))
-        progress(0.5)
+        progress(Progress(0.5, 0, 1))
         return Comparison({label: Result(self.scenario, runs, {}, "") for label, runs in self.runs.items()}), None
 
 
@@ -118,7 +117,7 @@ def test_a_mean_of_zero_has_no_relative_width(small: Scenario) -> None:
 
 def test_the_progress_never_falls_and_ends_at_one(small: Scenario) -> None:
     seen: list[float] = []
-    reach(SMALL_RULE, ["a"], Drawn(small, spread(4.0)), seen.append)
+    reach(SMALL_RULE, ["a"], Drawn(small, spread(4.0)), lambda now: seen.append(now.fraction))
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     assert 0 < seen[0] < 0.5
@@ -169,7 +168,7 @@ def test_series_are_those_of_the_first_stage(small: Scenario) -> None:
 
 
 def test_a_comparison_goes_on_with_those_that_need_it(small: Scenario, simulated: list[Task]) -> None:
-    results = aqmlab.compare(small, ["droptail", "lred"], until="queue_mean ±8 %", seeds=10)
+    results = aqmlab.compare(small, aqms=["droptail", "lred"], until="queue_mean ±8 %", seeds=10)
     counts = {label: len(result.runs) for label, result in results.items()}
     assert counts["lred"] > counts["droptail"] == 10
     assert len(simulated) == sum(counts.values())
@@ -203,7 +202,7 @@ def test_a_batch_adds_up_to_the_metrics_of_the_run(small: Scenario) -> None:
     udp = '\n[[traffic]]\nname = "u"\nkind = "poisson"\nrate = "300 kbit/s"\n'
     web = '[[traffic]]\nname = "w"\nkind = "short"\narrival_rate = "5 /s"\nsize = "10 kB"\n'
     mixed = Scenario.parse(small.to_toml() + udp + web)
-    simulation = _core.Simulation(mixed.core, 3)
+    simulation = _core.Simulation(mixed._core, 3)
     simulation.advance(mixed.warmup)
     before = simulation.delivered()
     simulation.advance(mixed.duration)
@@ -280,7 +279,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def test_the_time_ends_the_runs_and_keeps_the_finished_ones(
     small: Scenario, simulated: list[Task], late: Callable[[], None]
 ) -> None:
-    def progress(_: float) -> None:
+    def progress(_: Progress) -> None:
         if len(simulated) > 12:
             late()
 
@@ -292,7 +291,7 @@ def test_the_time_ends_the_runs_and_keeps_the_finished_ones(
 
 
 def test_an_interrupt_keeps_the_runs_of_all_stages(small: Scenario, simulated: list[Task]) -> None:
-    def progress(_: float) -> None:
+    def progress(_: Progress) -> None:
         if len(simulated) > 12:
             raise KeyboardInterrupt
 
@@ -348,7 +347,7 @@ def test_a_warm_up_that_is_replaced_may_be_longer_than_the_run() -> None:
 def test_disciplines_have_the_warm_up_of_the_slowest(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     ends = {"lred": 2.0, "droptail": 2.5}
     monkeypatch.setattr(warmup, "warmups", lambda result: {"queue": ends[result.scenario.aqm]})
-    together = aqmlab.compare(small, list(ends), warmup="auto")
+    together = aqmlab.compare(small, aqms=list(ends), warmup="auto")
     assert [result.scenario.warmup for result in together.values()] == [2.5, 2.5]
 
 

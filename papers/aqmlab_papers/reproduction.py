@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import aqmlab
 from aqmlab import plugins
 from aqmlab.execute import threads
+from aqmlab.execute.progress import Progress
 from aqmlab.files import REPORT
 from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.runner import Standing
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.judge.findings import Watch, assess, undecided
@@ -68,10 +68,9 @@ def reproduce(
     nothing is written, and the returned document has the results that the finished runs allow.
     """
 
-    def progress(standing: Standing) -> None:
+    def progress(now: Progress) -> None:
         if watch:
-            failed = f", {standing.failed} failed" if standing.failed else ""
-            watch(f"{standing.done} of {standing.wanted} runs{failed}", standing.fraction)
+            watch(str(now), now.fraction)
 
     began, worked = time.monotonic(), time.process_time()
     # Known runs of undecided claims are included at once: a call with nothing to do judges nothing.

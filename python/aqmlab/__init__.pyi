@@ -14,6 +14,7 @@ from .execute.caution import MachineWarning as MachineWarning
 from .execute.dask import ClusterError as ClusterError
 from .execute.engine import EngineUnavailable as EngineUnavailable
 from .execute.fluid import fluid as fluid
+from .execute.progress import Progress as Progress
 from .execute.replication import compare as compare
 from .execute.replication import run as run
 from .execute.until import NotReached as NotReached

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Value: TypeAlias = bool | int | float | str | Sequence["Value | Settings"]
 Settings: TypeAlias = Mapping[str, "Value | Settings"]
 
-ACCESS_RATE = "dumbbell.access_rate"
-"""The path of the rate of a dumbbell's links to its hosts."""
-
 _SHIPPED = Path(__file__).parent / "library"
 
 
@@ -29,10 +26,9 @@ class Scenario:
     """A scenario of a simulation: the network, its traffic, its queue disciplines, and the measurements.
 
     A scenario is immutable; `with_` returns a new one. Create one with `Scenario.load`, `Scenario.parse` or
-    `Scenario.from_dict`. Syntax is
-    checked at once. `check` checks everything; so does any operation that needs the values. The first such operation
-    reads the recordings of traffic and rates, and the scenario keeps their content; runs, comparisons and sweeps read
-    them again.
+    `Scenario.from_dict`. Syntax is checked at once. `check` checks everything; so does any operation that needs the
+    values. The first such operation reads the recordings of traffic and rates, and the scenario keeps their content;
+    runs, comparisons and sweeps read them again.
 
     Parameters
     ----------
@@ -146,7 +142,9 @@ class Scenario:
             number of a quantity is in s, bit/s, bytes or Hz: ``{"dumbbell.rate": 5e6}``.
         **top : value or mapping
             Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A string for ``aqm`` is ``name`` or
-            ``name:key=value,key=value``; a class of one's own may stand for its name.
+            ``name:key=value,key=value``; parameters not listed take their defaults, whatever the scenario has, but its
+            target queue (q0) is kept. A class of one's own, a subclass of `AQM` in a file, is named ``FILE:CLASS``, or
+            stands for itself.
 
         Returns
         -------
@@ -176,38 +174,8 @@ class Scenario:
             core = core.with_value(path, value)
         return Scenario(core, self._based_on)
 
-    def with_aqm(self, spec: str | type[AQM]) -> Scenario:
-        """Return a copy with another queue discipline.
-
-        Parameters
-        ----------
-        spec : str or class
-            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults, whatever the scenario
-            has, but its target queue (q0) is kept. A class of one's own, a subclass of `AQM` in a file, is named
-            ``FILE:CLASS``, or stands for itself.
-
-        Returns
-        -------
-        Scenario
-            The changed scenario, not yet checked.
-        """
-        return Scenario(self._core.with_aqm(_named(spec)), self._based_on)
-
-    def with_text(self, path: str, text: str) -> Scenario:
-        """Return a copy with one value changed, as ``--set PATH=VALUE`` does.
-
-        Parameters
-        ----------
-        path : str
-            A dotted path: ``traffic.long.count``.
-        text : str
-            The value as written in a scenario file; the quotes around a string may be omitted.
-
-        Returns
-        -------
-        Scenario
-            The changed scenario, not yet checked.
-        """
+    def _with_text(self, path: str, text: str) -> Scenario:
+        """Return a copy with a value as ``--set PATH=VALUE`` writes it: the quotes around a string may be omitted."""
         return Scenario(self._core.with_text(path, text), self._based_on)
 
     def play(self, aqms: Iterable[str] = (), height: int = 640) -> AnyWidget:
@@ -266,13 +234,13 @@ class Scenario:
         return resolved
 
     @property
-    def study(self) -> dict[str, Any] | None:
+    def _study(self) -> dict[str, Any] | None:
         """The `[sweep]` table with every default filled in, or None. ``vary`` lists each path, value and origin."""
         table = self._core.sweep()
         return None if table is None else json.loads(table)
 
     @property
-    def extension(self) -> dict[str, Any] | None:
+    def _extension(self) -> dict[str, Any] | None:
         """What the scenario's file extends, or None.
 
         ``files`` has the extended file, the file that this one extends, and so on. ``changes`` has the ``path`` of each
@@ -281,14 +249,8 @@ class Scenario:
         extension = self._core.extension()
         return None if extension is None else json.loads(extension)
 
-    def anew(self) -> Scenario:
-        """Return a copy that will read the scenario's recordings again.
-
-        Returns
-        -------
-        Scenario
-            The same scenario, with its recordings not yet read.
-        """
+    def _reloaded(self) -> Scenario:
+        """Return a copy that will read the scenario's recordings again."""
         return Scenario(self._core.anew(), self._based_on)
 
     @property
@@ -296,30 +258,11 @@ class Scenario:
         """The name of the shipped scenario that it is, or on which it is based; empty without."""
         if self._based_on:
             return self._based_on
-        files = (self.extension or {"files": []})["files"]
+        files = (self._extension or {"files": []})["files"]
         return next((name for file in files if (name := _names().get(Path(file)))), "")
 
-    def rate_key(self, link: str) -> str:
-        """Return the dotted path of the rate of a link in results: ``dumbbell.access_rate`` for ``sender1``.
-
-        Parameters
-        ----------
-        link : str
-            The name of the link; a link in the reverse direction ends with ``:reverse``.
-
-        Returns
-        -------
-        str
-            The path, for ``--set`` and `with_`.
-        """
-        cable = link.removesuffix(":reverse")
-        way = "rate" if cable == link else "reverse_rate"
-        if cable in (entry["name"] for entry in self.resolved.get("link", ())):
-            return f"link.{cable}.{way}"
-        return f"dumbbell.{way}" if cable == "bottleneck" else ACCESS_RATE
-
     @property
-    def base(self) -> Scenario:
+    def _base(self) -> Scenario:
         """The scenario without its `[sweep]`."""
         return Scenario(self._core.base(), self._based_on)
 
@@ -359,12 +302,12 @@ class Scenario:
         return self._core.seed
 
     @property
-    def memory(self) -> int:
+    def _memory(self) -> int:
         """The estimated memory of one run in bytes; the beginning of a run is tried for it."""
         return self._core.memory_estimate
 
     @property
-    def known_memory(self) -> int:
+    def _known_memory(self) -> int:
         """The bytes of it that are known without a trial: flows that exist from the start, and series."""
         return self._core.known_memory
 
@@ -379,14 +322,9 @@ class Scenario:
         return self._core.managed_links
 
     @property
-    def packets(self) -> float:
+    def _packets(self) -> float:
         """The estimated number of packets that one run carries."""
         return self._core.packet_estimate
-
-    @property
-    def core(self) -> _core.Scenario:
-        """The engine's scenario object."""
-        return self._core
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
@@ -531,7 +469,7 @@ def portable(scenario: Scenario, changes: Settings | None = None) -> tuple[str, 
     from aqmlab.own.source import text_of
 
     text, files = (scenario.with_(changes) if changes else scenario).to_toml(), {}
-    for reference, source in sorted(scenario.core.own_algorithms):
+    for reference, source in sorted(scenario._core.own_algorithms):
         path, _, name = reference.rpartition(":")
         file = f"{Path(path).stem.removesuffix(f'-{source[:8]}')}-{source[:8]}.py"
         files[file] = text_of(source).encode()
@@ -556,7 +494,7 @@ def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
     """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
     if not is_own(name):
         return _listed()[_algorithms().get(name, name)]
-    own: list[tuple[str, str | None]] = [*sorted(scenario.core.own_algorithms)]
+    own: list[tuple[str, str | None]] = [*sorted(scenario._core.own_algorithms)]
     tail = f"/{os.path.normpath(name)}"
     same = [one for one in own if one[0] == name or one[0].endswith(tail)]
     same += [one for one in own if Path(one[0]).name == Path(name).name]

@@ -101,7 +101,7 @@ def orders() -> dict[str, dict[str, Any]]:
     """Return the input of tests/engines/examples/digest.rs, by scenario name."""
     made: dict[str, dict[str, Any]] = {}
     for aqm, tcp in MIXTURES:
-        scenario = Scenario.parse(MIXED, "mixed").with_aqm(aqm).with_text("traffic.long.tcp", tcp)
+        scenario = Scenario.parse(MIXED, "mixed").with_(aqm=aqm)._with_text("traffic.long.tcp", tcp)
         made[f"mixed {aqm} {tcp}"] = {"text": scenario.to_toml()}
     for name, settings in SHIPPED:
         made[name] = {"text": Scenario.load(name).with_(settings).to_toml()}

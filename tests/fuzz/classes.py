@@ -167,8 +167,8 @@ def judge(case: bytes, folder: Path) -> str:
 
 
 def _ended(reference: str, *, interpreted: bool) -> str:
-    scenario = _scene().with_aqm(reference)
-    run = _core.Simulation(scenario.core, 1, True, None, interpreted)
+    scenario = _scene().with_(aqm=reference)
+    run = _core.Simulation(scenario._core, 1, True, None, interpreted)
     try:
         run.advance(scenario.duration)
     except _core.CompiledCodeError:

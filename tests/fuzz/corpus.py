@@ -21,7 +21,7 @@ def texts() -> list[str]:
     # Comments are a third of the shipped text, and irrelevant to a parser.
     whole = [re.sub(r"(?m)^#.*\n", "", file.read_text(encoding="utf-8")) for file in files]
     # A text extends nothing.
-    whole += [scenario.to_toml() for scenario in map(Scenario.load, shipped()) if scenario.extension]
+    whole += [scenario.to_toml() for scenario in map(Scenario.load, shipped()) if scenario._extension]
     return whole + [block for found in blocks for block in found]
 
 

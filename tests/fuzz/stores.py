@@ -102,17 +102,17 @@ def _truth() -> Truth:
         folder = Path(name)
         store = folder / "store"
         (recorded,) = run_all([_recorded()], store, jobs=1)
-        aqmlab.sweep(SMALL, VARY, ["pi"], 1, store=store, jobs=1)
+        aqmlab.sweep(SMALL, vary=VARY, aqms=["pi"], seeds=1, store=store, jobs=1)
         parts = _files(store)
         late: Files = {}
-        aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, executor=_noting(store, late))
+        aqmlab.sweep(SMALL, vary=VARY, aqms=AQMS, seeds=SEEDS, store=store, executor=_noting(store, late))
         journals = {f"journals/{journal}": data for journal, data in late.items()}
         kept = Store(_written(parts, folder / "parts"))
         names = [_recorded().series_name(bytes.fromhex(key)) for key in recorded.frame["key"]]
 
-        sweeps = [aqmlab.sweep(SMALL, vary, AQMS, SEEDS) for vary in (VARY, {"aqm.q0": "15,25"})]
-        first = aqmlab.compare(SMALL, AQMS, SEEDS)
-        other = aqmlab.compare(SMALL.with_(seed=3), ["pi"])
+        sweeps = [aqmlab.sweep(SMALL, vary=vary, aqms=AQMS, seeds=SEEDS) for vary in (VARY, {"aqm.q0": "15,25"})]
+        first = aqmlab.compare(SMALL, aqms=AQMS, seeds=SEEDS)
+        other = aqmlab.compare(SMALL.with_(seed=3), aqms=["pi"])
         results = [first["lred"], first["pi"], other["pi"]]
 
         def saved(what: Any) -> Files:
@@ -188,11 +188,11 @@ def _check_sweep(found: Sweep, truth: Sweep, lost: bool = False) -> None:
 
 def _swept_again(store: Path) -> str:
     """Sweep with a store, and compare the result with the truth."""
-    found = _refused(lambda: aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, jobs=1), store)
+    found = _refused(lambda: aqmlab.sweep(SMALL, vary=VARY, aqms=AQMS, seeds=SEEDS, store=store, jobs=1), store)
     if found is None:
         return "refused"
     _check_sweep(found, _truth().swept)
-    again = aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, jobs=1)
+    again = aqmlab.sweep(SMALL, vary=VARY, aqms=AQMS, seeds=SEEDS, store=store, jobs=1)
     _check_sweep(again, _truth().swept)
     assert again.simulated == 0, f"{again.simulated} runs are done at every call"
     return "computed again" if found.simulated else "intact"
@@ -320,11 +320,13 @@ def under_a_sweep(rng: random.Random, folder: Path) -> str:
         threads.executor(1)(tasks, hand_on, watch)
 
     try:
-        found = _refused(lambda: aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS, store=store, executor=damaging), store)
+        found = _refused(
+            lambda: aqmlab.sweep(SMALL, vary=WIDER, aqms=AQMS, seeds=SEEDS, store=store, executor=damaging), store
+        )
         if found is None:
             return "refused"
         _check_sweep(found, truth, lost=True)
-        again = aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS, store=store, jobs=1)
+        again = aqmlab.sweep(SMALL, vary=WIDER, aqms=AQMS, seeds=SEEDS, store=store, jobs=1)
         _check_sweep(again, truth)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
@@ -335,7 +337,7 @@ def under_a_sweep(rng: random.Random, folder: Path) -> str:
 
 @cache
 def _wider() -> Sweep:
-    return aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS)
+    return aqmlab.sweep(SMALL, vary=WIDER, aqms=AQMS, seeds=SEEDS)
 
 
 @contextmanager
@@ -356,7 +358,7 @@ def full_disk(rng: random.Random, folder: Path) -> str:
     size = int(10 ** rng.uniform(0, 5.5))
 
     def swept() -> Sweep:
-        return aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, out=out, jobs=1)
+        return aqmlab.sweep(SMALL, vary=VARY, aqms=AQMS, seeds=SEEDS, out=out, jobs=1)
 
     with _full(size):
         found = _refused(swept, out)
@@ -393,7 +395,9 @@ for number in range(1000):
 @cache
 def _alternately() -> tuple[list[Sweep], list[Result]]:
     both = (SMALL, SMALL.with_(seed=3))
-    return [aqmlab.sweep(one, VARY, AQMS, SEEDS) for one in both], [aqmlab.run(one, SEEDS) for one in both]
+    return [aqmlab.sweep(one, vary=VARY, aqms=AQMS, seeds=SEEDS) for one in both], [
+        aqmlab.run(one, seeds=SEEDS) for one in both
+    ]
 
 
 def kill(rng: random.Random, folder: Path) -> str:
@@ -422,7 +426,7 @@ def kill(rng: random.Random, folder: Path) -> str:
         _one_of(_refused(lambda: Sweep.load(out), out), sweeps, known),
         _one_of(_refused(lambda: Result.load(out / "result"), out), results, equal),
     }
-    found = aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, out=out, jobs=1)
+    found = aqmlab.sweep(SMALL, vary=VARY, aqms=AQMS, seeds=SEEDS, out=out, jobs=1)
     _check_sweep(found, sweeps[0])
     results[1].save(out / "result")
     assert known(Sweep.load(out), sweeps[0]), "not what was swept after it"

@@ -146,9 +146,9 @@ def _valid(lines: list[str]) -> Scenario | None:
 def _bounded(scenario: Scenario) -> Scenario | None:
     """Return a scenario as short as its estimate requires."""
     for _ in range(4):
-        if scenario.packets <= PACKETS and scenario.memory <= MEMORY:
+        if scenario._packets <= PACKETS and scenario._memory <= MEMORY:
             return scenario
-        shorter = max(scenario.duration * min(0.5, PACKETS / max(scenario.packets, 1.0)), 1e-6)
+        shorter = max(scenario.duration * min(0.5, PACKETS / max(scenario._packets, 1.0)), 1e-6)
         scenario = scenario.with_({"duration": f"{shorter:.9f} s"})
         try:
             scenario.check()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aqmlab.sweeps.runner import Standing
+from aqmlab.execute.progress import Progress
 from aqmlab_papers.evaluation.guidelines import GUIDELINES
 from aqmlab_papers.evaluation.run import Effort, Evidence, run
 from aqmlab_papers.evaluation.scorecard import scorecard
@@ -53,10 +53,9 @@ def evaluate(
     the runs, nothing is written, and the finished ones stay in the store.
     """
 
-    def progress(standing: Standing) -> None:
+    def progress(now: Progress) -> None:
         if watch:
-            failed = f", {standing.failed} failed" if standing.failed else ""
-            watch(f"{standing.done} of {standing.wanted} runs{failed}", standing.fraction)
+            watch(str(now), now.fraction)
 
     began = time.monotonic()
     evidence = run(GUIDELINES, effort, store, jobs, cluster, progress)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Self
 
 from aqmlab import ScenarioError
 from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.progress import OnProgress
 from aqmlab.execute.replication import repeated
 from aqmlab.execute.variants import performing
 from aqmlab.figures.model import COLOURS
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure, Sweep
-from aqmlab.sweeps.runner import Progress, run_all
+from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab_papers.evaluation.describe.discipline import Discipline
@@ -90,7 +91,7 @@ class CaseRuns:
     @classmethod
     def planned(cls, place: Place, case: Case, effort: Effort) -> Self:
         """Plan the runs of a case on an engine that can perform it."""
-        base = Scenario.load(case.scenario).base.with_(dict(case.settings))
+        base = Scenario.load(case.scenario)._base.with_(dict(case.settings))
         left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
         settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
         plan: Plan | None = None
@@ -175,7 +176,7 @@ def run(
     store: Path,
     jobs: int | None = None,
     cluster: str | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> Evidence:
     """Perform the missing runs of the selected guidelines; the effort has been checked by `Effort.require`.
 

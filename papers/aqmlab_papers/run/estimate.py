@@ -93,10 +93,10 @@ def measured_speed() -> float:
     Packets are those of `Scenario.packets`. Other scenarios take between half and twice as long.
     """
     scenario = Scenario.load("lred/exp1").with_(duration=f"{_PROBE} s", warmup="0 s")
-    simulation = _core.Simulation(scenario.core, 1)
+    simulation = _core.Simulation(scenario._core, 1)
     began = time.process_time()
     simulation.advance(scenario.duration)
-    return scenario.packets / max(time.process_time() - began, 1e-6)
+    return scenario._packets / max(time.process_time() - began, 1e-6)
 
 
 def _together(missing: Iterable[Mapping[tuple[bytes, str], float]]) -> dict[tuple[bytes, str], float]:

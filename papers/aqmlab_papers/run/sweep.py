@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.execute.engine import PACKETS, Engine
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.sweeps.result import Failure
-from aqmlab.sweeps.runner import Progress, Standing, run_all, stored
+from aqmlab.sweeps.runner import run_all, stored
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
 from aqmlab_papers.describe.calibration import Variant
@@ -108,7 +109,7 @@ class Setting:
             changed = self.variant.only.get(experiment.name, self.variant.settings)
             if not changed:
                 return None
-        base = Scenario.load(experiment.scenario).base
+        base = Scenario.load(experiment.scenario)._base
         base = base.with_(spread(experiment.settings, base))
         vary = {**experiment.vary, **experiment.quick} if self.quick else experiment.vary
         seeds = self.more.get(experiment.name, self.seeds)
@@ -235,7 +236,7 @@ def run(
     store: Path,
     jobs: int | None = None,
     cluster: str | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     more: Mapping[str, int] | None = None,
 ) -> Findings:
     """Run the missing runs of a paper.
@@ -245,9 +246,9 @@ def run(
     `ScenarioError` if a scenario is not valid, `ValueError` if a requested figure does not exist or the varied values
     cannot be parsed, and `ClusterError` if the cluster cannot do the runs.
     """
-    last: Standing | None = None
+    last: Progress | None = None
 
-    def noted(standing: Standing) -> None:
+    def noted(standing: Progress) -> None:
         nonlocal last
         last = standing
         if progress:

@@ -208,7 +208,7 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
     ValueError
         If there is nothing to analyse at that time, or it is outside the run.
     """
-    facts = json.loads(scenario.core.fluid_model())
+    facts = json.loads(scenario._core.fluid_model())
     if at is None:
         at = (facts["warmup"] + facts["duration"]) / 2
     elif not 0 <= at <= facts["duration"]:

@@ -78,7 +78,7 @@ def _unpacked(folder: Path) -> Iterator[tuple[str, str, Result]]:
         file = f"{place}{RESULT.head}"
         if file not in scenarios:
             raise ValueError(f"{RUNS}: no run of {file}")
-        sealed = Scenario(Scenario.load(folder / scenarios[file]).core, saved.scenario.based_on)
+        sealed = Scenario(Scenario.load(folder / scenarios[file])._core, saved.scenario.based_on)
         here, there = files_of(sealed.to_toml()), files_of(saved.scenario.to_toml())
         if here.keys() != there.keys() or not is_same(saved.scenario.with_(here).resolved, sealed.resolved):
             raise ValueError(f"{place}scenario.toml: not the scenario of its runs, {scenarios[file]}")
@@ -143,7 +143,7 @@ def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Ta
     saved = Result.load(folder / PurePosixPath(record.result).parent)
     work = engine.work(scenario)
     batches = batch_means.SHORT if saved.batches else 0
-    return Task(scenario.core, record.seed, b"", "", work, recording=True, engine=engine, batches=batches)
+    return Task(scenario._core, record.seed, b"", "", work, recording=True, engine=engine, batches=batches)
 
 
 def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:

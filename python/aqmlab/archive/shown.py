@@ -37,7 +37,7 @@ def files(
     whose discipline is in such a file.
     """
     there = set(names)
-    own = any(one.core.own_algorithms for one in scenarios)
+    own = any(one._core.own_algorithms for one in scenarios)
     if own and RESULT.head in there:
         return
     for name, figure in reports.figures(results):

@@ -130,7 +130,7 @@ def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Ta
     if series not in Store(folder / STORE).recorded():
         series = ""
     wanted = bare(scenario).with_({"record.series": True}) if series else bare(scenario)
-    return Task(wanted.core, record.seed, b"", "", engine.work(wanted), series, engine=engine)
+    return Task(wanted._core, record.seed, b"", "", engine.work(wanted), series, engine=engine)
 
 
 def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:

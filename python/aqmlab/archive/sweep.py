@@ -56,7 +56,7 @@ def contents(folder: Path, given: Given) -> Contents:
         able = performing(row["aqm"], [engine])[engine]
         if place not in known:
             named = key_for(sweep.version if able == engine else able.version)
-            variants = _variants(sweep, row["aqm"], sweep.scenario.base)
+            variants = _variants(sweep, row["aqm"], sweep.scenario._base)
             found = (
                 one for one in _scenarios(sweep, row, variants) if named(digest(one), row["seed"]).hex() == row["key"]
             )
@@ -154,10 +154,10 @@ def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     (row,) = sweep.frame.filter(polars.col("key") == record.key, polars.col("seed") == record.seed).to_dicts()[:1]
     # Recordings and programs are those of the archive, never those at the paths that the sweep has.
     here = files_of(scenario.to_toml())
-    base = sweep.scenario.base.with_(here)
+    base = sweep.scenario._base.with_(here)
     spec = row["aqm"]
     if is_own(spec) and spec not in sweep.variants:
-        programs = [name for name, _ in scenario.core.own_algorithms]
+        programs = [name for name, _ in scenario._core.own_algorithms]
         if not programs:
             return False
         spec = own.moved(spec, own.file_of(programs[0]))
@@ -179,7 +179,7 @@ def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
 def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
     """See `Kind`; a sweep records no series."""
     bare = stored.bare(scenario)
-    return Task(bare.core, record.seed, b"", "", engine.work(bare), engine=engine)
+    return Task(bare._core, record.seed, b"", "", engine.work(bare), engine=engine)
 
 
 def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:

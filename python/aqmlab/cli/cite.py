@@ -89,5 +89,5 @@ def _of_scenario(name: str, aqm: list[str], settings: list[str] | None, engine: 
         specs = spelled_out(aqm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    chosen = [base.with_aqm(spec) for spec in specs] or [base]
+    chosen = [base.with_(aqm=spec) for spec in specs] or [base]
     return of_scenarios(name, [scenarios.with_settings(one, settings) for one in chosen], engine)

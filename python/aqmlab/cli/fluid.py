@@ -48,8 +48,8 @@ def fluid(
         from aqmlab.execute.fluid import fluid
         from aqmlab.results.comparison import Comparison
 
-        with _late_bar() as progress:
-            model = fluid(chosen, progress=progress)
+        with _late_bar() as show:
+            model = fluid(chosen, progress=lambda now: show(now.fraction))
         if packet_seeds is None:
             return Comparison({"fluid": model}), None
         packets, stopped = replications.simulated({"packet": chosen}, packet_seeds, jobs)

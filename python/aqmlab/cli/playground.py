@@ -124,7 +124,7 @@ def _require_playable(base: Scenario, name: str, aqm: Sequence[str], set_: Seque
 
 def _text(name: str, scenario: Scenario) -> str:
     """Return the text of a scenario's file. If that extends another file, or is read, it is written anew as a whole."""
-    if name == scenarios.STDIN or scenario.extension:
+    if name == scenarios.STDIN or scenario._extension:
         return scenario.to_toml()
     return read_whole(Path(name)).decode()
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
     from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.engine import Engine
+    from aqmlab.execute.progress import OnProgress
     from aqmlab.execute.stages import Until
     from aqmlab.execute.until import NotReached
     from aqmlab.reports.parts import Choice
@@ -61,7 +62,8 @@ def simulated(
     bar = Bar()
     chosen = engines or [PACKETS]
     try:
-        with live(watched) if watched else progress_bar(bar.text) as progress:
+        with live(watched) if watched else progress_bar(bar.text) as show:
+            progress: OnProgress | None = (lambda now: show(now.fraction)) if show else None
             return (
                 compare_scenarios(scenarios, seeds, jobs, progress, check, chosen, see, fates, until, warmup, bar.look),
                 None,

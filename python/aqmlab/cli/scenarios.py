@@ -85,7 +85,7 @@ def refuse_idle(
 
 def changed(scenario: Scenario, aqm: str | None, settings: Sequence[str] | None) -> Scenario:
     """Apply ``--aqm`` and then the settings of ``--set`` to a scenario; the result is not yet checked."""
-    return with_settings(scenario if aqm is None else scenario.with_aqm(aqm), settings)
+    return with_settings(scenario if aqm is None else scenario.with_(aqm=aqm), settings)
 
 
 def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
@@ -94,12 +94,12 @@ def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenari
     Refuse one that would replace, in part or whole, what an earlier one or ``--aqm`` sets.
     """
     for path, text in pairs(settings, "--set", "VALUE").items():
-        if earlier := scenario.core.replaced(path):
+        if earlier := scenario._core.replaced(path):
             problem = f"{path}={text}: would replace what {earlier} sets: omit one of them"
             if earlier.startswith(f"--set {path}."):
                 problem += f", or give {path} first"
             raise typer.BadParameter(problem, param_hint="--set")
-        scenario = scenario.with_text(path, text.strip())
+        scenario = scenario._with_text(path, text.strip())
     return scenario
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,9 @@ from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status,
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
+    from aqmlab.execute.progress import Progress
     from aqmlab.scenario import Scenario
     from aqmlab.sweeps.result import Sweep
-    from aqmlab.sweeps.runner import Progress, Standing
 
 
 class Method(StrEnum):
@@ -107,7 +107,7 @@ def sweep(
     scenarios.refuse_idle(set_, "sweep", [engine])
     require_seeded(seeds, [Engine.parse(engine)])
     base = _with_settings(loaded(scenario), aqm, set_)
-    if figure_format and not (varied or (base.study or {}).get("vary")):
+    if figure_format and not (varied or (base._study or {}).get("vary")):
         problem = "a sweep with one point has no figure: omit it, or give --vary"
         raise typer.BadParameter(problem, param_hint="--figure-format")
     choice = scenarios.choice(base, links, classes, metrics)
@@ -122,20 +122,27 @@ def sweep(
     interrupted = False
     with one_interrupt() as ignore_interrupts:
         try:
-            bar = _Bar()
-            with progress_bar(bar.text) as show:
+            activity = "reading the scenario"
+            with progress_bar(lambda: activity) as show:
+
+                def progress(now: Progress) -> None:
+                    nonlocal activity
+                    if show:
+                        activity = str(now)
+                        show(now.fraction)
+
                 result = simulated(
                     base,
-                    varied,
-                    aqm or None,
-                    seeds,
+                    vary=varied,
+                    aqms=aqm or None,
+                    seeds=seeds,
                     method=method and method.value,
                     samples=samples,
                     sample_seed=sample_seed,
                     store=store or folder / "store",
                     jobs=jobs,
                     cluster=cluster,
-                    progress=bar.progress(show) if show else None,
+                    progress=progress if show else None,
                     engine=engine,
                 )
         except SweepInterrupted as error:
@@ -158,37 +165,12 @@ def sweep(
 def _with_settings(scenario: Scenario, aqms: list[str] | None, settings: list[str] | None) -> Scenario:
     """Apply ``--set``; refuse a parameter of the discipline if several disciplines run."""
     for setting in settings or ():
-        if setting.lstrip().startswith("aqm") and (aqms or (scenario.study or {}).get("aqm", "auto") != "auto"):
+        if setting.lstrip().startswith("aqm") and (aqms or (scenario._study or {}).get("aqm", "auto") != "auto"):
             raise typer.BadParameter(
                 f"{setting}: use --aqm NAME:KEY=VALUE or, for every discipline that has it, --vary {setting}",
                 param_hint="--set",
             )
     return with_settings(scenario, settings)
-
-
-class _Bar:
-    """The text of the progress bar."""
-
-    def __init__(self) -> None:
-        self._standing: Standing | None = None
-
-    def text(self) -> str:
-        """Return the number of finished runs."""
-        if not self._standing:
-            return "reading the scenario"
-        if self._standing.checked is not None:
-            return f"{self._standing.checked} of {self._standing.wanted} runs checked"
-        failed = f", {self._standing.failed} failed" if self._standing.failed else ""
-        return f"{self._standing.done} of {self._standing.wanted} runs{failed}"
-
-    def progress(self, show: Callable[[float], None]) -> Progress:
-        """Return a function that updates the text and calls ``show``."""
-
-        def progress(standing: Standing) -> None:
-            self._standing = standing
-            show(standing.fraction)
-
-        return progress
 
 
 def _save(result: Sweep, folder: Path, formats: Sequence[str] = DEFAULT_FORMATS) -> list[str]:

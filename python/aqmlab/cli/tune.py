@@ -91,7 +91,7 @@ def _search(name: str, aqm: str | None, settings: Sequence[str] | None, over: st
     from aqmlab.execute.cases import UNRECORDED
 
     base = loaded(name)
-    chosen = with_settings(base if aqm is None else base.with_aqm(aqm), settings).base.with_(UNRECORDED)
+    chosen = with_settings(base if aqm is None else base.with_(aqm=aqm), settings)._base.with_(UNRECORDED)
     chosen.check()
     if points & (points - 1):
         raise typer.BadParameter(f"{points}: must be a power of two, such as 32 or 64", param_hint="--points")

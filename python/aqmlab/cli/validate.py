@@ -46,7 +46,7 @@ def _extended(scenario: Scenario) -> Iterator[str]:
     """Describe what the scenario's file extends, and what it changes there."""
     from aqmlab.text import printable
 
-    if not (extension := scenario.extension):
+    if not (extension := scenario._extension):
         return
     yield printable("extends " + ", which extends ".join(extension["files"]))
     for change in extension["changes"]:
@@ -75,13 +75,13 @@ def _summary(scenario: Scenario) -> str:
     """Describe the size of a scenario; raise ValueError if it is not valid."""
     scenario.check()
     sweep = ""
-    if scenario.study:
+    if scenario._study:
         from aqmlab.sweeps.runner import asked_for
 
         sweep = f"; its sweep has {asked_for(scenario)} runs"
     return (
-        f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario.packets:.2g} packets and "
-        f"{scenario.memory / 1e6:.2g} MB of memory{sweep}"
+        f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario._packets:.2g} packets and "
+        f"{scenario._memory / 1e6:.2g} MB of memory{sweep}"
     )
 
 

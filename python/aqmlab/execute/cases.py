@@ -11,14 +11,13 @@ from aqmlab import _core
 from aqmlab.execute import long_run, threads
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.execute.room import Runs, at_a_time, chosen_workers, known_memory, may_fill, refuse_too_much_memory, whole
 from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.execute.until import OutOfTime
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result, Run
 from aqmlab.scenario import Scenario, Settings
-
-Progress = Callable[[float], None]
 
 MOST_SEEDS = 100_000
 """The most replications of a scenario in one call."""
@@ -78,7 +77,7 @@ class Case:
         cost = self.engine.work(self.scenario)
         for seed in self.seeds:
             yield Task(
-                self.scenario.core,
+                self.scenario._core,
                 seed,
                 b"",
                 label,
@@ -104,7 +103,7 @@ class Case:
 def performed(
     cases: Mapping[str, Case],
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     check: bool = False,
     on_glance: Callable[[Glance], None] | None = None,
     fates: Path | None = None,
@@ -159,11 +158,11 @@ def _least(cases: Iterable[Case], workers: int) -> int:
         return 0
     largest = max((case.scenario for case in tried), key=PACKETS.work)
     known = sum(len(case.seeds) * known_memory(case.engine, case.scenario) for case in tried)
-    return largest.with_(UNRECORDED).memory // 2 if may_fill(known, workers * PACKETS.work(largest)) else 0
+    return largest.with_(UNRECORDED)._memory // 2 if may_fill(known, workers * PACKETS.work(largest)) else 0
 
 
 def _perform(
-    tasks: Sequence[Task], outcomes: dict[Task, Outcome], limits: Mapping[Engine, int], progress: Progress | None
+    tasks: Sequence[Task], outcomes: dict[Task, Outcome], limits: Mapping[Engine, int], progress: OnProgress | None
 ) -> None:
     """Perform tasks in parallel, starting them in order, and collect their outcomes.
 
@@ -171,18 +170,23 @@ def _perform(
     """
     total = sum(task.cost for task in tasks)
     finished = reached = 0.0
+    failed = 0
 
     def on_done(task: Task, outcome: Outcome) -> None:
-        nonlocal finished
+        nonlocal finished, failed
         outcomes[task] = outcome
         finished += task.cost
+        failed += bool(outcome.error)
+
+    def report() -> None:
+        if progress:
+            progress(Progress(reached, len(outcomes) - failed, len(tasks), failed))
 
     def watch(under_way: float) -> None:
         nonlocal reached
-        if progress:
-            # A task that ends at this moment may be counted twice, or not at all.
-            reached = max(reached, min((finished + under_way) / total, 1.0))
-            progress(reached)
+        # A task that ends at this moment may be counted twice, or not at all.
+        reached = max(reached, min((finished + under_way) / total, 1.0))
+        report()
 
     def limit(task: Task) -> int:
         return limits[task.engine]
@@ -190,8 +194,8 @@ def _perform(
     # The sort is stable: it keeps the order of tasks with the same limit.
     for jobs, group in groupby(sorted(tasks, key=limit, reverse=True), limit):
         threads.executor(jobs)(group, on_done, watch)
-    if progress:
-        progress(1.0)
+    reached = 1.0
+    report()
 
 
 def _finished(cases: Mapping[str, Case], tasks: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> Comparison:

@@ -228,7 +228,7 @@ class Engine:
             return 1.0
         if self.settings.get("clock") == "real":
             return max(scenario.duration * PACKETS_A_SECOND, 1.0)
-        return max(scenario.packets * ENGINES[self.name].slowness, 1.0)
+        return max(scenario._packets * ENGINES[self.name].slowness, 1.0)
 
     @property
     def most_jobs(self) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from aqmlab import _core
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.execute.replication import require_scenario
 from aqmlab.execute.task import Outcome, Task, advance, as_parquet, packed, scenario_of
 from aqmlab.results.result import Result, Run
@@ -24,7 +25,7 @@ def fluid(
     merged: bool = False,
     constant_rtt: bool = False,
     step: float | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
 ) -> Result:
     """Integrate the fluid model of a scenario: the mean behaviour that `run` simulates, without randomness.
 
@@ -49,7 +50,7 @@ def fluid(
         The longest step in seconds, at most a quarter of the shortest round trip; by default that quarter or, if
         shorter, 10 ms or the step that the algorithm's own average requires.
     progress : callable
-        Called from time to time with the fraction of the work done.
+        Called from time to time with the `Progress`.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def fluid(
         If the scenario is not valid, or the equations cannot describe it; the message gives the reason.
     """
     require_scenario(scenario)
-    scenario = scenario.anew()
+    scenario = scenario._reloaded()
     options: dict[str, Any] = {
         "tcp": tcp,
         "slow_start": slow_start,
@@ -76,11 +77,11 @@ def fluid(
         if not math.isfinite(step):
             raise _core.ScenarioError(f"fluid option step = {step}: must be in [1e-7, 1] s")
         options["step"] = step
-    model = _core.Fluid(scenario.core, json.dumps(options))
+    model = _core.Fluid(scenario._core, json.dumps(options))
 
     def watch(fraction: float) -> bool:
         if progress:
-            progress(fraction)
+            progress(Progress(fraction, int(fraction >= 1.0), 1))
         return True
 
     advance(model, scenario.duration, watch)
@@ -92,7 +93,7 @@ def fluid(
         [run],
         recordings,
         _core.__version__,
-        _left_out(scenario.core, model),
+        _left_out(scenario._core, model),
         "fluid",
         engine_version=",".join([_core.fluid_version, *changed]),  # no engine has the options of this function
     )
@@ -106,7 +107,7 @@ def version(options: Mapping[str, str]) -> str:
 def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     """Raise ScenarioError if the scenario is not valid, or the equations cannot describe it."""
     scenario.check()
-    scenario.core.fluid_model()
+    scenario._core.fluid_model()
 
 
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:

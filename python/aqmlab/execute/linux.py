@@ -117,7 +117,7 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     Warn if it will delay packets.
     """
     scenario.check()
-    for reference, _ in sorted(scenario.core.own_algorithms):
+    for reference, _ in sorted(scenario._core.own_algorithms):
         raise _core.ScenarioError(
             f"aqm.name = {reference!r}: the linux engine's router has no Python: use the packet engine, or carry the "
             "class to Rust with `aqmlab port`"
@@ -127,7 +127,7 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     }
     _require(options, frozenset(controls - {"ledbat"}))
     with _folder() as folder:
-        router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario.core, folder, options))]
+        router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario._core, folder, options))]
         said = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
     if said.returncode:
         raise _core.ScenarioError(said.stderr.strip())
@@ -213,7 +213,7 @@ def _written(scenario: _core.Scenario, folder: Path, options: Mapping[str, str])
     file = folder / "scenario.toml"
     if words := _qdisc(options):
         # What takes its place keeps account of the packets that wait in the kernel.
-        scenario = with_discipline(Scenario(scenario), KERNEL).core
+        scenario = with_discipline(Scenario(scenario), KERNEL)._core
         (folder / "qdisc").write_text(words[-1])
     file.write_text(scenario.to_toml())
     return file

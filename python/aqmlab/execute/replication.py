@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from aqmlab.execute.cases import Case, Interrupted, Progress, performed, seeds_on
+from aqmlab.execute.cases import Case, Interrupted, performed, seeds_on
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
+from aqmlab.execute.progress import OnProgress
 from aqmlab.execute.stages import Until, reached
 from aqmlab.execute.until import Looks
 from aqmlab.execute.variants import labelled, with_discipline
@@ -20,9 +21,10 @@ from aqmlab.scenario import Scenario, by_algorithm, disciplines
 
 def run(
     scenario: Scenario,
+    *,
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     check: bool = False,
     engine: str = PACKET,
     until: str | None = None,
@@ -43,7 +45,7 @@ def run(
     jobs : int
         The number of runs at a time; by default the number of cores. An engine whose clock runs in real time has one.
     progress : callable
-        Called from time to time, from the calling thread, with the fraction of the work done.
+        Called from time to time, from the calling thread, with the `Progress`.
     check : bool
         Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
         result. Only the packet engine can.
@@ -99,10 +101,11 @@ def run(
 
 def compare(
     scenario: Scenario,
+    *,
     aqms: Iterable[str] | None = None,
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     check: bool = False,
     engines: Sequence[str] = (PACKET,),
     until: str | None = None,
@@ -126,7 +129,7 @@ def compare(
     jobs : int
         As for `run`.
     progress : callable
-        Called from time to time, from the calling thread, with the fraction of the work done.
+        Called from time to time, from the calling thread, with the `Progress`.
     check : bool
         Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
         result. Only the packet engine can.
@@ -197,7 +200,7 @@ def compare_scenarios(
     scenarios: Mapping[str, Scenario],
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     check: bool = False,
     engines: Sequence[Engine] = (PACKETS,),
     on_glance: Callable[[Glance], None] | None = None,
@@ -213,7 +216,7 @@ def compare_scenarios(
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
-    scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
+    scenarios = {label: scenario._reloaded() for label, scenario in scenarios.items()}
     combined = labelled(scenarios, engines)
     for scenario, engine in combined.values():
         engine.check(scenario)

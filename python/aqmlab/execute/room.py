@@ -38,19 +38,19 @@ def chosen_workers(jobs: int | None, tasks: int) -> int:
 
 def memory(engine: Engine, scenario: Scenario) -> int:
     """Estimate the bytes that a run needs; 0 for one that needs little."""
-    return scenario.memory if engine == PACKETS else known_memory(engine, scenario)
+    return scenario._memory if engine == PACKETS else known_memory(engine, scenario)
 
 
 def known_memory(engine: Engine, scenario: Scenario) -> int:
     """Return the bytes of `memory` that are known without a trial, which costs some 30 ms."""
     if engine == PACKETS:
-        return scenario.known_memory
+        return scenario._known_memory
     if not engine.has_guest:
         return 0
     connections: int = sum(
         entry.get("count", 1) * entry.get("connections", 1) for entry in scenario.resolved["traffic"]
     )
-    return _GUEST + _CONNECTION * connections + scenario.known_memory
+    return _GUEST + _CONNECTION * connections + scenario._known_memory
 
 
 def may_fill(known: int, packets: float) -> bool:

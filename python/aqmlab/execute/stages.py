@@ -14,7 +14,6 @@ from aqmlab.execute.cases import (
     UNRECORDED,
     Case,
     Interrupted,
-    Progress,
     RunFailed,
     chosen_seeds,
     performed,
@@ -22,6 +21,7 @@ from aqmlab.execute.cases import (
 )
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
+from aqmlab.execute.progress import OnProgress
 from aqmlab.execute.room import whole
 from aqmlab.execute.until import Looks, NotReached, Rule, reach
 from aqmlab.results.batch_means import SHORT
@@ -101,7 +101,7 @@ def reached(
     until: Until,
     combined: Mapping[str, tuple[Scenario, Engine]],
     jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     check: bool = False,
     on_glance: Callable[[Glance], None] | None = None,
     fates: Path | None = None,
@@ -139,12 +139,12 @@ def _more(
     check: bool,
     on_glance: Callable[[Glance], None] | None,
     fates: Path | None,
-) -> Callable[[Mapping[str, float], Progress], tuple[Comparison, BaseException | None]]:
+) -> Callable[[Mapping[str, float], OnProgress], tuple[Comparison, BaseException | None]]:
     """Return the stage that adds seeds."""
     seeds = {label: chosen_seeds(scenario, most) for label, (scenario, _) in combined.items()}
     results: dict[str, Result] = {}
 
-    def stage(wanted: Mapping[str, float], progress: Progress) -> tuple[Comparison, BaseException | None]:
+    def stage(wanted: Mapping[str, float], progress: OnProgress) -> tuple[Comparison, BaseException | None]:
         first = not results
         cases = {}
         for label, amount in wanted.items():
@@ -183,11 +183,11 @@ def _with_all(stopped: BaseException | None, every: Comparison, wanted: int) -> 
 
 def _longer(
     combined: Mapping[str, tuple[Scenario, Engine]], jobs: int | None, check: bool
-) -> Callable[[Mapping[str, float], Progress], tuple[Comparison, BaseException | None]]:
+) -> Callable[[Mapping[str, float], OnProgress], tuple[Comparison, BaseException | None]]:
     """Return the stage that makes the runs longer; a longer run starts anew and takes the place of the shorter one."""
     results: dict[str, Result] = {}
 
-    def stage(wanted: Mapping[str, float], progress: Progress) -> tuple[Comparison, BaseException | None]:
+    def stage(wanted: Mapping[str, float], progress: OnProgress) -> tuple[Comparison, BaseException | None]:
         cases = {}
         for label, lengths in wanted.items():
             scenario, engine = combined[label]

@@ -127,16 +127,16 @@ def digest(scenario: Scenario) -> str:
     for table, names in _NOT_IN_RESULTS.items():
         for name in names:
             resolved[table].pop(name, None)
-    traces = iter(scenario.core.traces())
+    traces = iter(scenario._core.traces())
     for entry in resolved["traffic"]:
         if entry["kind"] == "trace":
             entry["file"] = hashlib.sha256(next(traces)).hexdigest()
     links = {link["name"]: link for link in resolved["link"]}
-    for name, rates in scenario.core.recorded_rates().items():
+    for name, rates in scenario._core.recorded_rates().items():
         cable = name.removesuffix(":reverse")
         table = links[cable] if cable in links else resolved["dumbbell"]
         table["rates" if name == cable else "reverse_rates"] = hashlib.sha256(rates).hexdigest()
-    if own := scenario.core.own_algorithms:
+    if own := scenario._core.own_algorithms:
         resolved["own"] = [interface(), [packages(text_of(source)) for _, source in sorted(own)]]
     text = json.dumps(_as_stored(resolved), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -166,7 +166,7 @@ def key_for(version: str) -> Callable[[str, int], bytes]:
 
 def sources(scenario: Scenario) -> tuple[str, ...]:
     """Return the files of a scenario's own disciplines, for `Task`."""
-    return tuple(text_of(source) for _, source in sorted(scenario.core.own_algorithms))
+    return tuple(text_of(source) for _, source in sorted(scenario._core.own_algorithms))
 
 
 class ScenarioChanged(ValueError):  # noqa: N818  the file changed
@@ -196,7 +196,7 @@ def scenario_of(task: Task) -> _core.Scenario:
 def _read(text: str) -> tuple[_core.Scenario, str]:
     """Parse a scenario; return it with its digest."""
     scenario = Scenario.parse(text, "<task>")
-    return scenario.core, digest(scenario)
+    return scenario._core, digest(scenario)
 
 
 def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.precision import Condition, Precision, precisions
 
@@ -75,8 +76,8 @@ class NotReached(RuntimeError):  # noqa: N818  the runs are all right; the calli
         super().__init__(message)
 
 
-Stage = Callable[[Mapping[str, float], Callable[[float], None]], "tuple[Comparison, BaseException | None]"]
-"""A function that extends the results of the labels to amounts, and calls another with the fraction of its work done.
+Stage = Callable[[Mapping[str, float], OnProgress], "tuple[Comparison, BaseException | None]"]
+"""A function that extends the results of the labels to amounts, and calls another with its progress.
 
 It returns the results so far, of earlier stages too, and the error that stopped it, if one did."""
 
@@ -85,7 +86,7 @@ def reach(
     rule: Rule,
     labels: Sequence[str],
     stage: Stage,
-    progress: Callable[[float], None] | None = None,
+    progress: OnProgress | None = None,
     on_look: Callable[[Looks], None] | None = None,
 ) -> tuple[Comparison, BaseException | None]:
     """Perform stages until the conditions hold for every label; return the results, and the error that ended them.
@@ -108,8 +109,7 @@ def reach(
             return results, NotReached(f"not reached: {valueless}", results)
         wide = {label: look for label, look in looks.items() if not all(one.holds for one in look)}
         if not wide:
-            if progress:
-                progress(1.0)
+            work.finish()
             return results, None
         for label, look in wide.items():
             least = work.done[label] * max(one.least_excess for one in look if not one.holds)
@@ -171,12 +171,12 @@ def _rounded(amount: float) -> float:
 class _Work:
     """The share of the work that is done, and the time that it took."""
 
-    def __init__(self, rule: Rule, done: dict[str, float], progress: Callable[[float], None] | None) -> None:
+    def __init__(self, rule: Rule, done: dict[str, float], progress: OnProgress | None) -> None:
         self.done = done
         self._rule, self._progress = rule, progress
         self._began = time.monotonic()
         self._expected = dict.fromkeys(done, 2 * rule.least)
-        self._reached = 0.0
+        self._last = Progress(0.0, 0, 0)
 
     @property
     def took(self) -> float:
@@ -190,17 +190,26 @@ class _Work:
             factor = max(one.excess for one in look if not one.holds)
             self._expected[label] = min(self.done[label] * max(factor, self._rule.growth[0]), self._rule.most)
 
-    def watch(self, wanted: Mapping[str, float]) -> Callable[[float], None]:
+    def watch(self, wanted: Mapping[str, float]) -> OnProgress:
         """Return the function that a stage calls with its fraction done: it ends the stage when its time is over."""
         before = sum(self.done.values())
         more = sum(amount - self.done[label] for label, amount in wanted.items())
         total = max(sum(self._expected.values()), before + more)
+        earlier = self._last
 
-        def watch(fraction: float) -> None:
+        def watch(stage: Progress) -> None:
             if self._rule.within is not None and self.took > self._rule.within:
                 raise OutOfTime
-            self._reached = max(self._reached, min((before + more * fraction) / total, 1.0))
-            if self._progress:
-                self._progress(self._reached)
+            reached = max(self._last.fraction, min((before + more * stage.fraction) / total, 1.0))
+            self._report(Progress(reached, earlier.done + stage.done, earlier.wanted + stage.wanted, stage.failed))
 
         return watch
+
+    def finish(self) -> None:
+        """Report that nothing is left to do."""
+        self._report(replace(self._last, fraction=1.0))
+
+    def _report(self, progress: Progress) -> None:
+        self._last = progress
+        if self._progress:
+            self._progress(progress)

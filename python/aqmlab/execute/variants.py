@@ -15,9 +15,9 @@ def with_discipline(scenario: Scenario, spec: str) -> Scenario:
     `labelled` has the engine that performs it, given ``spec`` as the label.
     """
     if not spec.startswith(KERNEL):
-        return scenario.with_aqm(spec)
+        return scenario.with_(aqm=spec)
     # That of Linux is at the observed link alone: the reverse direction keeps its own.
-    return scenario.with_text("aqm", "droptail") if "dumbbell" in scenario.resolved else scenario.with_aqm("droptail")
+    return scenario._with_text("aqm", "droptail") if "dumbbell" in scenario.resolved else scenario.with_(aqm="droptail")
 
 
 def labelled(scenarios: Mapping[str, Scenario], engines: Sequence[Engine]) -> dict[str, tuple[Scenario, Engine]]:

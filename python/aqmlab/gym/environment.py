@@ -117,7 +117,7 @@ class AqmEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         given = named(options, "scenario")
         scenario = self._episodes.drawn(self.np_random) if given is None else self._episodes.prepared(given)
         seed = self._episodes.seed(seed, self.np_random)
-        self._controls.begin(0, scenario.core, seed, self._episodes.agent)
+        self._controls.begin(0, scenario._core, seed, self._episodes.agent)
         self._scenario, self._over = scenario, False
         return np.zeros(len(OBSERVED), np.float32), {**dict.fromkeys(NAMES, 0.0), "seed": seed}
 

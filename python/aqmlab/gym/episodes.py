@@ -48,7 +48,7 @@ class Episodes:
         scenario = source if isinstance(source, Scenario) else Scenario.load(source)
         if self._settings:
             scenario = scenario.with_(self._settings)
-        return self._checked(scenario.with_aqm(self._aqm) if self._aqm else scenario)
+        return self._checked(scenario.with_(aqm=self._aqm) if self._aqm else scenario)
 
     def _checked(self, scenario: Scenario) -> Scenario:
         scenario.check()

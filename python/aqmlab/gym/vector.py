@@ -133,7 +133,7 @@ class AqmVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.float32], NDArray[A
 
     def _begin(self, place: int, seed: int | None) -> int:
         seed = self._episodes.seed(seed, self._randoms[place])
-        self._controls.begin(place, self._scenarios[place].core, seed, self._episodes.agent)
+        self._controls.begin(place, self._scenarios[place]._core, seed, self._episodes.agent)
         return seed
 
     def _infos(self, measured: NDArray[np.float64]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def scenario(shown: Scenario, aqms: Iterable[str], height: int, seed: int | None
     for spec in specs:
         if spec.startswith(KERNEL):
             raise _only_linux(spec)
-    for chosen in [shown.with_aqm(spec) for spec in specs] or [shown]:
+    for chosen in [shown.with_(aqm=spec) for spec in specs] or [shown]:
         require_playable(chosen, NAME)
     address = Address(toml=shown.to_toml(), name=NAME, aqms=specs, seed=None if seed == shown.seed else seed)
     return _widget(address, height)
@@ -87,7 +87,7 @@ def _spec(label: str, wanted: Scenario, base: Scenario) -> str:
     same = _content(wanted)
     for spec in _candidates(label, wanted, base):
         try:
-            if _content(base.with_aqm(spec)) == same:
+            if _content(base.with_(aqm=spec)) == same:
                 return spec
         except ValueError:
             continue
@@ -101,7 +101,7 @@ def _candidates(label: str, wanted: Scenario, base: Scenario) -> Iterator[str]:
     yield label
     yield wanted.aqm
     try:
-        given, default = _table(wanted), _table(base.with_aqm(wanted.aqm))
+        given, default = _table(wanted), _table(base.with_(aqm=wanted.aqm))
     except ValueError:
         return  # its defaults are not valid here
     words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given.items()]

@@ -107,7 +107,7 @@ def _of_sweep(name: str, found: Sweep) -> Cited:
     varied = [found.scenario]
     for path in found.parameters:
         values = found.frame[path].unique(maintain_order=True).to_list()
-        varied += [found.scenario.with_text(path, value) for value in values if isinstance(value, str)]
+        varied += [found.scenario._with_text(path, value) for value in values if isinstance(value, str)]
     columns = (name for name in found.metrics if found.frame[name].null_count() < found.done)
     measured = frozenset(name.rpartition(".")[2] for name in columns)
     papers = [paper] if (paper := _paper(found.scenario)) else []
@@ -143,7 +143,7 @@ def _of_labels(labels: Iterable[str], scenario: Scenario, engine: str) -> Iterat
         if is_own(label):
             yield Run({"aqm": {"name": label}}, engine)  # its file may be gone
         elif not label.startswith(KERNEL):
-            yield Run(scenario.with_aqm(label).resolved, engine)
+            yield Run(scenario.with_(aqm=label).resolved, engine)
 
 
 def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[str, Any]:

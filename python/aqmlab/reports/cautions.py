@@ -35,7 +35,7 @@ def cautions(scenarios: Iterable[Scenario]) -> list[str]:
                 found.setdefault((key, tuple(senders)), []).append(_name(table))
         steps += _short_steps(resolved)
         steps += _unused_delays(resolved)
-        steps += map(printable, scenario.core.remarks)
+        steps += map(printable, scenario._core.remarks)
         steps += _phases(resolved, round_trips(scenario))
     drops = [
         f"{', '.join(dict.fromkeys(names))}: packets of {', '.join(map(printable, senders))} are dropped that could be "

@@ -153,7 +153,7 @@ def _scenario_page(file: Path) -> str:
     """Return the text of a scenario; of one that extends another, its head and the whole."""
     text = file.read_text(encoding="utf-8")
     scenario = Scenario.load(file)
-    if scenario.extension is None:
+    if scenario._extension is None:
         return text.rstrip()
     head = "".join(itertools.takewhile(lambda line: line.startswith("#"), text.splitlines(keepends=True)))
     return f"{head}{scenario.to_toml()}".rstrip()

@@ -99,7 +99,7 @@ def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
 def _is_unequal(result: Result) -> bool:
     """Return whether flows of different entries, there for the whole window, have unequal goodputs one way."""
     shares = []
-    competing = set(result.scenario.core.competing)
+    competing = set(result.scenario._core.competing)
     for entry in result.scenario.resolved["traffic"]:
         summary, flows = result.class_summaries[entry["name"]], result.classes[entry["name"]]["flows"]
         # Jain's index of an entry is none where no flow is there for the whole window.

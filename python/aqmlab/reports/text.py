@@ -13,7 +13,7 @@ from aqmlab.results.differences import Difference, between_disciplines, between_
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
-from aqmlab.scenario import ACCESS_RATE
+from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable, span, wrapped
 
 if TYPE_CHECKING:
@@ -272,11 +272,24 @@ def _is_one_run(result: Result) -> bool:
     return bool(others) and all(other == first for other in others)
 
 
+_ACCESS_RATE = "dumbbell.access_rate"
+"""The path of the rate of a dumbbell's links to its hosts."""
+
+
+def rate_key(scenario: Scenario, link: str) -> str:
+    """Return the dotted path of a link's rate in the scenario: ``dumbbell.access_rate`` for ``sender1``."""
+    cable = link.removesuffix(":reverse")
+    way = "rate" if cable == link else "reverse_rate"
+    if cable in (entry["name"] for entry in scenario.resolved.get("link", ())):
+        return f"link.{cable}.{way}"
+    return f"dumbbell.{way}" if cable == "bottleneck" else _ACCESS_RATE
+
+
 def bottleneck(result: Result) -> str:
     """Name the links that were the bottleneck in place of the observed one, and what to set."""
     (link, used), *others = sorted(result.elsewhere.items(), key=lambda one: -one[1])
-    key = result.scenario.rate_key(link)
-    access = key == ACCESS_RATE
+    key = rate_key(result.scenario, link)
+    access = key == _ACCESS_RATE
     kind, remedy = ("access link", "") if access else ("link", f', or study that link: observe = "{link}"')
     more = f" (in other runs {', '.join(name for name, _ in others)})" if others else ""
     return f"the bottleneck is {kind} {printable(link)}{more}, in use for {used:.1%} of the time. Raise {key}{remedy}."

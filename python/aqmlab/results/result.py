@@ -519,7 +519,7 @@ class Result:
         not_modelled = saved.document.get("not_modelled")
         return cls(
             scenario=Scenario(
-                Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")).core,
+                Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml"))._core,
                 saved.document.get("based_on", ""),
             ),
             runs=runs,

@@ -479,7 +479,7 @@ class Sweep:
         try:
             return cls(
                 scenario=Scenario(
-                    Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")).core,
+                    Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml"))._core,
                     head.get("based_on", ""),
                 ),
                 table=_table([file for name, file in saved.files.items() if name.endswith(".parquet")]),

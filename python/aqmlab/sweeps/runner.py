@@ -6,7 +6,7 @@ import itertools
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +18,7 @@ import numpy as np
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.limits import free_memory
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
@@ -32,25 +33,6 @@ from aqmlab.sweeps.table import SLICE, RunTable, joined
 
 if TYPE_CHECKING:
     import polars
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The progress of a sweep.
-
-    `fraction` is the share of this call's work that is done, measured in packets. `done` is the number of runs that
-    exist, including those of earlier calls, out of `wanted`; `failed` is the number of failed runs. While scenarios are
-    checked, `checked` is the number of runs whose scenario has been; later it is None.
-    """
-
-    fraction: float
-    done: int
-    wanted: int
-    failed: int
-    checked: int | None = None
-
-
-Progress = Callable[[Standing], None]
 
 
 class SweepInterrupted(KeyboardInterrupt):
@@ -69,10 +51,10 @@ class SweepInterrupted(KeyboardInterrupt):
 
 def sweep(
     scenario: Scenario,
+    *,
     vary: Mapping[str, object] | None = None,
     aqms: Iterable[str] | Mapping[str, str | Settings] | None = None,
     seeds: int | Iterable[int] | None = None,
-    *,
     method: str | None = None,
     samples: int | None = None,
     sample_seed: int | None = None,
@@ -81,7 +63,7 @@ def sweep(
     jobs: int | None = None,
     cluster: str | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
     engine: str = PACKET,
 ) -> Sweep:
     """Simulate a scenario at many points, each with several queue disciplines.
@@ -120,7 +102,7 @@ def sweep(
     executor : callable
         An executor that performs the runs, instead of the cores or a cluster.
     progress : callable
-        Called from time to time, from the calling thread, with the `Standing` of the sweep.
+        Called from time to time, from the calling thread, with the `Progress`.
     engine : str
         The engine, as for `run`.
 
@@ -197,7 +179,7 @@ def run_all(
     jobs: int | None = None,
     cluster: str | None = None,
     executor: Executor | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> list[Sweep]:
     """Simulate several studies as one: runs that they share are done once, and no core waits between studies.
 
@@ -230,7 +212,7 @@ def run_all(
         shared.close()
 
 
-def _planned(studies: Sequence[Study], store: Path, progress: Progress | None) -> list[Plan]:
+def _planned(studies: Sequence[Study], store: Path, progress: OnProgress | None) -> list[Plan]:
     """Plan the studies, and report how many runs have been checked about ten times a second."""
     wanted = sum(study.runs for study in studies)
     checked, shown = 0, time.monotonic()
@@ -239,7 +221,7 @@ def _planned(studies: Sequence[Study], store: Path, progress: Progress | None) -
         nonlocal shown
         if progress and time.monotonic() - shown > threads.SLICE:
             shown = time.monotonic()
-            progress(Standing(0.0, 0, wanted, 0, checked + scenarios * seeds))
+            progress(Progress(0.0, 0, wanted, 0, checked + scenarios * seeds))
 
     found = []
     for one in studies:
@@ -264,7 +246,7 @@ def _done(
     jobs: int | None,
     executor: Executor | None,
     free: int | None,
-    progress: Progress | None,
+    progress: OnProgress | None,
 ) -> list[Sweep]:
     """Do the missing runs, and read them from the store; do those again that other processes removed or damaged."""
     done = _Done(store)
@@ -273,7 +255,7 @@ def _done(
     if stock.tasks:
         store.prove(any(plan.study.series for plan in plans))
     elif progress:  # the last number of runs is that without repetitions, and not that of the planner
-        progress(Standing(1.0, len(pool.keys), len(pool.keys), 0))
+        progress(Progress(1.0, len(pool.keys), len(pool.keys), 0))
     attempts = ATTEMPTS
     while True:
         if stock.tasks:
@@ -307,7 +289,7 @@ def _tidy(store: Store) -> None:
         store.compact()
 
 
-def _do(pool: Pool, stock: Stock, done: _Done, executor: Executor, here: bool, progress: Progress | None) -> None:
+def _do(pool: Pool, stock: Stock, done: _Done, executor: Executor, here: bool, progress: OnProgress | None) -> None:
     """Perform the tasks, and store each run when it finishes; `here` is that of `Plan.tasks`."""
     total = pool.work(stock)
     failed = {key for key, _ in done.errors}
@@ -335,7 +317,7 @@ def _do(pool: Pool, stock: Stock, done: _Done, executor: Executor, here: bool, p
             _tidy(done.store)  # now and then: of a million runs it takes minutes
         if progress:
             fraction = min((finished + under_way) / total, 1.0)
-            progress(Standing(fraction, count, len(pool.keys), len(failed)))
+            progress(Progress(fraction, count, len(pool.keys), len(failed)))
 
     executor(pool.tasks(stock, here), on_done, watch)
     watch(0.0)

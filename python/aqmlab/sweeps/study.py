@@ -95,7 +95,7 @@ class Study:
         return self._at(self._recorded, label, point)
 
     def _at(self, variants: Mapping[str, Scenario], label: str, point: Point) -> Scenario:
-        core = variants[label].core
+        core = variants[label]._core
         for place in self._places[label]:
             core = core.with_value(self.design.paths[place], point[place])
         return Scenario(core, variants[label].based_on)
@@ -135,7 +135,7 @@ def study(
     """
     require_scenario(scenario)
     scenario.check()  # reports problems of the whole file, not of its [sweep] alone
-    table = scenario.study or _DEFAULTS
+    table = scenario._study or _DEFAULTS
     written = {entry["path"]: entry for entry in table["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
     origins = {path: entry["origin"] for path, entry in written.items() if path not in (vary or {})}
@@ -149,11 +149,11 @@ def study(
         table["sample_seed"] if sample_seed is None else sample_seed,
         {path: f"{origin}: sweep.vary.{path}" for path, origin in origins.items()},
     )
-    base = scenario.base
+    base = scenario._base
     labels = aqms if aqms is not None else ([] if table["aqm"] == "auto" else table["aqm"])
     if isinstance(labels, Mapping):
         variants = {
-            label: base.with_aqm(aqm) if isinstance(aqm, str) else base.with_(aqm) for label, aqm in labels.items()
+            label: base.with_(aqm=aqm) if isinstance(aqm, str) else base.with_(aqm) for label, aqm in labels.items()
         }
     else:
         variants = {label: with_discipline(base, label) for label in spelled_out(labels)}
@@ -198,7 +198,7 @@ def _require_known(
 def _unit(path: str, base: Scenario, variants: Mapping[str, Scenario]) -> str:
     """Return the base unit of the quantity at a path, if all disciplines that have it agree; otherwise it is empty."""
     knowing = [variant for variant in variants.values() if _is_for(path, variant)]
-    units = {scenario.core.base_unit(path) or "" for scenario in knowing or [base]}
+    units = {scenario._core.base_unit(path) or "" for scenario in knowing or [base]}
     return units.pop() if len(units) == 1 else ""
 
 
@@ -213,7 +213,7 @@ def _as_varied(error: Exception, paths: Sequence[str]) -> Exception:
 def _pinned(variant: Scenario) -> Scenario:
     """Return a scenario whose own disciplines are those of the files as they are now, also if they change later."""
     with suppress(_core.ScenarioError):
-        return Scenario.parse(variant.to_toml()) if variant.core.own_algorithms else variant
+        return Scenario.parse(variant.to_toml()) if variant._core.own_algorithms else variant
     return variant  # its problems are reported with the points
 
 
@@ -224,7 +224,7 @@ def require_unset(wanted: Study) -> None:
     """
     for variant in wanted.variants.values():
         for path in wanted.design.paths:
-            if _is_for(path, variant) and (earlier := variant.core.replaced(path)):
+            if _is_for(path, variant) and (earlier := variant._core.replaced(path)):
                 one = f"for one value at all points, vary it over that one: --vary {path}=VALUE"
                 raise ValueError(f"{path} varies, but {earlier} sets it: omit one of them; {one}")
 
@@ -232,7 +232,7 @@ def require_unset(wanted: Study) -> None:
 def _require_different(points: Design, variant: Scenario) -> None:
     """Raise ValueError for two names of one parameter: the last would take effect, and labels would be wrong."""
     paths = [path for path in points.paths if _is_for(path, variant)]
-    bare = Scenario.parse(variant.to_toml()).core if len(paths) > 1 else variant.core
+    bare = Scenario.parse(variant.to_toml())._core if len(paths) > 1 else variant._core
     for place, path in enumerate(paths):
         for other in paths[:place]:
             if any(core.replaced(path) for core in _with_values(bare, points, other)):
@@ -295,7 +295,7 @@ class Plan:
                     if not simulates:
                         engine.check(scenario)
                     need, cost = known_memory(study.engine, scenario), engine.work(scenario)
-                    plan.reads_files |= scenario.core.reads_files
+                    plan.reads_files |= scenario._core.reads_files
                     plan.memories.append(need)
                     plan.costs.append(cost)
                     plan.digests += name
@@ -415,7 +415,7 @@ class Plan:
                 label, point = labels[self.labels[place]], self.study.design.points[self.numbers[place]]
                 if place not in texts:
                     scenario = at(label, point)
-                    texts[place] = (scenario.core, ()) if parsed else (scenario.to_toml(), sources(scenario))
+                    texts[place] = (scenario._core, ()) if parsed else (scenario.to_toml(), sources(scenario))
                 text, own = texts[place]
                 seed = seeds[column]
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)

@@ -205,7 +205,7 @@ def _elsewhere(of: Declared, scene: Scenario) -> str:
     program = "import sys; from aqmlab.workshop import check; check.in_another_process(sys.stdin.read())"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        input=f"{scene.with_aqm(_reference(of)).to_toml()}\0{of.text}",
+        input=f"{scene.with_(aqm=_reference(of)).to_toml()}\0{of.text}",
         env={**os.environ, "PYTHONHASHSEED": "4711"},
         capture_output=True,
         text=True,
@@ -230,7 +230,7 @@ def _rate(of: Declared) -> tuple[bool, str]:
     delays = []
     for values in (_SLOW, _SLOWER):
         scene = Scenario.parse(SCENE.format(**{**_DEFAULTS, **values})).with_(duration="12 s", warmup="4 s")
-        text = _Run.of(scene.with_aqm(_reference(of)), 1).text
+        text = _Run.of(scene.with_(aqm=_reference(of)), 1).text
         delays.append(float(json.loads(text)["links"]["bottleneck"]["queue_delay_mean"] or 0.0))
     slow, slower = (max(delay, 1e-4) for delay in delays)
     if not 0.5 < slower / slow < 2:
@@ -255,10 +255,10 @@ def _parameters(of: Declared) -> tuple[bool | None, str]:
             values = [end for end in (lowest, high) if math.isfinite(end)]
         for value in values:
             text = _written(value, parameter.unit)
-            scene = _scene(next(iter(SCENES))).with_(duration="2 s").with_aqm(_reference(of))
+            scene = _scene(next(iter(SCENES))).with_(duration="2 s").with_(aqm=_reference(of))
             tried += 1
             try:
-                run = _run(of, scene.with_text(f"aqm.{parameter.name}", text))
+                run = _run(of, scene._with_text(f"aqm.{parameter.name}", text))
             except AqmError as error:
                 return False, f"{parameter.name} = {text}: {error}"
             if strange := _strange(of, run.series):
@@ -280,7 +280,7 @@ def _compiled(of: Declared) -> tuple[bool | None, str]:
     if compiled.compiled(of) is None:
         return None, f"it runs in Python only: {compiled.reason(of)}"
     for scene in SCENES:
-        named = _scene(scene).with_aqm(_reference(of))
+        named = _scene(scene).with_(aqm=_reference(of))
         try:
             text = _Run.of(named, 1, interpreted=False).text
         except _core.CompiledCodeError:
@@ -319,7 +319,7 @@ def speeds(reference: str) -> dict[str, float | None]:
 def _speed(of: Declared, scene: Scenario, *, interpreted: bool) -> float:
     """Return the packets at the link per second of CPU time."""
     began = time.process_time()
-    run = _Run.of(scene.with_aqm(_reference(of)), 1, interpreted=interpreted)
+    run = _Run.of(scene.with_(aqm=_reference(of)), 1, interpreted=interpreted)
     took = time.process_time() - began
     arrivals: int = json.loads(run.text)["links"]["bottleneck"]["arrivals"]
     return arrivals / max(took, 1e-9)
@@ -330,8 +330,8 @@ def _law(of: Declared) -> tuple[bool | None, str]:
         return None, "it declares none: with rate(self, q, p, dq), the fluid engine and `aqmlab analyse` can treat it"
     if missing := _missing_part(of):
         return False, missing
-    scene = Scenario.load("lred/exp1").with_(duration="20 s", warmup="5 s").with_aqm(_reference(of))
-    run = _core.Fluid(scene.core, "{}")
+    scene = Scenario.load("lred/exp1").with_(duration="20 s", warmup="5 s").with_(aqm=_reference(of))
+    run = _core.Fluid(scene._core, "{}")
     run.advance(scene.duration)
     queue = json.loads(run.results())["links"]["bottleneck"]["queue_mean"]
     return True, f"the fluid engine runs it: a mean queue of {queue:.4g} packets in the scenario lred/exp1"
@@ -398,7 +398,7 @@ class _Run:
     def of(cls, scenario: Scenario, seed: int, *, accounted: bool = False, interpreted: bool = True) -> _Run:
         import polars
 
-        simulation = _core.Simulation(scenario.core, seed, accounted, None, interpreted)
+        simulation = _core.Simulation(scenario._core, seed, accounted, None, interpreted)
         with _guarded(), interruptible():
             simulation.advance(scenario.duration)
         columns = simulation.series()
@@ -424,7 +424,7 @@ def _scene(name: str) -> Scenario:
 
 
 def _run(of: Declared, scene: Scenario, seed: int = 1, *, accounted: bool = False) -> _Run:
-    named = scene if scene.core.own_algorithms else scene.with_aqm(_reference(of))
+    named = scene if scene._core.own_algorithms else scene.with_(aqm=_reference(of))
     return _Run.of(named, seed, accounted=accounted)
 
 

@@ -77,7 +77,7 @@ FLOWS = {"two": 2, "mixed": 10, "forty": 40}
 def scenarios() -> dict[str, aqmlab.Scenario]:
     """Each discipline under each load, and those with ECN."""
     loads = {
-        f"{aqm}_{load}": aqmlab.Scenario.parse(text, load).with_aqm(spec)
+        f"{aqm}_{load}": aqmlab.Scenario.parse(text, load).with_(aqm=spec)
         for aqm, spec in DISCIPLINES.items()
         for load, text in LOADS.items()
     }

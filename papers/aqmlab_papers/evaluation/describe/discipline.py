@@ -62,7 +62,7 @@ class Discipline:
     @cached_property
     def scenario(self) -> Scenario:
         """A scenario that has it."""
-        return Scenario.load(_PROBE).base.with_aqm(self.spec)
+        return Scenario.load(_PROBE)._base.with_(aqm=self.spec)
 
     @property
     def foreign(self) -> bool:

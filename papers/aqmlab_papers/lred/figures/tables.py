@@ -16,7 +16,7 @@ _FLOATS = dict.fromkeys(("Value (paper)", "Value", "Value ±"), polars.Float64)
 
 def _parameters() -> polars.DataFrame:
     """List the initial values of the pseudocode, and the engine's defaults."""
-    resolved = Scenario.load("lred/exp1").with_aqm("lred").resolved["aqm"]
+    resolved = Scenario.load("lred/exp1").with_(aqm="lred").resolved["aqm"]
     printed = {"q0": "100", "window": "4", "weight": "0.1", "beta": "0.001", "period": "1 s"}
     rows = [
         {"Parameter": f"{name} ({symbol})", "Value (paper)": printed[name], "Value": _plain(resolved[name])}

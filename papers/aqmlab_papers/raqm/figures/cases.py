@@ -25,7 +25,7 @@ def network() -> polars.DataFrame:
 
     frames = []
     for case in (1, 2, 3):
-        dumbbell = Scenario.load(f"raqm/case{case}").base.resolved["dumbbell"]
+        dumbbell = Scenario.load(f"raqm/case{case}")._base.resolved["dumbbell"]
         frames.append(
             {
                 "case": f"{case}",
