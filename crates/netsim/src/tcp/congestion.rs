@@ -1,26 +1,29 @@
-//! Congestion controls: one file and one line in the list for each.
+//! Congestion controls: one file and one line in a list for each.
 //!
-//! A control implements [`CongestionControl`]. The sender handles losses, marks, retransmissions and timers; the control
-//! decides how far the window grows and how much remains after a reduction. A new control is a file with a type that
-//! implements the trait, a line in the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name,
-//! its parameters and the senders that it serves.
+//! The sender handles losses, marks, retransmissions and timers; the control decides how far the window grows and how much
+//! remains after a reduction. The two kinds of senders ask different things: a `rack` sender what Linux asks
+//! ([`CongestionControl`]), a classic one only for the window after an ACK ([`classic`]).
+//!
+//! A new control for `rack` senders is a file with a type that implements the trait, a line in the list below, and an entry in
+//! `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves.
 
+pub mod classic;
 mod control;
 pub mod growth;
+pub mod ledbat;
 
 pub use control::{CongestionControl, Event};
 
 use super::rack::rate::RateSample;
 use super::rack::{Phase, State};
-use aqm::unit::{Span, Time};
-use growth::Growth;
 use scenario::model::{Congestion, Profile, Tcp};
 
 macro_rules! controls {
     ($($module:ident::$control:ident),* $(,)?) => {
         $(pub mod $module;)*
 
-        /// A flow's congestion control and its state, which is on the heap: there may be a hundred thousand flows.
+        /// A `rack` sender's congestion control and its state, which is on the heap because there may be a hundred thousand
+        /// flows.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "each is the choice of the same name in scenario::model::Congestion")]
         pub enum Control { $($control(Box<$module::$control>)),* }
@@ -28,9 +31,10 @@ macro_rules! controls {
         impl Control {
             /// Bytes of the state on the heap.
             #[must_use]
-            pub fn bytes(tcp: &Tcp) -> usize {
+            pub const fn bytes(tcp: &Tcp) -> usize {
                 match tcp.congestion {
-                    $(Congestion::$control => $module::$control::bytes(tcp)),*
+                    $(Congestion::$control => size_of::<$module::$control>(),)*
+                    _ => 0,
                 }
             }
         }
@@ -38,18 +42,19 @@ macro_rules! controls {
         impl CongestionControl for Control {
             fn new(profile: &Profile) -> Self {
                 match profile.tcp.congestion {
-                    $(Congestion::$control => Self::$control(Box::new($module::$control::new(profile)))),*
+                    $(Congestion::$control => Self::$control(Box::new($module::$control::new(profile))),)*
+                    other => unreachable!("{other:?} does not serve rack senders"),
                 }
             }
             fn on_open(&mut self, state: &mut State, profile: &Profile) {
                 match self { $(Self::$control(control) => control.on_open(state, profile)),* }
             }
-            fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
-                match self { $(Self::$control(control) => control.threshold(state, profile)),* }
+            fn ssthresh(&mut self, state: &State, profile: &Profile) -> u32 {
+                match self { $(Self::$control(control) => control.ssthresh(state, profile)),* }
             }
             #[inline]
-            fn watches_application(&self) -> bool {
-                match self { $(Self::$control(control) => control.watches_application()),* }
+            fn rechecks_app_limited(&self) -> bool {
+                match self { $(Self::$control(control) => control.rechecks_app_limited()),* }
             }
             #[inline]
             fn on_send(&mut self, state: &State, seq: u32) {
@@ -59,12 +64,12 @@ macro_rules! controls {
                 match self { $(Self::$control(control) => control.on_lost(state, profile, seq, lost)),* }
             }
             #[inline]
-            fn grow(&mut self, state: &mut State, profile: &Profile, delivered: u32) {
-                match self { $(Self::$control(control) => control.grow(state, profile, delivered)),* }
+            fn cong_avoid(&mut self, state: &mut State, profile: &Profile, acked: u32) {
+                match self { $(Self::$control(control) => control.cong_avoid(state, profile, acked)),* }
             }
             #[inline]
-            fn on_rtt(&mut self, state: &mut State, profile: &Profile, us: u64) {
-                match self { $(Self::$control(control) => control.on_rtt(state, profile, us)),* }
+            fn on_rtt(&mut self, state: &mut State, profile: &Profile, rtt_us: u64) {
+                match self { $(Self::$control(control) => control.on_rtt(state, profile, rtt_us)),* }
             }
             fn on_phase(&mut self, state: &mut State, profile: &Profile, next: Phase) {
                 match self { $(Self::$control(control) => control.on_phase(state, profile, next)),* }
@@ -77,24 +82,16 @@ macro_rules! controls {
             fn on_ack(&mut self, state: &mut State, profile: &Profile) {
                 match self { $(Self::$control(control) => control.on_ack(state, profile)),* }
             }
-            fn undone(&mut self, state: &mut State) -> u32 {
-                match self { $(Self::$control(control) => control.undone(state)),* }
+            fn undo_cwnd(&mut self, state: &mut State) -> u32 {
+                match self { $(Self::$control(control) => control.undo_cwnd(state)),* }
             }
             #[inline]
-            fn steers(&self) -> bool {
-                match self { $(Self::$control(control) => control.steers()),* }
+            fn has_cong_control(&self) -> bool {
+                match self { $(Self::$control(control) => control.has_cong_control()),* }
             }
             #[inline]
-            fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
-                match self { $(Self::$control(control) => control.steer(state, profile, sample)),* }
-            }
-            #[inline]
-            fn on_delay(&mut self, now: Time, delay: Span) {
-                match self { $(Self::$control(control) => control.on_delay(now, delay)),* }
-            }
-            #[inline]
-            fn grown(&self, profile: &Profile, cwnd: f64, ssthresh: f64, growth: &Growth) -> f64 {
-                match self { $(Self::$control(control) => control.grown(profile, cwnd, ssthresh, growth)),* }
+            fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
+                match self { $(Self::$control(control) => control.cong_control(state, profile, sample)),* }
             }
         }
     };
@@ -107,5 +104,4 @@ controls! {
     prague::Prague,
     bbr::Bbr,
     bbr3::Bbr3,
-    ledbat::Ledbat,
 }

@@ -2,6 +2,7 @@
 
 use super::classic::{receiver, scoreboard, sender};
 use super::congestion::Control;
+use super::congestion::classic::ClassicControl;
 use super::{Ack, Outbox, Segment, rack};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Profile, Tcp};
@@ -247,7 +248,7 @@ pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
             let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
             ends + Control::bytes(tcp)
         }
-        _ => board + size_of::<receiver::Beyond>() + Control::bytes(tcp),
+        _ => board + size_of::<receiver::Beyond>() + ClassicControl::bytes(tcp),
     };
     bytes as u64
 }

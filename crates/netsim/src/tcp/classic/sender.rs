@@ -30,7 +30,7 @@ mod window;
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use crate::tcp::congestion::{CongestionControl as _, Control};
+use crate::tcp::congestion::classic::ClassicControl;
 use crate::tcp::{Ack, DUP_THRESH, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Halved, Profile, SackRecovery};
@@ -83,7 +83,7 @@ pub struct Sender {
     say_cwr: bool,
     /// Whether the window was last reduced for a mark.
     marked: bool,
-    control: Control,
+    control: ClassicControl,
     board: Option<Box<Scoreboard>>,
     rtt: RttEstimator,
     // The following fields are for losses and marks.
@@ -131,7 +131,7 @@ impl Sender {
             partial: false,
             say_cwr: false,
             marked: false,
-            control: Control::new(profile),
+            control: ClassicControl::new(profile),
             board: profile.sack.then(|| Box::new(Scoreboard::new(first))),
             rtt: RttEstimator::new(profile.tcp.initial_rto, tick_phase),
             reduced: 0,

@@ -155,7 +155,7 @@ impl CongestionControl for Bbr {
         self.clumps.start(state.clock.us);
     }
 
-    fn threshold(&mut self, state: &State, _: &Profile) -> u32 {
+    fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
         self.save_window(state);
         state.ssthresh
     }
@@ -170,7 +170,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
-        if event == Event::Start && state.limited_until != 0 {
+        if event == Event::TxStart && state.limited_until != 0 {
             self.restarting = true;
             self.clumps.start(state.clock.us);
             match self.mode {
@@ -181,17 +181,17 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn undone(&mut self, state: &mut State) -> u32 {
+    fn undo_cwnd(&mut self, state: &mut State) -> u32 {
         (self.full_bandwidth, self.full_rounds) = (0, 0);
         self.policer.reset(state);
         state.cwnd
     }
 
-    fn steers(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
-    fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
+    fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         self.measure_bandwidth(state, profile, sample);
         let bandwidth = self.bandwidth();
         self.clumps.note(state, sample, bandwidth, self.round_start.then_some(CLUMP_ROUNDS));

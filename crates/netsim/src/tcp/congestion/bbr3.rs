@@ -205,13 +205,13 @@ impl CongestionControl for Bbr3 {
         self.clumps.start(state.clock.us);
     }
 
-    fn threshold(&mut self, state: &State, _: &Profile) -> u32 {
+    fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
         self.save_window(state);
         self.bounds.save();
         state.ssthresh
     }
 
-    fn watches_application(&self) -> bool {
+    fn rechecks_app_limited(&self) -> bool {
         true
     }
 
@@ -247,7 +247,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
         match event {
-            Event::Start if state.limited_until != 0 => {
+            Event::TxStart if state.limited_until != 0 => {
                 self.restarting = true;
                 self.clumps.start(state.clock.us);
                 if self.mode.is_probe_bw() {
@@ -256,29 +256,29 @@ impl CongestionControl for Bbr3 {
                     self.leave_probe_rtt(state);
                 }
             }
-            Event::Repaired => {
+            Event::TlpRecovery => {
                 self.signals.note_loss(state);
                 let flight = self.signals.inflight + 1;
                 if self.cycle.samples && bounds::loses_too_much(1, flight) {
                     self.back_off(state, profile, flight, state.probe_limited);
                 }
             }
-            Event::Start | Event::Loss | Event::Reduced => {}
+            Event::TxStart | Event::Loss => {}
         }
     }
 
-    fn undone(&mut self, _: &mut State) -> u32 {
+    fn undo_cwnd(&mut self, _: &mut State) -> u32 {
         self.filling.restart(0);
         self.signals.loss_in_round = false;
         self.bounds.undo();
         self.prior_cwnd
     }
 
-    fn steers(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
-    fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
+    fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         let flight = self.flights.of_sample(state, sample);
         let rate = sample.rate.filter(|&(_, interval)| interval > 0);
         let rate =

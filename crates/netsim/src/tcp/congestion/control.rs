@@ -1,95 +1,96 @@
-//! The trait of a congestion control.
+//! What a `rack` sender asks of its congestion control.
 
-use super::growth::{self, Growth};
+use super::growth;
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
-use aqm::unit::{Span, Time};
-use scenario::model::{Profile, Tcp};
+use scenario::model::Profile;
 
-/// Something that happened to a connection.
+/// Something that happened to a connection (`tcp_ca_event`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A segment is sent with none in the network.
-    Start,
-    /// The retransmission timer went off and the window is about to be reduced.
+    /// A segment is about to be sent while none is in the network (`CA_EVENT_TX_START`).
+    TxStart,
+    /// The retransmission timer went off: the threshold is lowered, and the window is about to be
+    /// (`CA_EVENT_LOSS`).
     Loss,
-    /// A reduction of the window is complete.
-    Reduced,
-    /// A tail loss probe has repaired the loss of a segment.
-    Repaired,
+    /// An acknowledgement shows that a tail loss probe has repaired the loss of a segment
+    /// (`CA_EVENT_TLP_RECOVERY`). A reduction of the window follows.
+    TlpRecovery,
 }
 
-/// A congestion control. The defaults are Reno's.
+/// A congestion control of `rack` senders ([`crate::tcp::rack`]): what Linux asks of a `tcp_congestion_ops`, whose
+/// name for a hook stands in brackets. The defaults are Reno's.
 ///
-/// A control that serves `rack` senders ([`crate::tcp::rack`]) implements the first group of functions: what Linux
-/// asks a `tcp_congestion_ops`. One that serves classic senders implements the second.
+/// In every hook `state` is the sender's, with `state.clock` at the present, and `profile` is the configuration of its TCP. A
+/// hook that gets `&mut State` may set the window, the threshold and the pace; all else belongs to the sender.
+///
+/// An acknowledgement calls the hooks in this order, all at the same time: `on_rtt`, `on_ack`, `on_lost` for each new loss,
+/// `ssthresh` and `on_phase` if a reduction begins or ends, then either `cong_control` or, unless the window is being reduced,
+/// `cong_avoid`; at last `on_send` for each segment that it releases.
+#[allow(unused_variables, reason = "a default needs few of the arguments, whose names are for the reader")]
 pub trait CongestionControl {
-    /// The state of a new connection.
+    /// The state of a new connection, before its handshake.
     fn new(profile: &Profile) -> Self;
 
-    /// Bytes of the state on the heap.
-    #[must_use]
-    fn bytes(_: &Tcp) -> usize
-    where
-        Self: Sized,
-    {
-        size_of::<Self>()
-    }
+    /// The connection is open (`init`): the first window is set, and the round trip of a handshake is measured. Called once,
+    /// before the first data.
+    fn on_open(&mut self, state: &mut State, profile: &Profile) {}
 
-    /// The connection is open.
-    fn on_open(&mut self, _: &mut State, _: &Profile) {}
-
-    /// The slow-start threshold that a loss or a mark leaves, in segments.
-    fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
+    /// The slow-start threshold in segments that a loss or a mark leaves (`ssthresh`). Called when a reduction begins or the
+    /// retransmission timer goes off, while `state.cwnd` is still the window before it.
+    fn ssthresh(&mut self, state: &State, profile: &Profile) -> u32 {
         (state.to_reduce(profile) / 2).max(growth::LEAST)
     }
 
-    /// Whether an acknowledgement and a timer, too, look whether the application limits the rate.
-    fn watches_application(&self) -> bool {
+    /// Whether the sender is to check on each acknowledgement and timer, too, if the application limits the rate
+    /// (`tcp_rate_check_app_limited`); it always checks when the application hands over data.
+    fn rechecks_app_limited(&self) -> bool {
         false
     }
 
-    /// Segment `seq` is about to be sent, for the first time or again.
-    fn on_send(&mut self, _: &State, _: u32) {}
+    /// Segment `seq` is about to be sent, for the first time or again. Called before `state.board` records it.
+    fn on_send(&mut self, state: &State, seq: u32) {}
 
-    /// Segment `seq` was judged lost; with it, `lost` were so far. Only if [`State::losses`] is there.
-    fn on_lost(&mut self, _: &State, _: &Profile, _seq: u32, _lost: u32) {}
+    /// Segment `seq` was judged lost (`skb_marked_lost`). `lost` counts the losses of the connection up to and including this
+    /// one; `state.lost` includes those found together with it. Called only if `on_open` has set
+    /// [`State::losses`].
+    fn on_lost(&mut self, state: &State, profile: &Profile, seq: u32, lost: u32) {}
 
-    /// `delivered` segments were delivered: the window may grow.
-    fn grow(&mut self, state: &mut State, _: &Profile, delivered: u32) {
-        growth::grow(state, delivered);
+    /// `acked` segments were delivered, so that the window may grow (`cong_avoid`). Called for each acknowledgement of
+    /// something new and, where much is reordered, for each SACK; but neither while the window is being reduced nor if
+    /// [`CongestionControl::has_cong_control`].
+    fn cong_avoid(&mut self, state: &mut State, profile: &Profile, acked: u32) {
+        growth::cong_avoid(state, acked);
     }
 
-    /// A round trip was measured, in microseconds.
-    fn on_rtt(&mut self, _: &mut State, _: &Profile, _: u64) {}
+    /// An acknowledgement has measured a round trip of `rtt_us` microseconds (`pkts_acked`): that of the latest segment it
+    /// covers. `state.rtt` has taken it in.
+    fn on_rtt(&mut self, state: &mut State, profile: &Profile, rtt_us: u64) {}
 
-    /// The sender is about to enter another phase.
-    fn on_phase(&mut self, _: &mut State, _: &Profile, _: Phase) {}
+    /// The sender is about to enter the phase `next` (`set_state`), which may be the present one; `state.phase` is
+    /// still the present one.
+    fn on_phase(&mut self, state: &mut State, profile: &Profile, next: Phase) {}
 
-    /// Something happened.
-    fn on_event(&mut self, _: &mut State, _: &Profile, _: Event) {}
+    /// Something happened (`cwnd_event`). [`Event`] states for each case when it is called.
+    fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {}
 
-    /// An acknowledgement came and was taken in.
-    fn on_ack(&mut self, _: &mut State, _: &Profile) {}
+    /// An acknowledgement came (`in_ack_event`). Called once for each that is not older than the last, when its segments
+    /// and marks are counted, before losses are looked for.
+    fn on_ack(&mut self, state: &mut State, profile: &Profile) {}
 
-    /// The window after a reduction that turned out to be wrong.
-    fn undone(&mut self, state: &mut State) -> u32 {
+    /// The window to restore, in segments, because the reduction was wrong (`undo_cwnd`). Called when it turns out that
+    /// nothing was lost; the sender then restores the threshold.
+    fn undo_cwnd(&mut self, state: &mut State) -> u32 {
         state.cwnd.max(state.prior_cwnd)
     }
 
-    /// Whether it sets window and pace itself in every phase ([`CongestionControl::steer`]).
-    fn steers(&self) -> bool {
+    /// Whether the control sets window and pace itself in every phase, with [`CongestionControl::cong_control`]. The
+    /// sender then neither reduces the window nor calls `cong_avoid`.
+    fn has_cong_control(&self) -> bool {
         false
     }
 
-    /// Sets window and pace after an acknowledgement.
-    fn steer(&mut self, _: &mut State, _: &Profile, _: &RateSample) {}
-
-    /// A classic sender's acknowledgement carries a one-way delay.
-    fn on_delay(&mut self, _: Time, _: Span) {}
-
-    /// A classic sender's window after an acknowledgement outside recovery.
-    fn grown(&self, _: &Profile, cwnd: f64, ssthresh: f64, growth: &Growth) -> f64 {
-        growth::grown(cwnd, ssthresh, growth.step)
-    }
+    /// Sets window and pace (`cong_control`). Called at the end of each acknowledgement, when losses are judged and before
+    /// anything is sent; `sample` has what it delivered and the rate that this means.
+    fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {}
 }

@@ -1,9 +1,11 @@
 //! CUBIC with HyStart, in the kernel's fixed-point arithmetic.
 //!
 //! ```text
-//! W(t)  = C (t - K)^3 + W_max        K = cbrt((W_max - cwnd) / C)       t: since the epoch began, plus the least delay
-//! loss:   W_max <- cwnd, or (1 + beta)/2 cwnd if it has shrunk (fast convergence);  cwnd <- beta cwnd
-//! Reno:   W grows by 3 (1 - beta) / (1 + beta) a round trip; the window is at least that
+//! W(t)  = C (t - K)^3 + W_max        t: since the epoch began, plus the least round trip       (RFC 9438, section 4.2)
+//! K     = cbrt((W_max - cwnd) / C)   cwnd: when the epoch began
+//! W_est   grows by 3 (1 - beta) / (1 + beta) a round trip, as Reno; the window is at least that          (section 4.3)
+//! loss:   cwnd  <- beta cwnd                                                                             (section 4.6)
+//!         W_max <- the window before, or (1 + beta)/2 of it if that is below the last W_max: fast convergence    (4.7)
 //! ```
 //!
 //! HyStart ends slow start before a loss does: when acknowledgements that follow each other closely have come for half
@@ -11,9 +13,10 @@
 //! (4 to 16 ms).
 //!
 //! # Departures from the source
-//! * The cube root is taken exactly; the kernel's is of .2 % on average (`cubic_root`).
-//! * What segmentation offload adds to the train's threshold (`hystart_ack_delay`) is its bound of 1 ms or four times
-//!   64 KiB at the pace, as for a device with offload, whose segments leave one by one here.
+//! * The cube root is exact; the kernel's (`cubic_root`) is off by 0.2 % on average.
+//! * A train of acknowledgements may be longer by what segmentation offload explains (`hystart_ack_delay`): at most 1 ms,
+//!   and the time of four times 64 KiB at the pace. That is so for a device with offload, although segments leave one by
+//!   one here.
 //!
 //! Sources: Linux 7.2, net/ipv4/tcp_cubic.c; Ha, Rhee, Xu, "CUBIC", 2008; Ha, Rhee, "Hybrid slow start", 2008;
 //! RFC 9438.
@@ -42,31 +45,34 @@ const INCREASE: std::ops::RangeInclusive<u64> = 4000..=16_000;
 const OFFLOAD_US: u64 = 1000;
 const OFFLOAD_BYTES: u64 = 4 * 65_536;
 
-/// The state (`struct bictcp`).
+/// The state (`struct bictcp`, whose names stand in brackets where they differ).
 #[derive(Clone, Default, Debug)]
 pub struct Cubic {
-    /// The number of delivered segments per segment of growth.
-    pace: u32,
-    /// The window at the last loss, in segments.
-    max: u32,
-    /// When and at which window `pace` was last computed.
+    /// Acknowledged segments for each segment of growth.
+    cnt: u32,
+    /// The window at the last loss, in segments (`last_max_cwnd`); 0 before the first.
+    w_max: u32,
+    /// When and at which window `cnt` was last computed (`last_time`, `last_cwnd`).
     last: (u32, u32),
-    /// The plateau, and when it is reached, in 1/1024 s since the epoch began.
+    /// The plateau of the curve (`bic_origin_point`), and when it is reached, in 1/1024 s since the epoch began (`bic_K`).
     origin: u32,
     k: u64,
     /// The least round trip in microseconds, 0 before the first.
     delay_min: u64,
-    /// When the epoch began, in ticks; 0 before.
+    /// When the epoch began, in ticks; 0 before (`epoch_start`).
     epoch: u32,
-    /// Segments delivered, and the window that Reno would have.
-    delivered: u32,
-    reno: u32,
-    /// HyStart: whether slow start has ended; when this round began, its last segment, the last acknowledgement of the
-    /// train, the least round trip and how many were looked at.
+    /// Segments acknowledged that `w_est` has not taken in (`ack_cnt`).
+    acked: u32,
+    /// The window that Reno would have (`tcp_cwnd`).
+    w_est: u32,
+    /// HyStart: whether slow start has ended.
     found: bool,
+    /// When this round began, and the segment whose acknowledgement ends it (`end_seq`).
     round_start: u64,
     round_end: u32,
+    /// The last acknowledgement of the train (`last_ack`).
     train: u64,
+    /// The least round trip of this round (`curr_rtt`), and how many were looked at (`sample_cnt`).
     round_rtt: u64,
     samples: u8,
 }
@@ -80,10 +86,11 @@ impl CongestionControl for Cubic {
         self.start_round(state);
     }
 
-    fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
+    /// Multiplicative decrease and fast convergence (RFC 9438, sections 4.6 and 4.7).
+    fn ssthresh(&mut self, state: &State, profile: &Profile) -> u32 {
         self.epoch = 0;
         let (cwnd, beta) = (u64::from(state.to_reduce(profile)), beta(profile));
-        self.max = if cwnd < u64::from(self.max) && profile.tcp.fast_convergence {
+        self.w_max = if cwnd < u64::from(self.w_max) && profile.tcp.fast_convergence {
             (cwnd * (SCALE + beta) / (2 * SCALE)) as u32
         } else {
             cwnd as u32
@@ -91,29 +98,29 @@ impl CongestionControl for Cubic {
         ((cwnd * beta / SCALE) as u32).max(LEAST)
     }
 
-    fn grow(&mut self, state: &mut State, profile: &Profile, delivered: u32) {
+    fn cong_avoid(&mut self, state: &mut State, profile: &Profile, acked: u32) {
         if !state.is_window_limited() {
             return;
         }
-        let left = growth::slow_start(state, delivered);
+        let left = growth::slow_start(state, acked);
         if left > 0 {
             self.update(state, profile, left);
-            growth::creep(state, self.pace, left);
+            growth::additive_increase(state, self.cnt, left);
         }
     }
 
-    fn on_rtt(&mut self, state: &mut State, profile: &Profile, us: u64) {
-        // Right after a recovery round trips are not the path's.
+    fn on_rtt(&mut self, state: &mut State, profile: &Profile, rtt_us: u64) {
+        // As in the kernel: for a second after a reduction, round trips say nothing about the path.
         let since = state.clock.ticks.wrapping_sub(self.epoch);
         if self.epoch != 0 && since < ticks_of(Span::s(1), profile.tcp.tick) {
             return;
         }
-        let us = us.max(1);
-        if self.delay_min == 0 || self.delay_min > us {
-            self.delay_min = us;
+        let rtt_us = rtt_us.max(1);
+        if self.delay_min == 0 || self.delay_min > rtt_us {
+            self.delay_min = rtt_us;
         }
         if profile.tcp.hystart && !self.found && state.in_slow_start() {
-            self.watch(state, profile, us);
+            self.hystart(state, profile, rtt_us);
         }
     }
 
@@ -126,8 +133,8 @@ impl CongestionControl for Cubic {
 
     fn on_event(&mut self, state: &mut State, _: &Profile, event: Event) {
         let idle = state.clock.ticks.wrapping_sub(state.sent_ticks);
-        // The curve stands still while nothing is sent.
-        if event == Event::Start && self.epoch != 0 && (idle as i32) > 0 {
+        // The curve stands still while nothing is sent, so that an idle flow does not return with a burst.
+        if event == Event::TxStart && self.epoch != 0 && (idle as i32) > 0 {
             self.epoch = self.epoch.saturating_add(idle).min(state.clock.ticks);
         }
     }
@@ -139,9 +146,9 @@ fn beta(profile: &Profile) -> u64 {
 
 impl Cubic {
     /// Works out how fast the window grows (`bictcp_update`).
-    fn update(&mut self, state: &State, profile: &Profile, delivered: u32) {
+    fn update(&mut self, state: &State, profile: &Profile, acked: u32) {
         let (now, cwnd) = (state.clock.ticks, state.cwnd);
-        self.delivered += delivered;
+        self.acked += acked;
         let age = now.wrapping_sub(self.last.0) as i32;
         if self.last.1 == cwnd && age <= (ticks_of(Span::s(1), profile.tcp.tick) / 32) as i32 {
             return;
@@ -149,29 +156,31 @@ impl Cubic {
         if self.epoch == 0 || now != self.last.0 {
             self.last = (now, cwnd);
             if self.epoch == 0 {
-                self.begin_epoch(state, profile, delivered);
+                self.begin_epoch(state, profile, acked);
             }
             self.follow_curve(state, profile);
         }
         if profile.tcp.reno_friendly {
-            self.keep_up_with_reno(cwnd, profile);
+            self.follow_reno(cwnd, profile);
         }
-        self.pace = self.pace.max(2);
+        self.cnt = self.cnt.max(2);
     }
 
-    fn begin_epoch(&mut self, state: &State, profile: &Profile, delivered: u32) {
+    /// The curve starts at the present window: K (RFC 9438, figure 2).
+    fn begin_epoch(&mut self, state: &State, profile: &Profile, acked: u32) {
         self.epoch = state.clock.ticks;
-        self.delivered = delivered;
-        self.reno = state.cwnd;
-        if self.max <= state.cwnd {
+        self.acked = acked;
+        self.w_est = state.cwnd;
+        if self.w_max <= state.cwnd {
             (self.k, self.origin) = (0, state.cwnd);
         } else {
-            let cube = f64::from(self.max - state.cwnd) / profile.tcp.c;
+            let cube = f64::from(self.w_max - state.cwnd) / profile.tcp.c;
             self.k = (libm::cbrt(cube) * f64::from(1 << TIME_BITS)) as u64;
-            self.origin = self.max;
+            self.origin = self.w_max;
         }
     }
 
+    /// How fast the window must grow to be W(t) a round trip from now (RFC 9438, figure 1).
     fn follow_curve(&mut self, state: &State, profile: &Profile) {
         let ticks = u64::from(state.clock.ticks.wrapping_sub(self.epoch))
             + u64::from(ticks_of_us(self.delay_min, profile.tcp.tick));
@@ -183,23 +192,25 @@ impl Cubic {
         let target =
             if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cwnd = state.cwnd;
-        self.pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        // Before the first loss the curve may grow too slowly.
-        if self.max == 0 {
-            self.pace = self.pace.min(20);
+        self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        // Before the first loss there is no W_max, and the curve may grow too slowly at first.
+        if self.w_max == 0 {
+            self.cnt = self.cnt.min(20);
         }
     }
 
-    fn keep_up_with_reno(&mut self, cwnd: u32, profile: &Profile) {
+    /// The Reno-friendly region: the window is at least `w_est`, which grows by a segment for each `step` acknowledged
+    /// (RFC 9438, figure 4).
+    fn follow_reno(&mut self, cwnd: u32, profile: &Profile) {
         let beta = beta(profile);
         let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta);
         let step = ((u64::from(cwnd) * scale) >> 3).max(1) as u32;
-        while self.delivered > step {
-            self.delivered -= step;
-            self.reno += 1;
+        while self.acked > step {
+            self.acked -= step;
+            self.w_est += 1;
         }
-        if self.reno > cwnd {
-            self.pace = self.pace.min(cwnd / (self.reno - cwnd));
+        if self.w_est > cwnd {
+            self.cnt = self.cnt.min(cwnd / (self.w_est - cwnd));
         }
     }
 
@@ -211,7 +222,7 @@ impl Cubic {
     }
 
     /// Watches for the end of slow start (`hystart_update`).
-    fn watch(&mut self, state: &mut State, profile: &Profile, us: u64) {
+    fn hystart(&mut self, state: &mut State, profile: &Profile, rtt_us: u64) {
         if state.una > self.round_end {
             self.start_round(state);
         }
@@ -224,7 +235,7 @@ impl Cubic {
             let offload = OFFLOAD_US.min(OFFLOAD_BYTES * 1_000_000 / state.usual_pace(profile).max(1));
             self.found |= now - self.round_start > (self.delay_min + offload) >> 1;
         }
-        self.round_rtt = self.round_rtt.min(us);
+        self.round_rtt = self.round_rtt.min(rtt_us);
         if self.samples < SAMPLES {
             self.samples += 1;
         } else {
@@ -268,7 +279,7 @@ mod tests {
             let segments = u64::from(state.cwnd);
             for i in 0..segments {
                 state.clock = at(profile, round * rtt + i * rtt / segments);
-                cubic.grow(state, profile, 1);
+                cubic.cong_avoid(state, profile, 1);
             }
             state.cwnd
         });
@@ -279,7 +290,7 @@ mod tests {
     fn the_window_follows_the_curve() {
         let profile = profile(|tcp| tcp.reno_friendly = false);
         let (mut cubic, mut state) = (Cubic::default(), state(&profile, 200, 200));
-        state.ssthresh = cubic.threshold(&state, &profile);
+        state.ssthresh = cubic.ssthresh(&state, &profile);
         state.cwnd = state.ssthresh;
         assert_eq!(state.cwnd, 140);
         let k = (60.0 / profile.tcp.c).cbrt();
@@ -296,11 +307,11 @@ mod tests {
         for (fast_convergence, max) in [(true, 119), (false, 140)] {
             let profile = profile(|tcp| tcp.fast_convergence = fast_convergence);
             let mut cubic = Cubic::default();
-            cubic.threshold(&state(&profile, 200, 200), &profile);
-            assert_eq!(cubic.max, 200);
+            cubic.ssthresh(&state(&profile, 200, 200), &profile);
+            assert_eq!(cubic.w_max, 200);
             // (1 + beta) / 2 of it, or all.
-            cubic.threshold(&state(&profile, 140, 140), &profile);
-            assert_eq!(cubic.max, max);
+            cubic.ssthresh(&state(&profile, 140, 140), &profile);
+            assert_eq!(cubic.w_max, max);
         }
     }
 
@@ -308,7 +319,7 @@ mod tests {
     fn on_a_short_path_the_window_is_that_of_reno() {
         let profile = profile(|_| ());
         let (mut cubic, mut state) = (Cubic::default(), state(&profile, 20, 20));
-        state.ssthresh = cubic.threshold(&state, &profile);
+        state.ssthresh = cubic.ssthresh(&state, &profile);
         state.cwnd = state.ssthresh;
         // 3 (1 - beta) / (1 + beta) = 8 / 15 a round trip.
         let last = *grow(&mut cubic, &mut state, &profile, 5_000_000, 100).last().unwrap();
@@ -319,7 +330,7 @@ mod tests {
     fn without_friendliness_the_window_is_that_of_the_curve() {
         let profile = profile(|tcp| tcp.reno_friendly = false);
         let (mut cubic, mut state) = (Cubic::default(), state(&profile, 20, 20));
-        state.ssthresh = cubic.threshold(&state, &profile);
+        state.ssthresh = cubic.ssthresh(&state, &profile);
         state.cwnd = state.ssthresh;
         let last = *grow(&mut cubic, &mut state, &profile, 40_000_000, 100).last().unwrap();
         assert!((20..=22).contains(&last), "20 + 0.4 (4 - 2.47)^3, not {last}");
@@ -356,7 +367,7 @@ mod tests {
         let epoch = cubic.epoch;
         (state.sent_ticks, state.clock) = (state.clock.ticks, at(&profile, 1_000_000_000));
         let idle = state.clock.ticks - state.sent_ticks;
-        cubic.on_event(&mut state, &profile, Event::Start);
+        cubic.on_event(&mut state, &profile, Event::TxStart);
         assert_eq!(cubic.epoch, epoch + idle);
     }
 }

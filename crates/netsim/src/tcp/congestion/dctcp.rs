@@ -58,7 +58,7 @@ impl CongestionControl for Dctcp {
         self.start_window(state);
     }
 
-    fn threshold(&mut self, state: &State, _: &Profile) -> u32 {
+    fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
         self.before = state.cwnd;
         let part = (u64::from(state.cwnd) * u64::from(self.alpha)) >> 11;
         (state.cwnd - part as u32).max(LEAST)
@@ -93,7 +93,7 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    fn undone(&mut self, state: &mut State) -> u32 {
+    fn undo_cwnd(&mut self, state: &mut State) -> u32 {
         state.cwnd.max(self.before)
     }
 }
@@ -147,15 +147,15 @@ mod tests {
     fn a_mark_takes_half_of_alpha_and_a_loss_takes_half() {
         let (mut dctcp, mut state, profile) = open();
         dctcp.alpha = 512;
-        assert_eq!(dctcp.threshold(&state, &profile), 75);
+        assert_eq!(dctcp.ssthresh(&state, &profile), 75);
         dctcp.on_phase(&mut state, &profile, Phase::Cwr);
         dctcp.on_phase(&mut state, &profile, Phase::Recovery);
         assert_eq!(state.ssthresh, 50);
         state.cwnd = 50;
-        assert_eq!(dctcp.undone(&mut state), 100);
+        assert_eq!(dctcp.undo_cwnd(&mut state), 100);
         dctcp.on_event(&mut state, &profile, Event::Loss);
         assert_eq!(state.ssthresh, 25);
         state.cwnd = 2;
-        assert_eq!(dctcp.threshold(&state, &profile), 2, "two at least");
+        assert_eq!(dctcp.ssthresh(&state, &profile), 2, "two at least");
     }
 }

@@ -19,10 +19,9 @@
 //! # Sources
 //! RFC 6817; RFC 7928, whose experiments take a target of 5 ms and a gain of 10.
 
-use super::CongestionControl;
-use super::growth::Growth;
+use super::classic::NewAck;
 use aqm::unit::{Span, Time};
-use scenario::model::{Profile, Tcp};
+use scenario::model::Profile;
 use std::collections::VecDeque;
 
 /// Delays among which the current one is the smallest (CURRENT_FILTER).
@@ -49,21 +48,16 @@ impl Ledbat {
         let current = self.current.iter().min().map_or(0, |delay| delay.nanos());
         self.base.iter().min().map_or(Span::ZERO, |base| Span::ns(current.saturating_sub(base.nanos())))
     }
-}
 
-impl CongestionControl for Ledbat {
-    /// Remembers the smallest delay of each of the last `base_history` minutes.
-    fn new(profile: &Profile) -> Self {
+    /// The state of a new connection, which remembers the smallest delay of each of the last `base_history` minutes.
+    pub(super) fn new(profile: &Profile) -> Self {
         let minutes = profile.tcp.base_history as usize;
         let base = VecDeque::with_capacity(minutes);
         Self { current: [Span::ns(u64::MAX); CURRENT], turn: 0, base, minutes, minute: 0 }
     }
 
-    fn bytes(tcp: &Tcp) -> usize {
-        size_of::<Self>() + tcp.base_history as usize * size_of::<Span>()
-    }
-
-    fn on_delay(&mut self, now: Time, delay: Span) {
+    /// See [`super::classic::ClassicControl::on_delay`].
+    pub(super) fn on_delay(&mut self, now: Time, delay: Span) {
         self.current[self.turn] = delay;
         self.turn = (self.turn + 1) % CURRENT;
         let minute = now.nanos() / MINUTE.nanos();
@@ -79,11 +73,12 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    fn grown(&self, profile: &Profile, cwnd: f64, _: f64, growth: &Growth) -> f64 {
+    /// The window after an ACK (RFC 6817, section 2.4.2).
+    pub(super) fn cwnd_after_ack(&self, profile: &Profile, cwnd: f64, ack: &NewAck) -> f64 {
         let target = profile.tcp.target.secs();
         let off_target = (target - self.queueing().secs()) / target;
-        let moved = cwnd + profile.tcp.gain * off_target * f64::from(growth.acked) / cwnd;
-        moved.min(f64::from(growth.flight) + profile.tcp.allowed_increase).max(LEAST)
+        let moved = cwnd + profile.tcp.gain * off_target * f64::from(ack.acked) / cwnd;
+        moved.min(f64::from(ack.flight) + profile.tcp.allowed_increase).max(LEAST)
     }
 }
 
@@ -100,8 +95,8 @@ mod tests {
         Time::ZERO + Span::s(s)
     }
 
-    fn growth(acked: u32, flight: u32) -> Growth {
-        Growth { acked, step: 1, flight }
+    fn ack(acked: u32, flight: u32) -> NewAck {
+        NewAck { acked, counted: 1, flight }
     }
 
     fn with_delays(ms: &[u64]) -> Ledbat {
@@ -116,26 +111,25 @@ mod tests {
     fn the_window_grows_below_the_target_rests_at_it_and_falls_above() {
         // RFC 6817, 2.4.2, target 100 ms, gain 1, base delay 20 ms.
         let profile = profile();
-        let next =
-            |ms| with_delays(&[20, ms, ms, ms, ms]).grown(&profile, 10.0, f64::INFINITY, &growth(2, 10));
+        let next = |ms| with_delays(&[20, ms, ms, ms, ms]).cwnd_after_ack(&profile, 10.0, &ack(2, 10));
         assert_eq!(next(20), 10.0 + 1.0 * 2.0 / 10.0);
         assert!((next(70) - (10.0 + 0.5 * 2.0 / 10.0)).abs() < 1e-12);
         assert!((next(120) - 10.0).abs() < 1e-12);
         assert!((next(220) - (10.0 - 1.0 * 2.0 / 10.0)).abs() < 1e-12);
         let tcp = Tcp { gain: 10.0, target: Span::ms(5), ..profile.tcp.clone() };
         let eager = Profile { tcp, ..profile };
-        let found = with_delays(&[20, 30, 30, 30, 30]).grown(&eager, 10.0, f64::INFINITY, &growth(1, 10));
+        let found = with_delays(&[20, 30, 30, 30, 30]).cwnd_after_ack(&eager, 10.0, &ack(1, 10));
         assert!((found - 9.0).abs() < 1e-12, "10 ms are twice the target: 10 * -1 / 10, {found}");
     }
 
     #[test]
     fn the_window_is_at_most_a_segment_more_than_what_is_outstanding_and_at_least_two() {
         let (profile, ledbat) = (profile(), with_delays(&[20]));
-        assert_eq!(ledbat.grown(&profile, 10.0, f64::INFINITY, &growth(1, 4)), 5.0);
+        assert_eq!(ledbat.cwnd_after_ack(&profile, 10.0, &ack(1, 4)), 5.0);
         let late = with_delays(&[20, 2000, 2000, 2000, 2000]);
-        assert_eq!(late.grown(&profile, 2.1, f64::INFINITY, &growth(1, 2)), 2.0);
+        assert_eq!(late.cwnd_after_ack(&profile, 2.1, &ack(1, 2)), 2.0);
         assert_eq!(
-            Ledbat::new(&profile).grown(&profile, 2.0, f64::INFINITY, &growth(1, 2)),
+            Ledbat::new(&profile).cwnd_after_ack(&profile, 2.0, &ack(1, 2)),
             2.5,
             "no delay is known: none is seen"
         );

@@ -316,7 +316,7 @@ impl CongestionControl for Prague {
         self.start_round(state);
     }
 
-    fn threshold(&mut self, state: &State, _: &Profile) -> u32 {
+    fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
         if let Some(classic) = &mut self.classic {
             classic.adapt(state.ssthresh);
         }
@@ -358,18 +358,18 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn undone(&mut self, state: &mut State) -> u32 {
+    fn undo_cwnd(&mut self, state: &mut State) -> u32 {
         self.in_loss = false;
         self.w = self.w.max(self.before.1);
         self.rate = self.rate.max(self.before.2);
         state.cwnd.max(self.before.0)
     }
 
-    fn steers(&self) -> bool {
+    fn has_cong_control(&self) -> bool {
         true
     }
 
-    fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
+    fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         self.move_window(state, profile, sample);
         let elapsed = state.clock.us.saturating_sub(self.alpha_at) as f64;
         if state.una >= self.round_end && (!self.is_independent(state) || elapsed >= self.virtual_rtt) {

@@ -1,7 +1,7 @@
 //! Reno, by segments delivered in `rack` senders, by acknowledgements in classic ones.
 //!
 //! ```text
-//! senders of today                                classic senders
+//! `rack` senders                                  classic senders
 //! cwnd <  ssthresh:  cwnd <- cwnd + 1             cwnd <- cwnd + 1           slow start
 //! cwnd >= ssthresh:  cwnd <- cwnd + 1 / cwnd      cwnd <- cwnd + 1 / cwnd    congestion avoidance
 //!                    a segment delivered          an ACK                     (RFC 5681, section 3.1)
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In `rack` senders, the window grows by whole segments, and only while it is what limits the sender. The equations
-//! are in [`super::growth`].
+//! are in [`super::growth`] and, for classic senders, [`super::classic`].
 //!
 //! # Departures from the source
 //! In classic senders acknowledgements count, not the bytes that they cover (RFC 5681 allows both; ns-2 does this): with

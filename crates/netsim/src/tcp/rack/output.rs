@@ -38,7 +38,7 @@ impl State {
     }
 
     /// Notes whether the window limited the sender (`tcp_cwnd_validate`).
-    fn note_usage(&mut self, profile: &Profile, limited: bool, steers: bool) {
+    fn note_usage(&mut self, profile: &Profile, limited: bool, paces_itself: bool) {
         let out = self.board.len();
         if self.una >= self.usage_end || limited || !self.window_limited && out > self.most_out {
             self.window_limited = limited;
@@ -52,7 +52,7 @@ impl State {
         }
         self.used = self.used.max(out);
         let idle = self.clock.ticks.wrapping_sub(self.full_ticks);
-        if profile.tcp.restart_after_idle && idle >= self.rtt.rto && !steers {
+        if profile.tcp.restart_after_idle && idle >= self.rtt.rto && !paces_itself {
             self.shrink_unused(profile);
         }
     }
@@ -130,7 +130,7 @@ impl Sender {
         if !profile.tcp.restart_after_idle
             || !state.board.is_empty()
             || idle <= state.rtt.rto
-            || self.control.steers()
+            || self.control.has_cong_control()
         {
             return;
         }
@@ -168,7 +168,7 @@ impl Sender {
         let state = &mut self.state;
         let limited = state.board.in_flight() >= state.cwnd;
         if sent > 0 || limited {
-            state.note_usage(profile, limited, self.control.steers());
+            state.note_usage(profile, limited, self.control.has_cong_control());
         }
         if sent > 0 {
             if state.is_reducing() {
@@ -200,7 +200,7 @@ impl Sender {
     /// A segment is about to be sent (`tcp_event_data_sent`).
     fn note_start(&mut self, profile: &Profile) {
         if self.state.board.in_flight() == 0 {
-            self.control.on_event(&mut self.state, profile, Event::Start);
+            self.control.on_event(&mut self.state, profile, Event::TxStart);
         }
         self.state.sent_ticks = self.state.clock.ticks;
     }

@@ -9,7 +9,12 @@ use scenario::model::Profile;
 impl Sender {
     /// Takes in an acknowledgement that is not simply the next, or comes in a phase that is not Open
     /// (`tcp_fastretrans_alert`).
-    pub(super) fn alert(&mut self, profile: &Profile, prior_una: u32, found: &mut Found) -> Repair {
+    pub(super) fn fastretrans_alert(
+        &mut self,
+        profile: &Profile,
+        prior_una: u32,
+        found: &mut Found,
+    ) -> Repair {
         let state = &mut self.state;
         if found.echo {
             state.prior_ssthresh = 0;
@@ -26,12 +31,12 @@ impl Sender {
             match state.phase {
                 // Until something above has arrived, so that the receiver knows of the reduction.
                 Phase::Cwr if state.una != state.high => {
-                    self.end_reduction(profile);
+                    self.end_reduction();
                     self.enter(profile, Phase::Open);
                 }
                 Phase::Recovery => {
                     self.recover(profile);
-                    self.end_reduction(profile);
+                    self.end_reduction();
                 }
                 _ => {}
             }
@@ -194,10 +199,10 @@ impl Sender {
             state.probe_end = 0;
         } else if next > state.probe_end {
             // The probe has repaired a loss, which costs what any does.
-            self.control.on_event(&mut self.state, profile, Event::Repaired);
+            self.control.on_event(&mut self.state, profile, Event::TlpRecovery);
             self.begin_reduction(profile);
             self.enter(profile, Phase::Cwr);
-            self.end_reduction(profile);
+            self.end_reduction();
             self.keep_open(profile);
         } else if duplicate {
             state.probe_end = 0; // both arrived

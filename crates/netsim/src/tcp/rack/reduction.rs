@@ -80,17 +80,17 @@ impl Sender {
     /// Begins to bring the window down (`tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self, profile: &Profile) {
         let state = &mut self.state;
-        (state.high, state.probe_end, state.credit) = (state.nxt, 0, 0);
+        (state.high, state.probe_end, state.cwnd_cnt) = (state.nxt, 0, 0);
         state.prior_cwnd = state.cwnd;
         (state.prr_delivered, state.prr_out) = (0, 0);
-        let threshold = self.control.threshold(&self.state, profile);
+        let threshold = self.control.ssthresh(&self.state, profile);
         let state = &mut self.state;
         (state.ssthresh, state.say_cwr) = (threshold, profile.tcp.ecn);
     }
 
     /// The window is down (`tcp_end_cwnd_reduction`).
-    pub(super) fn end_reduction(&mut self, profile: &Profile) {
-        if self.control.steers() {
+    pub(super) fn end_reduction(&mut self) {
+        if self.control.has_cong_control() {
             return;
         }
         let state = &mut self.state;
@@ -98,7 +98,6 @@ impl Sender {
             state.cwnd = state.ssthresh;
             state.full_ticks = state.clock.ticks;
         }
-        self.control.on_event(&mut self.state, profile, Event::Reduced);
     }
 
     /// A mark brings the window down, once a round trip (`tcp_enter_cwr`).
@@ -140,14 +139,14 @@ impl Sender {
         {
             state.prior_ssthresh = state.threshold_now();
             state.prior_cwnd = state.cwnd;
-            let threshold = self.control.threshold(&self.state, profile);
+            let threshold = self.control.ssthresh(&self.state, profile);
             self.state.ssthresh = threshold;
             self.control.on_event(&mut self.state, profile, Event::Loss);
             self.state.begin_undo();
         }
         let state = &mut self.state;
         state.cwnd = state.board.in_flight() + 1;
-        state.credit = 0;
+        state.cwnd_cnt = 0;
         state.full_ticks = state.clock.ticks;
         if state.phase <= Phase::Disorder && state.board.sacked >= crate::tcp::DUP_THRESH {
             state.rack.reordering = state.rack.reordering.min(crate::tcp::DUP_THRESH);
@@ -166,7 +165,7 @@ impl Sender {
             state.board.acquit_all();
         }
         if state.prior_ssthresh > 0 {
-            let cwnd = self.control.undone(&mut self.state);
+            let cwnd = self.control.undo_cwnd(&mut self.state);
             let state = &mut self.state;
             state.cwnd = cwnd;
             if state.prior_ssthresh > state.ssthresh {

@@ -168,14 +168,14 @@ impl Sender {
         let prior_una = state.una;
         let mut found = Found::default();
         let mut sample = RateSample { prior_in_flight: state.board.in_flight(), ..RateSample::default() };
-        if self.control.watches_application() {
+        if self.control.rechecks_app_limited() {
             self.state.note_limit();
         }
         let state = &mut self.state;
         if ack.next < prior_una {
             if ack.has_blocks() {
                 self.state.tag(prior_una, ack, &mut found, &mut sample);
-                let repair = self.alert(profile, prior_una, &mut found);
+                let repair = self.fastretrans_alert(profile, prior_una, &mut found);
                 self.repair(profile, repair, out);
             }
             return self.push(profile, out);
@@ -195,7 +195,7 @@ impl Sender {
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);
             if found.twice {
-                self.alert(profile, prior_una, &mut found);
+                self.fastretrans_alert(profile, prior_una, &mut found);
             }
             self.settle_probe(profile, ack.next, &found);
             return self.push(profile, out);
@@ -207,7 +207,7 @@ impl Sender {
         let mut repair = Repair::Nothing;
         let usual = found.acked && !found.sacked && !found.echo && !found.twice;
         if !usual || self.state.phase != Phase::Open {
-            repair = self.alert(profile, prior_una, &mut found);
+            repair = self.fastretrans_alert(profile, prior_una, &mut found);
         }
         if found.timer {
             self.state.set_timer(profile);
@@ -222,14 +222,14 @@ impl Sender {
 
     /// Lets the window move (`tcp_cong_control`).
     fn control_window(&mut self, profile: &Profile, found: &Found, sample: &RateSample) {
-        if self.control.steers() {
-            self.control.steer(&mut self.state, profile, sample);
+        if self.control.has_cong_control() {
+            self.control.cong_control(&mut self.state, profile, sample);
         } else if self.state.is_reducing() {
             self.state.reduce(sample.delivered, sample.lost, found.advanced);
         } else {
             // Where much is reordered what is SACKed counts too (`tcp_may_raise_cwnd`).
             if found.acked || self.state.rack.reordering > DUP_THRESH && found.sacked {
-                self.control.grow(&mut self.state, profile, sample.delivered);
+                self.control.cong_avoid(&mut self.state, profile, sample.delivered);
                 self.state.full_ticks = self.state.clock.ticks;
             }
         }

@@ -27,60 +27,68 @@ pub enum Phase {
     Loss,
 }
 
-/// All that a sender knows but its control's own state.
+/// A sender's state, except that of its congestion control. The kernel's name of a field stands in brackets.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The present.
+    /// The time of the event that is being handled.
     pub clock: Clock,
-    /// The first segment not acknowledged, the next to send, one past the last that the application will send.
+    /// The first segment not acknowledged (`snd_una`).
     pub una: u32,
-    /// See `una`.
+    /// The next segment to send for the first time (`snd_nxt`).
     pub nxt: u32,
+    /// One past the last segment that the application will send.
     pub(super) end: u32,
-    /// The congestion window and the slow-start threshold in segments.
+    /// The congestion window in segments.
     pub cwnd: u32,
-    /// See `cwnd`.
+    /// The slow-start threshold in segments.
     pub ssthresh: u32,
-    /// Segments delivered towards the window's next (`snd_cwnd_cnt`).
-    pub credit: u32,
+    /// Segments acknowledged towards the window's next increase (`snd_cwnd_cnt`).
+    pub cwnd_cnt: u32,
     /// Its phase of recovery.
     pub phase: Phase,
     /// The segments outstanding.
     pub board: Board,
     /// The round trip.
     pub rtt: Rtt,
-    /// Segments delivered, and those of them in ACKs with an echo of a mark.
+    /// Segments delivered.
     pub delivered: u32,
-    /// See `delivered`.
+    /// Segments delivered that were marked: those in ACKs with an echo or, with Accurate ECN, those that its counter says
+    /// (`delivered_ce`).
     pub delivered_marked: u32,
     /// The counter of marks in the last ACK (Accurate ECN).
     pub(super) marks: u8,
-    /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
+    /// When a segment was last delivered, in microseconds (`delivered_mstamp`).
     pub(in crate::tcp) delivered_at: u64,
+    /// When the first segment of the present rate sample was sent, in microseconds (`first_tx_mstamp`).
     pub(super) first_at: u64,
-    /// The number of delivered segments up to which the application limits the rate; 0 if it does not.
+    /// The number of delivered segments up to which the application limits the rate; 0 if it does not (`app_limited`).
     pub(in crate::tcp) limited_until: u32,
     /// Segments ever judged lost.
     pub lost: u32,
-    /// Those judged lost of which the control does not know yet, for a control that wants to know of each.
+    /// The segments judged lost of which the control does not know yet; `None` unless the control asks for each loss
+    /// ([`CongestionControl::on_lost`](crate::tcp::congestion::CongestionControl::on_lost)).
     pub losses: Option<Vec<u32>>,
-    /// When a segment was last sent, in ticks.
+    /// When a segment was last sent, in ticks (`lsndtime`).
     pub sent_ticks: u32,
-    /// The window before the present reduction, and the threshold to restore, 0 if none may be.
+    /// The window before the present reduction.
     pub prior_cwnd: u32,
+    /// The threshold to restore if the present reduction is undone; 0 if it may not be.
     pub(super) prior_ssthresh: u32,
-    /// One past the highest segment out when this phase began.
+    /// One past the highest segment out when this phase began (`high_seq`).
     pub(super) high: u32,
-    /// Segments delivered and sent since the reduction began (PRR).
+    /// Segments delivered since the reduction began, and segments sent (PRR).
     pub(super) prr_delivered: u32,
     pub(super) prr_out: u32,
     pub(super) undo: Undo,
     pub(super) rack: Rack,
-    /// Whether the window limited the sender, the most that was outstanding, and until which segment that counts.
+    /// Whether the window limited the sender in the present interval (`is_cwnd_limited`).
     pub(in crate::tcp) window_limited: bool,
+    /// The most segments outstanding in that interval (`max_packets_out`), which ends when this one is acknowledged
+    /// (`cwnd_usage_seq`).
     pub(super) most_out: u32,
     pub(super) usage_end: u32,
-    /// The most outstanding since the window was last full, and when that was.
+    /// The most segments outstanding since the window was last full (`snd_cwnd_used`), and when that was
+    /// (`snd_cwnd_stamp`).
     pub(super) used: u32,
     pub(super) full_ticks: u32,
     /// Whether the receiver has reneged on its SACKs.
@@ -89,26 +97,28 @@ pub struct State {
     pub(super) say_cwr: bool,
     /// Whether F-RTO is under way.
     pub(super) frto: bool,
-    /// Time-outs in a row.
+    /// Time-outs in a row (`icsk_retransmits`).
     pub(super) backoffs: u32,
-    /// A tail loss probe is out: one past the highest segment then, 0 if none; whether it sent something again.
+    /// While a tail loss probe is out, one past the highest segment when it was sent; 0 otherwise (`tlp_high_seq`).
     pub(super) probe_end: u32,
+    /// Whether that probe is a retransmission, and not a new segment (`tlp_retrans`).
     pub(super) probe_resent: bool,
-    /// Whether the application limited the rate when the segment was first sent that a probe sent again.
+    /// Whether the application limited the rate when the segment that the probe repeats was sent for the first time.
     pub(in crate::tcp) probe_limited: bool,
     pub(super) timer: Timer,
-    /// The timestamp that the present ACK echoes, in ms.
+    /// The timestamp that the present ACK echoes, in ms (`rcv_tsecr`).
     pub(super) echo: u32,
-    /// Segments sent again, and time-outs, since the start.
+    /// Segments retransmitted since the start.
     pub(super) resent: u32,
+    /// Time-outs since the start.
     pub(super) timeouts: u32,
-    /// Bytes a second; [`u64::MAX`] before a control sets it.
+    /// Bytes a second; [`u64::MAX`] before a control sets it (`sk_pacing_rate`).
     pub pace: u64,
-    /// When the pace allows the next segment, in ns on the clock of microseconds.
+    /// When the pace allows the next segment, in ns since the origin of the clock of microseconds (`tcp_wstamp_ns`).
     pub(in crate::tcp) next_send: u64,
-    /// Whether a segment waits for that.
+    /// Whether a segment waits because of the pace.
     pub(super) waiting: bool,
-    /// First transmissions, which the pace spares at first.
+    /// First transmissions; the pace holds back none of the first few.
     pub(super) sent_new: u32,
 }
 
@@ -122,7 +132,7 @@ impl State {
             end: segments.saturating_add(1),
             cwnd: profile.initial_window,
             ssthresh: INFINITE,
-            credit: 0,
+            cwnd_cnt: 0,
             phase: Phase::Open,
             board: Board::new(first),
             rtt: Rtt::new(profile),
@@ -181,7 +191,8 @@ impl State {
             || self.waiting && self.end - self.nxt + self.board.in_flight() >= self.cwnd
     }
 
-    /// Segments that a control reduces: the window, or the data outstanding (RFC 5681, equation 4).
+    /// The number of segments of which a reduction keeps a part: the window, or the data outstanding (RFC 5681,
+    /// equation 4).
     #[must_use]
     pub fn to_reduce(&self, profile: &Profile) -> u32 {
         match profile.tcp.halved {

@@ -107,7 +107,7 @@ impl Sender {
         if state.timer.goes_off > now {
             return;
         }
-        if self.control.watches_application() {
+        if self.control.rechecks_app_limited() {
             self.state.note_limit();
         }
         let state = &mut self.state;
@@ -139,7 +139,7 @@ impl Sender {
         if before != self.state.board.in_flight() {
             if self.state.phase != Phase::Recovery {
                 self.enter_recovery(profile, false);
-                if !self.control.steers() {
+                if !self.control.has_cong_control() {
                     self.state.reduce(1, self.state.lost - lost, false);
                 }
             }

@@ -1,8 +1,7 @@
 //! The growth and the reduction of a sender's window.
 
 use super::{LEAST_SSTHRESH, Sender};
-use crate::tcp::congestion::CongestionControl as _;
-use crate::tcp::congestion::growth::{Growth, KEPT};
+use crate::tcp::congestion::classic::{KEPT, NewAck};
 use scenario::model::{Halved, Profile};
 
 impl Sender {
@@ -12,10 +11,10 @@ impl Sender {
         let flight = self.nxt - self.una + acked;
         // After a time-out an ACK may cover segments that arrived long ago (RFC 3465, section 2.3).
         let resent = self.una - acked < self.recover;
-        let step = if resent { 1 } else { acked.min(profile.tcp.slow_start_step) };
-        let growth = Growth { acked, step, flight };
-        let grown = self.control.grown(profile, self.cwnd, self.ssthresh, &growth);
-        self.cwnd = grown.min(f64::from(profile.tcp.max_window));
+        let counted = if resent { 1 } else { acked.min(profile.tcp.slow_start_step) };
+        let ack = NewAck { acked, counted, flight };
+        let cwnd = self.control.cwnd_after_ack(profile, self.cwnd, self.ssthresh, &ack);
+        self.cwnd = cwnd.min(f64::from(profile.tcp.max_window));
     }
 
     /// The window after a loss (RFC 5681, equation 4: half).

@@ -30,7 +30,7 @@ fn round(bbr: &mut Bbr, state: &mut State, profile: &Profile, ms: u64) {
     let now = Time::ZERO + Span::us(state.clock.us - 1_000_000) + Span::ms(100);
     state.clock = Clock::at(now, profile.tcp.tick);
     state.delivered_at = state.clock.us;
-    bbr.steer(state, profile, &sample);
+    bbr.cong_control(state, profile, &sample);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_cycle_begins_anywhere_but_where_it_drains() {
 fn a_recovery_conserves_for_a_round_trip_and_then_the_window_is_back() {
     let (mut bbr, mut state, profile) = open();
     state.cwnd = 50;
-    assert_eq!(bbr.threshold(&state, &profile), INFINITE);
+    assert_eq!(bbr.ssthresh(&state, &profile), INFINITE);
     state.phase = Phase::Recovery;
     let sample = RateSample { delivered: 3, lost: 2, ..RateSample::default() };
     for cwnd in [50, 2] {

@@ -83,7 +83,7 @@ impl Path {
         self.state.delivered_at = self.state.clock.us;
         while self.state.board.pop().is_some() {}
         self.state.una = self.state.nxt;
-        self.bbr.steer(&mut self.state, &self.profile, &sample);
+        self.bbr.cong_control(&mut self.state, &self.profile, &sample);
         self.send(segments);
     }
 
@@ -232,11 +232,11 @@ fn a_recovery_that_was_wrong_restores_the_bounds() {
     let mut path = Path::new("bbr3");
     path.until(Mode::Cruise);
     let cwnd = path.state.cwnd;
-    path.bbr.threshold(&path.state, &path.profile);
+    path.bbr.ssthresh(&path.state, &path.profile);
     let before = path.bbr.bounds.clone();
     path.round_with(100, RateSample { lost: 1, ..RateSample::default() });
     assert!(path.bbr.bounds.inflight_lo < before.inflight_lo);
-    assert_eq!(path.bbr.undone(&mut path.state), cwnd);
+    assert_eq!(path.bbr.undo_cwnd(&mut path.state), cwnd);
     assert_eq!(path.bbr.bounds.inflight_lo, before.inflight_lo);
 }
 
@@ -351,19 +351,19 @@ fn a_loss_that_a_probe_repaired_counts_as_one_of_the_flight() {
     path.until(Mode::Up);
     let inflight = path.bbr.signals.inflight;
     assert_eq!(inflight, 100);
-    path.bbr.on_event(&mut path.state, &path.profile, Event::Repaired);
+    path.bbr.on_event(&mut path.state, &path.profile, Event::TlpRecovery);
     // One of 101 is less than 5 / 256.
     assert_eq!((path.bbr.mode, path.bbr.bounds.inflight_hi), (Mode::Up, u32::MAX));
     assert!(path.bbr.signals.loss_in_round && path.bbr.signals.loss_in_cycle);
     path.bbr.signals.inflight = 20;
     path.state.probe_limited = true;
     let mut limited = path.bbr.clone();
-    limited.on_event(&mut path.state, &path.profile, Event::Repaired);
+    limited.on_event(&mut path.state, &path.profile, Event::TlpRecovery);
     assert_eq!((limited.mode, limited.bounds.inflight_hi), (Mode::Down, u32::MAX));
     path.state.probe_limited = false;
     // 21, or 70 % of the product.
     let least = path.bbr.target(&path.state, &path.profile) * 180 / 256;
-    path.bbr.on_event(&mut path.state, &path.profile, Event::Repaired);
+    path.bbr.on_event(&mut path.state, &path.profile, Event::TlpRecovery);
     assert_eq!((path.bbr.mode, path.bbr.bounds.inflight_hi), (Mode::Down, least));
 }
 
@@ -372,7 +372,7 @@ fn a_timeout_leaves_the_window_of_before_to_the_lower_bound_and_to_the_end_of_re
     let mut path = Path::new("bbr3");
     path.until(Mode::Cruise);
     let before = path.state.cwnd;
-    path.bbr.threshold(&path.state, &path.profile);
+    path.bbr.ssthresh(&path.state, &path.profile);
     path.state.cwnd = 1;
     path.bbr.on_phase(&mut path.state, &path.profile, Phase::Loss);
     assert_eq!(path.bbr.bounds.inflight_lo, before);
@@ -414,7 +414,7 @@ fn after_an_idle_time_the_pace_is_the_bandwidth_and_no_round_trip_is_probed_for(
     let mut path = Path::new("bbr3");
     path.until(Mode::Down);
     path.state.limited_until = 1;
-    path.bbr.on_event(&mut path.state, &path.profile, Event::Start);
+    path.bbr.on_event(&mut path.state, &path.profile, Event::TxStart);
     let gain = path.state.pace as f64 / (990.0 * f64::from(path.profile.payload()));
     assert!((gain - 1.0).abs() < 1e-3, "{gain}");
     path.now += Span::s(6);

@@ -30,7 +30,7 @@ fn round(prague: &mut Prague, state: &mut State, profile: &Profile, every: u32) 
             prague.on_phase(state, profile, Phase::Cwr);
             state.phase = Phase::Cwr;
         }
-        prague.steer(state, profile, &RateSample { delivered: 1, marked, ..RateSample::default() });
+        prague.cong_control(state, profile, &RateSample { delivered: 1, marked, ..RateSample::default() });
     }
     state.phase = Phase::Open;
 }
@@ -81,9 +81,9 @@ fn a_loss_halves_the_window_and_can_be_undone() {
     prague.on_phase(&mut state, &profile, Phase::Recovery);
     state.phase = Phase::Recovery;
     assert_eq!(prague.w, 50.0);
-    prague.steer(&mut state, &profile, &RateSample { delivered: 1, ..RateSample::default() });
+    prague.cong_control(&mut state, &profile, &RateSample { delivered: 1, ..RateSample::default() });
     assert_eq!((prague.w, state.cwnd), (50.0, 99), "one segment an ACK, and no growth");
-    assert_eq!((prague.undone(&mut state), prague.w), (100, 100.0));
+    assert_eq!((prague.undo_cwnd(&mut state), prague.w), (100, 100.0));
     // A small window is undone with its rate.
     let (mut prague, mut state, profile) = open(&tcp(), 10, 3);
     (prague.seen_mark, prague.round) = (true, 10);
@@ -91,7 +91,7 @@ fn a_loss_halves_the_window_and_can_be_undone() {
     let rate = prague.rate;
     prague.on_phase(&mut state, &profile, Phase::Recovery);
     assert!(prague.by_rate && prague.rate == rate / 2.0);
-    prague.undone(&mut state);
+    prague.undo_cwnd(&mut state);
     assert_eq!(prague.rate, rate);
 }
 
@@ -142,7 +142,7 @@ fn a_round_trip_that_varies_much_is_behind_a_classic_queue() {
         let fallback = Tcp { classic_fallback: true, ..tcp() };
         let (mut prague, mut state, profile) = open(&fallback, 20, 40);
         state.rtt.note_least(&profile, &state.clock.clone(), 20_000);
-        prague.threshold(&state, &profile);
+        prague.ssthresh(&state, &profile);
         prague.seen_mark = true;
         for i in 0..40_000 {
             prague.on_rtt(&mut state, &profile, 20_000 + if i % 2 == 0 { 0 } else { swing });
