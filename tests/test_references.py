@@ -27,7 +27,7 @@ FILES = {
     **{
         ("congestion", file.stem): [f"tcp/congestion/{file.name}"]
         for file in sorted((NETSIM / "tcp/congestion").glob("*.rs"))
-        if file.stem not in ("control", "growth")  # what several of them have in common
+        if file.stem not in ("classic", "control", "growth")  # what several of them have in common
     },
 }
 
