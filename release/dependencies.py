@@ -36,6 +36,7 @@ USES = {
     "numba": "compiles disciplines of your own",
     "pandas": "`to_pandas`",
     "rocrate": "`aqmlab seal`",
+    "xarray": "`to_xarray`",
 }
 """The use of each direct requirement."""
 

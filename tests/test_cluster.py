@@ -144,7 +144,7 @@ def test_every_result_is_there_once_when_a_worker_is_killed(
     assert len(kept) == len(set(kept)) == 1200
     alone = aqmlab.sweep(tiny, vary=VARY, aqms=["lred", "pi"], seeds=200)
     assert swept.frame.equals(alone.frame)
-    assert Sweep.load(tmp_path).summary.equals(alone.summary)
+    assert Sweep.load(tmp_path).means().equals(alone.means())
     assert pids[0] not in client.run(os.getpid).values()
 
 

@@ -79,7 +79,7 @@ def test_the_fluid_model_is_compared_with_the_mean(tiny: Scenario, result: Resul
     found = aqmlab.diff(result, model)
     assert Setting("engine_name", "packet", "fluid") in found.origins
     change = found.metrics[""]["queue_mean"]
-    assert change.ci95 == pytest.approx(result.summary["queue_mean"].ci95)
+    assert change.ci95 == pytest.approx(result["queue_mean"].ci95)
     assert "of the fluid model from the mean" in repr(found)
 
 
@@ -117,7 +117,7 @@ def test_sweeps_are_matched_by_discipline_and_point(tiny: Scenario, tmp_path: Pa
     found = aqmlab.diff(tmp_path / "a", tmp_path / "b")
     assert list(found.metrics) == ["lred, aqm.q0 = 20"]
     assert len(found.missing[0]) == 3
-    before = first.summary.filter(aqm="lred")["goodput"].to_list()[1]
+    before = first.means().filter(aqm="lred")["goodput"].to_list()[1]
     after = second.summary["goodput"].to_list()[0]
     assert found.metrics["lred, aqm.q0 = 20"]["goodput"].difference == pytest.approx(after - before)
 

@@ -27,6 +27,10 @@ USES = {
     "pandas": ("pandas", "import aqmlab; aqmlab.run(aqmlab.Scenario.load(sys.argv[1])).to_pandas()\n"),
     "papers": ("aqmlab_papers", COMMAND.format(["reproduce"])),
     "theory": ("control", "from aqmlab.theory.loop import Plant; Plant([1], [0.1], 60.0).transfer_function()\n"),
+    "xarray": (
+        "xarray",
+        "import aqmlab; aqmlab.sweep(aqmlab.Scenario.load(sys.argv[1]), vary={'aqm.q0': [9]}).to_xarray()\n",
+    ),
 }
 """For each extra a package of it, and what needs it."""
 

@@ -165,7 +165,7 @@ def links_file(quick_cli: Cli, tmp_path: Path) -> tuple[Path, aqmlab.Result]:
 
 def test_the_packet_engine_writes_what_a_link_sends_and_loses(quick_cli: Cli, tmp_path: Path) -> None:
     file, result = links_file(quick_cli, tmp_path)
-    link, written = result.links["bottleneck"], file.read_bytes()
+    link, written = result.runs[0].links["bottleneck"], file.read_bytes()
     for words, counted in ((rb"lost: early drop \(codel\)", "drops_early"), (b"lost: random loss", "random_losses")):
         assert len(re.findall(words, written)) == link[counted] > 0
     assert len(re.findall(rb"waited \d+\.\d{6} ms\0", written)) > 1000

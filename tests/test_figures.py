@@ -45,7 +45,7 @@ def test_the_target_is_drawn_where_there_is_one(comparison: Comparison) -> None:
 
 def test_bars_show_means_and_intervals(comparison: Comparison) -> None:
     axes = comparison.plot(Figure()).get_axes()[2]
-    means = [result.summary["queue_mean"].mean for result in comparison.values()]
+    means = [result["queue_mean"].mean for result in comparison.values()]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(means)
     assert len(axes.collections) == 1, "the error bars"
 
@@ -68,7 +68,7 @@ def many(small: Scenario) -> Comparison:
 def test_many_results_are_rows_sorted_by_the_mean_queue_and_small_panels(many: Comparison) -> None:
     columns, small_panels = columns_and_panels(many.plot(Figure()))
     order = list(runs.by_queue(many))
-    means = [many[label].summary["queue_mean"].mean or 0.0 for label in order]
+    means = [many[label]["queue_mean"].mean or 0.0 for label in order]
     assert sorted(order) == sorted(many)
     assert means == sorted(means)
     labels = [text.get_text().replace("\n", "") for text in columns[0].get_yticklabels()]
@@ -122,7 +122,7 @@ def test_the_report_of_many_results_has_a_row_for_each(many: Comparison, tmp_pat
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text[text.index('<table class="tall">') : text.index("<h2>Links</h2>")])
-    assert page.rows[0][1:] == [METRICS[name].axis for name in METRICS if name in many["lred"].summary]
+    assert page.rows[0][1:] == [METRICS[name].axis for name in METRICS if name in many["lred"].metrics]
     assert [row[0] for row in page.rows[1:]] == list(many)
     assert "sorted by the mean queue" in text
 

@@ -101,7 +101,7 @@ def test_a_sweep_of_every_version_opens(version: int) -> None:
     swept = Sweep.load(FILES / f"{version}/sweep")
     assert (swept.done, swept.wanted) == (2, 2)
     assert swept.frame["aqm.q0"].to_list() == [10, 20]
-    assert len(swept.summary) == 2
+    assert len(swept.means()) == 2
 
 
 @every_version

@@ -43,21 +43,21 @@ def test_it_runs_on_the_linux_engine_only_and_is_compared_where_two_have_it(
         "kernel:pfifo, linux",
     ]
     assert found["kernel:pfifo, linux:ip=6"].engine_name == "linux:ip=6,qdisc=pfifo"
-    pairs = {(row["label"], row["to"]) for row in found.differences.to_dicts()}
+    pairs = {(row["label"], row["to"]) for row in found.differences().to_dicts()}
     assert pairs == {
         *((f"droptail, {engine}", "droptail, packet") for engine in engines[1:]),
         ("kernel:pfifo, linux", "kernel:pfifo, linux:ip=6"),
         *((f"kernel:pfifo, {engine}", f"droptail, {engine}") for engine in engines[2:]),
     }
     found.save(tmp_path)
-    assert Comparison.load(tmp_path).differences.equals(found.differences)
+    assert Comparison.load(tmp_path).differences().equals(found.differences())
 
 
 # The option makes the kernel's discipline another engine for ours.
 def test_the_option_is_compared_with_our_discipline(tiny: Scenario, fake: list[Task]) -> None:
     found = aqmlab.compare(tiny, aqms=["pie"], engines=["packet", "linux:qdisc=pie limit 1000"])
-    assert set(found.differences["to"]) == {"pie, packet"}
-    assert set(found.differences["label"]) == {"pie, linux:qdisc=pie limit 1000"}
+    assert set(found.differences()["to"]) == {"pie, packet"}
+    assert set(found.differences()["label"]) == {"pie, linux:qdisc=pie limit 1000"}
 
 
 def test_figures_have_a_panel_for_it_and_the_colour_of_its_engine(tiny: Scenario, fake: list[Task]) -> None:

@@ -26,7 +26,9 @@ interval = "50 ms"
 @pytest.mark.parametrize("ip", ["4", "6"])
 def test_a_ping_alone_takes_the_idle_time(guest: None, ip: str) -> None:
     engine = "linux" if ip == "4" else "linux:ip=6"
-    ping, simulated = (aqmlab.run(Scenario.parse(ALONE), engine=on).classes["ping"] for on in (engine, "packet"))
+    ping, simulated = (
+        aqmlab.run(Scenario.parse(ALONE), engine=on).runs[0].classes["ping"] for on in (engine, "packet")
+    )
     # In virtual time computing takes no time, but timers have their grain.
     assert ping["rtt_mean"] == pytest.approx(ping["rtt_idle"], abs=10e-6)
     assert ping["rtt_idle"] == simulated["rtt_idle"]
@@ -38,6 +40,6 @@ def test_a_ping_alone_takes_the_idle_time(guest: None, ip: str) -> None:
 def test_pings_under_load_take_as_long_as_in_the_simulation(guest: None) -> None:
     load = '[[traffic]]\nname = "up"\nfrom = "receivers"\nto = "senders"\ntcp = "linux"\n'
     scenario = Scenario.parse(ALONE.replace("3 s", "10 s") + load + '[reverse_aqm]\nname = "codel"\n')
-    found, simulated = (aqmlab.run(scenario, engine=on).classes["ping"] for on in ("linux", "packet"))
+    found, simulated = (aqmlab.run(scenario, engine=on).runs[0].classes["ping"] for on in ("linux", "packet"))
     assert found["rtt_mean"] == pytest.approx(simulated["rtt_mean"], rel=0.1)
     assert found["rtt_mean"] > 1.2 * found["rtt_idle"]

@@ -63,14 +63,14 @@ def test_any_frame_of_a_sweep_becomes_one_of_pandas_without_pyarrow(
     swept: Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for frame in (swept.summary, swept.differences("queue_mean"), swept.best("goodput", by="aqm")):
+    for frame in (swept.means(), swept.differences("queue_mean"), swept.best("goodput", by="aqm")):
         converted = swept.to_pandas(frame)
         assert list(converted.columns) == frame.columns
         assert converted["aqm"].tolist() == frame["aqm"].to_list()
-    assert swept.to_pandas(swept.summary)["queue_mean"].tolist() == swept.summary["queue_mean"].to_list()
+    assert swept.to_pandas(swept.means())["queue_mean"].tolist() == swept.means()["queue_mean"].to_list()
 
 
-@pytest.mark.parametrize("call", ["aqmlab.run(tiny)", "aqmlab.compare(tiny, ['lred'])", "aqmlab.sweep(tiny)"])
+@pytest.mark.parametrize("call", ["aqmlab.run(tiny)", "aqmlab.compare(tiny, aqms=['lred'])", "aqmlab.sweep(tiny)"])
 def test_without_pandas_the_error_names_the_command_that_installs_it(call: str, tiny: Scenario, tmp_path: Path) -> None:
     file = tmp_path / "tiny.toml"
     file.write_text(tiny.to_toml(), encoding="utf-8")

@@ -61,23 +61,23 @@ def file(tmp_path: Path) -> str:
 
 def test_goodput_of_a_direction_is_no_more_than_its_link_carries(result: aqmlab.Result) -> None:
     for name, rate in (("bottleneck", 10e6), ("bottleneck:reverse", 2e6)):
-        link = result.links[name]
+        link = {metric: one.mean for metric, one in result.owned("links")[name].items()}
         assert 0.5 * rate < link["link_goodput"] < link["throughput"] <= rate
     ends = {"bottleneck": ("down", "web", "call", "ping"), "bottleneck:reverse": ("up",)}
     for link, entries in ends.items():
-        total = sum(result.classes[name]["goodput"] for name in entries)
-        assert result.links[link]["link_goodput"] == pytest.approx(total)
+        total = sum(result[f"classes.{name}.goodput"].mean for name in entries)
+        assert result[f"links.{link}.link_goodput"].mean == pytest.approx(total)
 
 
 def test_the_loss_of_an_upload_is_that_of_its_data(result: aqmlab.Result) -> None:
     # Its ACKs, which the observed link sees, are rarely lost.
-    assert result.classes["up"]["path_loss_ratio"] > 10 * (result.classes["up"]["loss_ratio"] or 0)
+    assert result["classes.up.path_loss_ratio"].mean > 10 * (result["classes.up.loss_ratio"].mean or 0)
     lost = result.flows.filter(polars.col("class") == "up")["losses"].sum()
     assert lost > 0
 
 
 def test_round_trips_under_load_are_longer_than_idle_ones(result: aqmlab.Result) -> None:
-    ping = result.classes["ping"]
+    ping = {metric: one.mean for metric, one in result.owned("classes")["ping"].items()}
     assert ping["rtt_idle"] < ping["rtt_mean"] < ping["rtt_p95"]
     # 100 ms of buffer each way. Of two loads the slower counts.
     assert ping["rtt_p95"] < ping["rtt_idle"] + 0.22
@@ -89,9 +89,9 @@ def test_flows_add_up_to_their_entries(result: aqmlab.Result) -> None:
     assert flows["seed"].unique().sort().to_list() == result.seeds
     assert flows.filter(polars.col("class") == "down")["flow"].unique().sort().to_list() == [0, 1]
     web = flows.filter((polars.col("class") == "web") & polars.col("completion_time").is_not_null())
-    assert len(web) == 2 * result.classes["web"]["completed"]  # the mean of two runs
+    assert len(web) == 2 * result["classes.web.completed"].mean  # the mean of two runs
     retransmits = flows.filter(polars.col("class") == "up")["retransmits"].sum()
-    assert retransmits == 2 * result.classes["up"]["retransmits_total"]
+    assert retransmits == 2 * result["classes.up.retransmits_total"].mean
     one = flows.filter(polars.col("class") == "down").row(0, named=True)
     assert one["goodput"] == pytest.approx(8 * one["bytes"] / (20 - one["start"]))
     assert (one["from"], one["to"], one["end"]) == ("sender1", "receiver1", None)
@@ -142,7 +142,7 @@ name = "cubic"
 def test_a_comparison_shows_who_got_what_if_entries_got_unequal_shares() -> None:
     scenario = aqmlab.Scenario.parse(UNEQUAL, "unequal")
     compared = aqmlab.compare(scenario, aqms=["fq_codel", "droptail"])
-    bbr, cubic = (compared["droptail"].classes[name]["goodput"] or 0.0 for name in ("bbr", "cubic"))
+    bbr, cubic = (compared["droptail"][f"classes.{name}.goodput"].mean or 0.0 for name in ("bbr", "cubic"))
     assert cubic > 2 * bbr > 0
     for shown in (repr(compared), compared._repr_html_() or ""):
         assert "Traffic (goodputs per flow of different entries differ by a factor of 2 or more)" in shown

@@ -6,7 +6,8 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario, Summary
-from aqmlab.results.precision import Condition, NoSuchMetric, Precision, conditions, precisions
+from aqmlab.results.precision import Condition, Precision, conditions, precisions
+from aqmlab.results.result import NoSuchMetric
 
 
 @pytest.mark.parametrize("sign", ["±", " ± ", "+-", " +/-", " +- "])
@@ -101,7 +102,7 @@ def test_every_metric_of_a_result_has_a_precision(tiny: Scenario) -> None:
     result = aqmlab.run(tiny, seeds=2)
     names = "goodput ±1 %, classes.long.goodput ±1 %, links.bottleneck.utilisation ±1 %"
     found = precisions(conditions(names), result)
-    assert found[0].summary == result.summary["goodput"]
+    assert found[0].summary == result["goodput"]
     assert found[1].summary == Summary.of([run.classes["long"]["goodput"] for run in result.runs])
     assert found[2].summary == Summary.of([run.links["bottleneck"]["utilisation"] for run in result.runs])
 

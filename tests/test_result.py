@@ -32,10 +32,9 @@ def comparison(small: Scenario) -> Comparison:
 
 
 def test_every_metric_is_defined_and_every_definition_used(result: Result) -> None:
-    of_classes, of_links = result.classes["long"], result.links["bottleneck"]
-    assert set(METRICS) == {*result.metrics, *of_classes, *of_links}
-    assert list(result.classes) == ["long"]
-    assert list(result.links) == ["bottleneck"]
+    of_classes, of_links = result.owned("classes"), result.owned("links")
+    assert (list(of_classes), list(of_links)) == (["long"], ["bottleneck"])
+    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"]}
 
 
 def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:
@@ -45,10 +44,11 @@ def test_every_distribution_is_defined_and_every_definition_used(result: Result)
 
 def test_queues_with_names_are_told_apart(small: Scenario, tmp_path: Path) -> None:
     result = aqmlab.run(small.with_(aqm="redtail:key=flow,n=9"), seeds=2)
-    assert list(result.lanes) == ["bottleneck.long", "bottleneck.short"]
+    lanes = result.owned("lanes")
+    assert list(lanes) == ["bottleneck.long", "bottleneck.short"]
     for name in ("arrivals", "drops_early", "throughput", "queue_mean"):
-        assert sum(lane[name] or 0 for lane in result.lanes.values()) == pytest.approx(result.metrics[name])
-    assert set(METRICS) > {name for lane in result.lanes.values() for name in lane}
+        assert sum(lane[name].mean or 0 for lane in lanes.values()) == pytest.approx(result.metrics[name])
+    assert set(METRICS) > {name for lane in lanes.values() for name in lane}
     queues = [result.series[f"bottleneck.lane.{lane}.queue.mean"] for lane in ("short", "long")]
     assert (queues[0] + queues[1]).to_list() == pytest.approx(result.series["bottleneck.queue.mean"].to_list())
     assert result.signals == ["p", "c1", "demand", "r", "pairs", "turned"]
@@ -74,18 +74,16 @@ def test_means_are_of_the_runs(result: Result) -> None:
     first, second = result.runs
     for name in ("goodput", "queue_mean", "arrivals"):
         values = [first.metrics[name], second.metrics[name]]
-        assert result.summary[name] == Summary.of(values)
-        assert result.metrics[name] == result.summary[name].mean
-    assert result.classes["long"]["goodput"] == pytest.approx(
-        Summary.of([run.classes["long"]["goodput"] for run in result.runs]).mean
-    )
+        assert result[name] == Summary.of(values)
+        assert result.metrics[name] == result[name].mean
+    assert result["classes.long.goodput"] == Summary.of([run.classes["long"]["goodput"] for run in result.runs])
     assert result.engine["packets"] == first.engine["packets"] + second.engine["packets"]
 
 
 def test_one_seed_is_reported_as_it_is(small: Scenario) -> None:
     result = aqmlab.run(small)
     assert result.metrics == result.runs[0].metrics
-    assert result.summary["goodput"].std is None
+    assert result["goodput"].std is None
 
 
 def test_series_have_the_least_below_the_mean_below_the_greatest(result: Result) -> None:
@@ -108,7 +106,7 @@ def test_series_of_the_classes_add_up_to_the_links(small: Scenario) -> None:
     for quantity in ("arrivals", "drops"):
         of_classes = series[f"bottleneck.long.{quantity}"] + series[f"bottleneck.udp.{quantity}"]
         assert of_classes.equals(series[f"bottleneck.{quantity}"])
-    for name, metrics in result.classes.items():
+    for name, metrics in result.runs[0].classes.items():
         assert series[f"bottleneck.{name}.arrivals"].sum() == metrics["arrivals"]
         assert series[f"bottleneck.{name}.throughput"].mean() == pytest.approx(metrics["throughput"], rel=0.02)
     delays = series["bottleneck.udp.delay"]
@@ -379,10 +377,19 @@ def test_the_document_is_json_without_nan(result: Result) -> None:
     json.dumps(result.document(), allow_nan=False)
 
 
-def test_a_comparison_is_a_mapping_with_a_table(comparison: Comparison) -> None:
-    table = comparison.table
-    assert table["label"].to_list() == list(comparison)
-    assert table["goodput"].to_list() == [result.metrics["goodput"] for result in comparison.values()]
+def test_results_and_comparisons_have_the_same_tables(comparison: Comparison, result: Result) -> None:
+    goodputs = comparison.summary.filter(metric="goodput", scope="all")
+    assert goodputs["aqm"].to_list() == list(comparison)
+    assert goodputs["mean"].to_list() == [one.metrics["goodput"] for one in comparison.values()]
+    (long,) = result.summary.filter(metric="goodput", scope="classes").to_dicts()
+    assert long == {
+        **{"aqm": "lred", "engine": "packet", "scope": "classes", "name": "long", "metric": "goodput"},
+        **result["classes.long.goodput"].document(),
+    }
+    values = result.long.filter(metric="goodput", scope="classes", name="long")
+    assert values.columns == ["aqm", "engine", "seed", "scope", "name", "metric", "value"]
+    assert values["value"].to_list() == [run.classes["long"]["goodput"] for run in result.runs]
+    assert len(comparison.long) == sum(len(one.long) for one in comparison.values())
 
 
 def test_representations_are_small_tables(result: Result, comparison: Comparison) -> None:

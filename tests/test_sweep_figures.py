@@ -30,7 +30,7 @@ def test_a_line_is_the_means_and_a_band_their_intervals(swept: Sweep) -> None:
         "traffic.1.count = 2 flows",
         "traffic.1.count = 3 flows",
     ]
-    means = swept.summary.filter(polars.col("traffic.1.count") == 3, aqm="pi")
+    means = swept.means().filter(polars.col("traffic.1.count") == 3, aqm="pi")
     line = second.lines[1]
     assert list(line.get_xdata()) == [10, 20, 30, 40]
     assert list(line.get_ydata()) == pytest.approx(list(means["goodput"] * 1e-6))

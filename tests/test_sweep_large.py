@@ -78,7 +78,7 @@ def test_a_query_of_the_table_needs_no_frame(tiny: Scenario, sliced: None, monke
         assert swept.plot(y="goodput", figure=Figure())
     assert_frame_equal(chosen, swept.frame.filter(aqm="lred").select("aqm.q0", "goodput"))
     means = swept.means(["goodput"])
-    assert_frame_equal(means, swept.summary.select(means.columns))
+    assert_frame_equal(means, swept.means().select(means.columns))
     with pytest.raises(LookupError, match="goodputs: no such metric"):
         swept.means(["goodputs"])
 

@@ -226,7 +226,7 @@ def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp
 SHARING = """
 import sys, aqmlab
 scenario = aqmlab.Scenario.load(sys.argv[1])
-aqmlab.sweep(scenario, {"aqm.q0": "10,20..40"}, seeds=5, store="shared", out=sys.argv[2])
+aqmlab.sweep(scenario, vary={"aqm.q0": "10,20..40"}, seeds=5, store="shared", out=sys.argv[2])
 """
 
 

@@ -71,7 +71,7 @@ def alone(p: float, what: str, tcp: str = "flavour = 'newreno'") -> tuple[float,
     """Return the packets of a flow that arrive, and its duration, under random loss and a round trip of 150 ms."""
     # No arrivals in the last hundred seconds: flows that are cut off have no duration, and those are the longest.
     text = ALONE.format(duration=200, warmup=0, p=p, rate=100, what=what + '\nactive = ["0 s", "100 s"]', tcp=tcp)
-    found = aqmlab.run(Scenario.parse(text, "alone.toml")).classes["short"]
+    found = aqmlab.run(Scenario.parse(text, "alone.toml")).runs[0].classes["short"]
     assert (found["completed"] or 0) > 0.998 * (found["started"] or 0)
     return (found["throughput"] or 0) * 200 / 4000 / (found["started"] or 0), found["completion_time_mean"] or 0
 
@@ -154,7 +154,7 @@ def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
         "traffic.short.arrival_rate": f"{lam} /s",
     }
     found = aqmlab.run(EXPERIMENT.with_(changes), seeds=2)
-    short = found.classes["short"]
+    short = {metric: one.mean for metric, one in found.owned("classes")["short"].items()}
     model = equilibrium(Shorts(lam=lam, lifetime=(1, 2)), 20, TP, C, q0=100)
     assert found.metrics["queue_mean"] == pytest.approx(model.q, abs=2)
     assert model.p == pytest.approx(found.metrics["loss_ratio"], rel=0.06)
@@ -171,7 +171,7 @@ def test_short_flows_of_a_size_are_predicted(lam: int) -> None:
     found = aqmlab.run(
         scenario.with_({"duration": "150 s", "warmup": "55 s", "traffic.short.arrival_rate": f"{lam} /s"}), seeds=2
     )
-    short = found.classes["short"]
+    short = {metric: one.mean for metric, one in found.owned("classes")["short"].items()}
     model = equilibrium(Shorts(lam=lam, size=20), 20, TP, C, q0=100)
     assert model.p == pytest.approx(found.metrics["loss_ratio"], rel=0.07)
     assert model.short == pytest.approx((short["throughput"] or 0) / 4000, rel=0.03)

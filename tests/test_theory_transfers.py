@@ -264,7 +264,7 @@ TABLE1 = Path(__file__).parents[1] / "papers/aqmlab_papers/redtail/table1.toml"
 def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean completion times of the scenario's sizes, and the numbers of completed transfers."""
     text = TABLE1.read_text(encoding="utf-8").replace("flavour=reno", f"flavour={flavour}")
-    classes = aqmlab.run(Scenario.parse(text, "table1.toml").with_({"dumbbell.loss": loss})).classes
+    classes = aqmlab.run(Scenario.parse(text, "table1.toml").with_({"dumbbell.loss": loss})).runs[0].classes
     sizes = range(30, 211, 30)
     took, completed = (
         np.array([classes[f"{size}kB"][metric] for size in sizes]) for metric in ("completion_time_mean", "completed")

@@ -47,7 +47,7 @@ def test_better_is_up_and_to_the_right(found: Comparison) -> None:
 def test_bars_are_the_intervals_of_the_table(found: Comparison) -> None:
     shown = panel(found)
     bars = [curve for curve in shown.curves if curve.width]
-    goodput = found["lred"].summary["goodput"]
+    goodput = found["lred"]["goodput"]
     mean, half = (goodput.mean or 0) / 1e6, (goodput.ci95 or 0) / 1e6
     low, high = np.clip([mean - half, mean + half], shown.y.low, shown.y.high)
     assert len(bars) == 2 * len(found)

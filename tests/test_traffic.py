@@ -84,7 +84,7 @@ def test_the_shipped_recording_is_what_its_script_makes() -> None:
 def test_a_trace_arrives_packet_by_packet() -> None:
     changes = {"traffic.long.count": 0, "traffic.conference.count": 1, "traffic.conference.start": "6 s"}
     recorded = list(packets())
-    link = aqmlab.run(Scenario.load("traffic/trace").with_(changes)).classes["conference"]
+    link = aqmlab.run(Scenario.load("traffic/trace").with_(changes)).runs[0].classes["conference"]
     assert link["arrivals"] == len(recorded)
     bits = 8 * sum(size for _, size, _ in recorded)
     assert link["throughput"] == pytest.approx(bits / 35)  # all of it, over the 35 s that are measured
@@ -112,7 +112,7 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
 def test_the_example_of_every_kind_runs(kind: str) -> None:
     keys = EXAMPLES[kind].replace("conference.pcap", str(FILE))
     text = f'duration = "6 s"\ndumbbell = {{}}\ntraffic = [{{ name = "one", kind = "{kind}", {keys} }}]\n'
-    assert aqmlab.run(Scenario.parse(text)).classes["one"]["arrivals"] > 0
+    assert aqmlab.run(Scenario.parse(text)).runs[0].classes["one"]["arrivals"] > 0
 
 
 def test_the_pages_have_every_key() -> None:
@@ -182,7 +182,7 @@ def test_a_capture_is_replayed_from_one_side_and_other_frames_are_left_out(tmp_p
 
     def sent(**keys: str) -> tuple[float | None, float]:
         settings = {f"traffic.t.{key}": value for key, value in keys.items()}
-        link = aqmlab.run(Scenario.load(tmp_path / "both.toml").with_(settings)).classes["t"]
+        link = aqmlab.run(Scenario.load(tmp_path / "both.toml").with_(settings)).runs[0].classes["t"]
         return link["arrivals"], (link["throughput"] or 0) * 5 / 8
 
     assert sent() == (3, pytest.approx(1600))

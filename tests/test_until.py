@@ -54,7 +54,7 @@ def test_the_first_stage_is_the_last_if_its_intervals_are_narrow(small: Scenario
     results, error = reach(SMALL_RULE, ["a"], stage)
     assert error is None
     assert stage.amounts == [{"a": 20}]
-    assert results["a"].summary["queue_mean"].ci95 == pytest.approx(0.48, abs=0.01)
+    assert results["a"]["queue_mean"].ci95 == pytest.approx(0.48, abs=0.01)
 
 
 def test_a_stage_is_as_large_as_the_interval_asks_for_within_bounds(small: Scenario) -> None:
@@ -130,7 +130,7 @@ def test_the_intervals_contain_the_true_mean_as_often_as_they_should(small: Scen
         rng = np.random.default_rng([9, number])
         stage = Drawn(small, lambda _, rng=rng: 50.0 + 3.0 * rng.standard_normal())  # type: ignore[misc]
         results, _ = reach(SMALL_RULE, ["a"], stage)
-        summary = results["a"].summary["queue_mean"]
+        summary = results["a"]["queue_mean"]
         assert summary.mean is not None
         assert summary.ci95 is not None
         assert summary.ci95 <= 1.0
@@ -151,7 +151,7 @@ def test_runs_have_the_seeds_from_that_of_the_scenario_on(small: Scenario) -> No
     result = aqmlab.run(small, until="queue_mean ±8 %", seeds=10)
     assert len(result.runs) > 10, "the first stage must not be enough"
     assert result.seeds == list(range(7, 7 + len(result.runs)))
-    half, mean = result.summary["queue_mean"].ci95, result.summary["queue_mean"].mean
+    half, mean = result["queue_mean"].ci95, result["queue_mean"].mean
     assert half
     assert mean
     assert half <= 0.08 / 1.08 * mean
@@ -188,14 +188,14 @@ def test_one_long_run_has_intervals_by_batch_means() -> None:
     result = aqmlab.run(STEADY, until="goodput ±2 %, queue_mean ±10 %", long_run=True)
     assert result.seeds == [1]
     assert result.scenario.duration > STEADY.duration
-    summary = result.summary["queue_mean"]
+    summary = result["queue_mean"]
     assert summary.n == 40
     assert summary.mean == result.runs[0].metrics["queue_mean"]
     assert summary.ci95
     assert summary.ci95 <= 0.1 / 1.1 * result.metrics["queue_mean"]  # type: ignore[operator]
     alone = aqmlab.run(result.scenario)
     assert alone.runs[0].metrics == result.runs[0].metrics, "batches change no result"
-    assert alone.summary["queue_mean"].ci95 is None
+    assert alone["queue_mean"].ci95 is None
 
 
 def test_a_batch_adds_up_to_the_metrics_of_the_run(small: Scenario) -> None:

@@ -3,7 +3,7 @@
 >>> import aqmlab
 >>> scenario = aqmlab.Scenario.load("lred/exp1").with_(duration="20 s", warmup="2 s")
 >>> result = aqmlab.run(scenario, seeds=3)                              # doctest: +SKIP
->>> result.summary["queue_mean"].mean, result.series                    # doctest: +SKIP
+>>> result["queue_mean"].mean, result.series                            # doctest: +SKIP
 >>> aqmlab.compare(scenario, aqms=["lred", "pi:q_ref=100"]).plot()      # doctest: +SKIP
 
 Quantities are in seconds, bit/s, bytes, packets and fractions.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aqmlab import _core, plugins
+from aqmlab.presenters import presented
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
@@ -203,9 +204,8 @@ class Scenario:
         FileNotFoundError
             If the playground is not built.
         """
-        from aqmlab.playground import widget
-
-        return widget.scenario(self, aqms, height)
+        widget: AnyWidget = presented("scenario.player", self, aqms, height)
+        return widget
 
     def check(self) -> None:
         """Check every value.
@@ -342,9 +342,7 @@ class Scenario:
             return f"<Scenario with problems: {error}>"
 
     def _repr_html_(self) -> str:
-        from aqmlab.reports import notebook
-
-        return notebook.scenario(self)
+        return str(presented("scenario.html", self))
 
 
 def worded(error: _core.ScenarioError, text: str) -> _core.ScenarioError:

@@ -119,7 +119,7 @@ def queue_by_seeds(until: str, load: float, customers: int) -> Callable[[int], T
         assert asked
         results, error = reach(asked.rule, ["x"], stage)
         assert error is None, error
-        return Trial(results["x"].summary["queue_delay_mean"], len(means))
+        return Trial(results["x"]["queue_delay_mean"], len(means))
 
     return trial
 
@@ -147,7 +147,7 @@ def queue_in_one_run(until: str, load: float, customers: int) -> Callable[[int],
         assert asked
         results, error = reach(asked.rule, ["x"], stage)
         assert error is None, error
-        return Trial(results["x"].summary["queue_delay_mean"], made)
+        return Trial(results["x"]["queue_delay_mean"], made)
 
     return trial
 
@@ -177,7 +177,7 @@ def simulated(
         except NotReached as error:
             raise AssertionError(f"trial {number}: {error}") from error
         measured = result.scenario.duration - result.scenario.warmup
-        return Trial(result.summary[metric], measured / (one.duration - one.warmup) if long_run else len(result.runs))
+        return Trial(result[metric], measured / (one.duration - one.warmup) if long_run else len(result.runs))
 
     return trial
 

@@ -17,6 +17,7 @@ from aqmlab.advice.link import Link
 from aqmlab.advice.race import FEWEST, bound
 from aqmlab.advice.score import LOADS, VIDEO, Measure, gain
 from aqmlab.files import write_text
+from aqmlab.presenters import presented
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 
@@ -228,6 +229,4 @@ class Advice:
         return ["scenarios/*/*.toml", *(name for name, text in written.items() if text)]
 
     def __repr__(self) -> str:
-        from aqmlab.reports import advice_text
-
-        return advice_text.text(self)
+        return str(presented("advice.text", self))

@@ -31,7 +31,7 @@ from aqmlab.advice.runs import Course, Runs
 from aqmlab.advice.space import Parameter, Point, at, points, spec
 from aqmlab.advice.tuned import Trial, Tuned
 from aqmlab.execute.until import OutOfTime
-from aqmlab.results.precision import NoSuchMetric
+from aqmlab.results.result import NoSuchMetric
 from aqmlab.scenario import Scenario
 
 FIRST = 2

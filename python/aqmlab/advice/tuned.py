@@ -12,6 +12,7 @@ from aqmlab.advice import kernel
 from aqmlab.advice.goals import Goal
 from aqmlab.advice.space import Parameter, Point, at
 from aqmlab.files import write_text
+from aqmlab.presenters import presented
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 
@@ -150,6 +151,4 @@ class Tuned:
         return [SCENARIO]
 
     def __repr__(self) -> str:
-        from aqmlab.reports import tune_text
-
-        return tune_text.text(self)
+        return str(presented("tuned.text", self))

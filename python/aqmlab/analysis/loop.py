@@ -19,6 +19,7 @@ from aqmlab.analysis.law import linearised
 from aqmlab.analysis.operating_point import OperatingPoint, operating_point
 from aqmlab.files import DEFAULT_FORMATS, json_text, write_text
 from aqmlab.kinds import ANALYSIS
+from aqmlab.presenters import drawn, presented
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
@@ -151,9 +152,7 @@ class Analysis:
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import loop, matplotlib
-
-        return matplotlib.draw(loop.analysis(self), figure)
+        return drawn("analysis.figure", self, figure=figure)
 
     def save(self, folder: str | os.PathLike[str], formats: Sequence[str] = DEFAULT_FORMATS) -> None:
         """Write analysis.json and the figure.
@@ -165,10 +164,8 @@ class Analysis:
         formats : sequence of str
             The formats of the figure: some of ``png``, ``svg``, ``pdf`` and ``pgf``.
         """
-        from aqmlab.figures import loop, matplotlib
-
         write_text(Path(folder) / ANALYSIS, json_text(self.document()))
-        matplotlib.save(loop.analysis(self), Path(folder), formats)
+        presented("figure.saved", presented("analysis.figure", self), Path(folder), formats)
 
     @cached_property
     def _text(self) -> str:

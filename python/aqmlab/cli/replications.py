@@ -100,7 +100,7 @@ def perform(
     from aqmlab.execute.variants import labelled
     from aqmlab.execute.warmup import NotSettled
     from aqmlab.results.cases import disciplines
-    from aqmlab.results.precision import NoSuchMetric
+    from aqmlab.results.result import NoSuchMetric
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)

@@ -62,7 +62,7 @@ def tune(
     from aqmlab.advice.tuned import SCENARIO
     from aqmlab.files import figure_files
     from aqmlab.kinds import TUNED
-    from aqmlab.results.precision import NoSuchMetric
+    from aqmlab.results.result import NoSuchMetric
 
     formats = options.chosen_formats(figure_format, out)
     refuse_idle(set_, "tune")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.diffs.saved import Case, Saved, of
+from aqmlab.presenters import presented
 from aqmlab.results.differences import subtracted
 from aqmlab.results.summary import Summary
 
@@ -126,9 +127,7 @@ class Diff:
         }
 
     def __repr__(self) -> str:
-        from aqmlab.reports import diff_text
-
-        return diff_text.text(self)
+        return str(presented("diff.text", self))
 
 
 def diff(first: Comparable, second: Comparable) -> Diff:

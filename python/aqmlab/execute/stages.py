@@ -26,8 +26,8 @@ from aqmlab.execute.room import whole
 from aqmlab.execute.until import Looks, NotReached, Rule, reach
 from aqmlab.results.batch_means import SHORT
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.precision import Condition, NoSuchMetric, conditions
-from aqmlab.results.result import Result
+from aqmlab.results.precision import Condition, conditions
+from aqmlab.results.result import NoSuchMetric, Result
 from aqmlab.scenario import Scenario
 
 LEAST, FEWEST, MOST = 20, 10, 1000

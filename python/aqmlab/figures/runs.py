@@ -124,7 +124,7 @@ def main_metrics(results: Mapping[str, Result], across: int = 1) -> Grid:
     """
     many = len(results) > MANY
     results = by_queue(results) if many else results
-    known = [name for name in BARS if any(result.summary[name].mean is not None for result in results.values())]
+    known = [name for name in BARS if any(result[name].mean is not None for result in results.values())]
     drawn = [bars(name, results) for name in known]
     grid = Grid(panels=drawn, across=len(drawn) if many else across, same_y=many)
     lines = max(len(grid.beside(label)) for label in results)
@@ -134,7 +134,7 @@ def main_metrics(results: Mapping[str, Result], across: int = 1) -> Grid:
 def bars(name: str, results: Mapping[str, Result]) -> Panel:
     """Show a metric of `aqmlab.METRICS` as a bar for each result, with its interval and its value."""
     metric = METRICS[name]
-    summaries = [result.summary[name] for result in results.values()]
+    summaries = [result[name] for result in results.values()]
     values = np.array([np.nan if one.mean is None else one.mean * metric.scale for one in summaries])
     spread = np.array([np.nan if one.ci95 is None else one.ci95 * metric.scale for one in summaries])
     texts = [
@@ -173,7 +173,7 @@ def by_queue(results: Mapping[str, Result]) -> dict[str, Result]:
     """
     if engines.several(results):
         return dict(results)
-    means = {label: result.summary["queue_mean"].mean for label, result in results.items()}
+    means = {label: result["queue_mean"].mean for label, result in results.items()}
     return {label: results[label] for label in sorted(results, key=lambda label: (means[label] is None, means[label]))}
 
 

@@ -98,7 +98,7 @@ def _points(results: Mapping[str, Result], name: str) -> list[Point]:
     x, y = METRICS[name], METRICS[GOODPUT]
     found = []
     for label, result in results.items():
-        delay, goodput = result.summary[name], result.summary[GOODPUT]
+        delay, goodput = result[name], result[GOODPUT]
         if delay.mean is None or goodput.mean is None:
             continue
         pairs = [(run.metrics[name], run.metrics[GOODPUT]) for run in result.runs]

@@ -45,15 +45,8 @@ def scenario(shown: Scenario, aqms: Iterable[str], height: int, seed: int | None
     return _widget(address, height)
 
 
-def result(shown: Result, height: int) -> AnyWidget:
-    """Return a widget that shows the scenario of a result, with the seed of its first run; raise as `scenario` does."""
-    if shown.discipline.startswith(KERNEL):
-        raise _only_linux(shown.discipline)
-    return scenario(shown.scenario, (), height, shown.seeds[0])
-
-
-def comparison(shown: Mapping[str, Result], height: int) -> AnyWidget:
-    """Return a widget that shows the disciplines of a comparison beside each other: the first three, if there are more.
+def results(shown: Mapping[str, Result], height: int) -> AnyWidget:
+    """Return a widget that shows the disciplines of results beside each other: the first three, if there are more.
 
     Raise as `scenario` does, and ValueError if the results have nothing in common, or there is none.
     """
@@ -65,13 +58,14 @@ def comparison(shown: Mapping[str, Result], height: int) -> AnyWidget:
     chosen = dict(list(disciplines.items())[:MOST])
     if left_out := [label for label in disciplines if label not in chosen]:
         text = f"the playground shows {MOST} disciplines at a time: {', '.join(left_out)} left out"
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=4)
     for label, one in chosen.items():
         if one.discipline.startswith(KERNEL):
             raise _only_linux(label)
         require_playable(one.scenario, label)
     base = next(iter(chosen.values()))
-    specs = [_spec(label, one.scenario, base.scenario) for label, one in chosen.items()]
+    several = chosen.items() if len(chosen) > 1 else ()
+    specs = [_spec(label, one.scenario, base.scenario) for label, one in several]
     return scenario(base.scenario, specs, height, base.seeds[0])
 
 

@@ -23,7 +23,9 @@ def table(result: Result, measured: Mapping[str | None, Sequence[Measured]]) -> 
     metrics = [metric for name, metric in METRICS.items() if name in had]
     labels, rows = [], []
     for entry, files in measured.items():
-        simulated = result.classes[entry] if entry else result.metrics
+        simulated = (
+            {name: one.mean for name, one in result.owned("classes")[entry].items()} if entry else result.metrics
+        )
         for label, values in [
             (f"simulated: {entry or 'all traffic'}", simulated),
             *((f"measured: {one.name}", one.metrics) for one in files),

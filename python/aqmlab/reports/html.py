@@ -93,14 +93,14 @@ def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
 
 def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
     """List all metrics, one a line, or with many results one result a line; a cell has a text and a definition."""
-    summary = next(iter(results.values())).summary
+    first = next(iter(results.values()))
     unequal = len({tuple(result.seeds) for result in results.values() if result.seeded}) > 1
     lines = [[("", ""), *((label, "") for label in results)]]
     if unequal:
         counts = (str(len(result.seeds)) if result.seeded else "-" for result in results.values())
         lines.append([("Seeds", "Number of runs behind each value."), *((count, "") for count in counts)])
-    for metric in (METRICS[name] for name in METRICS if name in summary):
-        texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
+    for metric in (METRICS[name] for name in METRICS if name in first.metrics):
+        texts = (interval(metric, result[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
     return [list(line) for line in zip(*lines, strict=True)] if len(results) > MANY else lines
 

@@ -85,7 +85,7 @@ def described(results: Mapping[str, Result]) -> list[tuple[str, Table]]:
     found = []
     if len(results) == 1:
         (result,) = results.values()
-        if len(result.links) > 1:
+        if len(result.owned("links")) > 1:
             found.append(("Links", links(results)))
         found.append(("Traffic", traffic(results)))
         if result.metrics.get("qoo") is None:  # without a ping, it would repeat what the traffic has
@@ -101,7 +101,8 @@ def _is_unequal(result: Result) -> bool:
     shares = []
     competing = set(result.scenario._core.competing)
     for entry in result.scenario.resolved["traffic"]:
-        summary, flows = result.class_summaries[entry["name"]], result.classes[entry["name"]]["flows"]
+        summary = result.owned("classes")[entry["name"]]
+        flows = summary["flows"].mean
         # Jain's index of an entry is none where no flow is there for the whole window.
         if entry["name"] in competing and summary["jain"].n and flows:
             shares.append((entry["from"], entry["to"], (summary["goodput"].mean or 0.0) / flows))
@@ -127,29 +128,29 @@ def chosen(results: Mapping[str, Result], choice: Choice) -> list[tuple[str, Tab
 
 def links(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Sequence[str] = ()) -> Table:
     """Return the links with a queue discipline as a table, those with these names, with these metrics; none is all."""
-    return _of_owners(results, lambda result: result.link_summaries, names, metrics or LINKS)
+    return _of_owners(results, "links", names, metrics or LINKS)
 
 
 def traffic(results: Mapping[str, Result], names: Sequence[str] = (), metrics: Sequence[str] = ()) -> Table:
     """Return the traffic entries as a table, those with these names, with these metrics; none is all."""
-    counts = [class_["flows"] or 0 for result in results.values() for class_ in result.classes.values()]
+    counts = [one["flows"].mean or 0 for result in results.values() for one in result.owned("classes").values()]
     shown = TRAFFIC if max(counts) > 1 else [name for name in TRAFFIC if name != "jain"]
-    return _of_owners(results, lambda result: result.class_summaries, names, metrics or shown)
+    return _of_owners(results, "classes", names, metrics or shown)
 
 
-def _of_owners(results: Mapping[str, Result], owners: Owners, names: Sequence[str], metrics: Sequence[str]) -> Table:
+def _of_owners(results: Mapping[str, Result], scope: str, names: Sequence[str], metrics: Sequence[str]) -> Table:
     """Return a table with a row for each owner of metrics in each result; a metric that none has is left out."""
     rows = {
         f"{label}, {owner}" if len(results) > 1 else owner: (summary, len(result.runs))
         for label, result in results.items()
-        for owner, summary in owners(result).items()
+        for owner, summary in result.owned(scope).items()
         if not names or owner in names
     }
     return _table(rows, metrics)
 
 
 def _of_runs(results: Mapping[str, Result], metrics: Sequence[str]) -> Table:
-    return _table({label: (result.summary, len(result.runs)) for label, result in results.items()}, metrics)
+    return _table({label: (result.summaries, len(result.runs)) for label, result in results.items()}, metrics)
 
 
 def _table(rows: Mapping[str, tuple[Mapping[str, Summary], int]], metrics: Sequence[str]) -> Table:
@@ -169,7 +170,7 @@ def latency(results: Mapping[str, Result]) -> Table | None:
     """
     seen = {
         label: {
-            **{name: result.summary[name] for name in ("rpm", "qoo") if name in result.summary},
+            **{name: result[name] for name in ("rpm", "qoo") if name in result.metrics},
             **{name: worst for name in ("mos", "session_time_p95") if (worst := _worst(result, name))},
             **_slowest_ping(result),
         }
@@ -182,7 +183,7 @@ def latency(results: Mapping[str, Result]) -> Table | None:
 
 def _worst(result: Result, metric: str) -> Summary | None:
     """Return a metric of the traffic entry in which it is worst; None if none has it."""
-    found = [summary[metric] for summary in result.class_summaries.values() if metric in summary and summary[metric].n]
+    found = [summary[metric] for summary in result.owned("classes").values() if metric in summary and summary[metric].n]
     worst = min if METRICS[metric].better == "more" else max
     return worst(found, key=lambda one: one.mean or 0.0) if found else None
 
@@ -191,7 +192,7 @@ def _slowest_ping(result: Result) -> Mapping[str, Summary]:
     """Return the round trips and delays of the ping with the longest mean round trip."""
     kinds = {entry["name"]: entry["kind"] for entry in result.scenario.resolved["traffic"]}
     pings = [
-        summary for name, summary in result.class_summaries.items() if kinds[name] == "ping" and "rtt_mean" in summary
+        summary for name, summary in result.owned("classes").items() if kinds[name] == "ping" and "rtt_mean" in summary
     ]
     slowest = max(pings, key=lambda one: one["rtt_mean"].mean or 0.0, default={})
     return {name: slowest[name] for name in UNDER_LOAD if name in slowest and name.startswith(("rtt", "delay"))}

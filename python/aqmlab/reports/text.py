@@ -210,7 +210,7 @@ def varies(value: float, half: float | None) -> bool:
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
-    cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
+    cells = [interval(metric, result[metric.name], len(result.runs)) for result in results.values()]
     return aligned(cells)
 
 
@@ -249,8 +249,8 @@ def notes(results: Mapping[str, Result]) -> list[str]:
     if same:
         whose = "All seeds" if len(same) == len(results) else f"All seeds of {', '.join(same)}"
         remarks.append(f"{whose} {ONE_RUN}.")
-    if len(first.links) > 1:
-        remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
+    if len(links := first.owned("links")) > 1:
+        remarks.append(f"The queue is that of link {first.link}; {', '.join(links)} have a queue discipline.")
     for label, result in results.items():
         lost = result.metrics["drops_elsewhere"]
         if lost:

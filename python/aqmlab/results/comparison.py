@@ -15,20 +15,19 @@ from aqmlab.kinds import COMPARISON, RESULT
 from aqmlab.results import frames
 from aqmlab.results.cases import discipline, disciplines, engine
 from aqmlab.results.differences import Difference, between_disciplines, between_engines, framed
+from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import FILES, Result
+from aqmlab.results.views import Shown
 from aqmlab.scenario import portable
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-    from anywidget import AnyWidget
-    from matplotlib.figure import Figure
 
     from aqmlab.scenario import Scenario
 
 
-class Comparison(Mapping[str, Result]):
+class Comparison(Shown, Mapping[str, Result]):
     """Several results to compare, by label.
 
     Parameters
@@ -45,20 +44,20 @@ class Comparison(Mapping[str, Result]):
     """
 
     def __init__(self, results: Mapping[str, Result], baseline: str | None = None) -> None:
-        self._results = dict(results)
-        names = disciplines(self._results)
+        self._by_label = dict(results)
+        names = disciplines(self._by_label)
         if baseline is not None and baseline not in names:
             raise LookupError(f"baseline = {baseline!r}: must be one of {', '.join(names) or 'no result'}")
         self._baseline = baseline
 
     def __getitem__(self, label: str) -> Result:
-        return self._results[label]
+        return self._by_label[label]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
+        return iter(self._by_label)
 
     def __len__(self) -> int:
-        return len(self._results)
+        return len(self._by_label)
 
     @property
     def baseline(self) -> str | None:
@@ -66,34 +65,46 @@ class Comparison(Mapping[str, Result]):
         return self._baseline or next(iter(disciplines(self)), None)
 
     @property
-    def table(self) -> polars.DataFrame:
-        """One row per label: the mean of every metric and, with several seeds, its interval ``…_ci95``."""
+    def summary(self) -> polars.DataFrame:  # noqa: D102  `View` has it
         import polars
 
-        rows = []
-        for label, result in self.items():
-            row: dict[str, Any] = {"label": label}
-            for name, summary in result.summary.items():
-                row[name] = summary.mean
-                if len(result.runs) > 1:
-                    row[f"{name}_ci95"] = summary.ci95
-            rows.append(row)
-        return polars.DataFrame(rows, infer_schema_length=None)
+        heads = ({"aqm": discipline(label, one), "engine": engine(label, one)} for label, one in self.items())
+        found = [frames.summarised(each, one.summaries) for each, one in zip(heads, self.values(), strict=True)]
+        return polars.concat(found or [frames.summarised({"aqm": "", "engine": ""}, {})])
 
-    @property
-    def differences(self) -> polars.DataFrame:
-        """The differences of every metric between engines, and between queue disciplines.
-
-        A row for each pair and metric: ``label``, ``to`` (the label of the result that is subtracted), ``metric``,
-        ``runs`` (the number of seeds for which both have a value), ``difference`` (the mean of ``label`` minus ``to``)
-        and ``ci95``, half its 95 % confidence interval (Student's t, paired by seed; null for fewer than two seeds).
-        Each interval is for itself: nothing is corrected for their number.
+    def differences(self, metric: str | None = None, to: str | None = None) -> polars.DataFrame:
+        """Compare the results of engines, and of queue disciplines.
 
         A result of another engine is compared with the packet engine's of the same scenario, or without the packet
-        engine with the first. A result of another discipline is compared with that of `baseline` on the same engine.
-        The fluid model has one run, without a seed: compared with runs, the interval is that of their mean.
+        engine with the first. A result of another discipline is compared with that of `to` on the same engine. The
+        fluid model has one run, without a seed: compared with runs, the interval is that of their mean.
+
+        Parameters
+        ----------
+        metric : str
+            The metric to compare; by default all of the observed queue and all flows.
+        to : str
+            The discipline that the others are compared with, by its label without an engine; by default `baseline`.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each pair and metric: ``label``, ``to`` (the label of the result that is subtracted), ``metric``,
+            ``runs`` (the number of seeds for which both have a value), ``difference`` (the mean of ``label`` minus
+            ``to``) and ``ci95``, half its 95 % confidence interval (Student's t, paired by seed; null for fewer than
+            two seeds). Each interval is for itself: nothing is corrected for their number.
+
+        Raises
+        ------
+        LookupError
+            If there is no such metric or discipline.
         """
-        return framed(self._differences())
+        found = framed((self if to is None else self.against(to))._differences())
+        if metric is None:
+            return found
+        if all(metric not in result.metrics for result in self.values()):
+            raise LookupError(f"{metric}: no such metric; must be one of {', '.join(METRICS)}")
+        return found.filter(metric=metric)
 
     def _differences(self) -> list[Difference]:
         return [*between_engines(self), *between_disciplines(self, self.baseline)]
@@ -116,7 +127,7 @@ class Comparison(Mapping[str, Result]):
         LookupError
             If no result is of that discipline.
         """
-        return Comparison(self._results, baseline)
+        return Comparison(self._by_label, baseline)
 
     def document(self) -> dict[str, Any]:
         """Return everything but the series as a dictionary for JSON.
@@ -155,110 +166,13 @@ class Comparison(Mapping[str, Result]):
         frame = polars.DataFrame(heads, schema=dict.fromkeys(heads, polars.String))
         return polars.concat([frame, frames.of_runs([run for _, _, run in runs])], how="horizontal")
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return `frame` as a pandas frame.
+    @property
+    def _headed(self) -> polars.DataFrame:
+        return self.frame.drop("label")
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each run; a metric that is not defined is NaN.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
-        """
-        return frames.to_pandas(self.frame)
-
-    def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the queues over time and the main metrics of all results.
-
-        Parameters
-        ----------
-        figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new pyplot figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        from aqmlab.figures import matplotlib, runs
-
-        return matplotlib.draw(runs.comparison(self), figure)
-
-    def play(self, height: int = 640) -> AnyWidget:
-        """Show the disciplines beside each other in the playground, in a cell of a notebook.
-
-        The page simulates the scenario anew, with the seed of the first run; the results stay as they are. It shows
-        three disciplines at a time: of more, the first three.
-
-        Parameters
-        ----------
-        height : int
-            The height of the widget, in CSS pixels.
-
-        Returns
-        -------
-        anywidget.AnyWidget
-            The widget, for Jupyter and marimo.
-
-        Raises
-        ------
-        ScenarioError
-            If a page cannot simulate the scenario: it has a recording, or a discipline of your own.
-        ValueError
-            If the results differ in more than their disciplines.
-        ImportError
-            If anywidget is not installed; ``pip install 'aqmlab[notebook]'`` installs it.
-        FileNotFoundError
-            If the playground is not built.
-        """
-        from aqmlab.playground import widget
-
-        return widget.comparison(self, height)
-
-    def plot_tradeoff(self, figure: Figure | None = None) -> Figure:
-        """Draw the goodput over the queueing delay, its mean and its 95th percentile, with a point for each result.
-
-        Parameters
-        ----------
-        figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new pyplot figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure. Better is up and to the right: the delay axis is reversed. Each seed has a mark, and the mean
-            bars for its 95 % confidence intervals.
-
-        Raises
-        ------
-        LookupError
-            If no result has both metrics.
-        """
-        from aqmlab.figures import matplotlib, tradeoff
-
-        return matplotlib.draw(tradeoff.tradeoff(self), figure)
-
-    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
-        """Draw a distribution: a panel for each traffic entry or link that has it, with a curve for each result.
-
-        Parameters
-        ----------
-        name : str
-            The name of the distribution in `aqmlab.DISTRIBUTIONS`.
-        figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new pyplot figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        from aqmlab.figures import matplotlib, runs
-
-        return matplotlib.draw(runs.distribution(self, name), figure)
+    @property
+    def _results(self) -> Mapping[str, Result]:
+        return self
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write comparison.json, and each result into a subfolder; `load` reads them.
@@ -307,16 +221,6 @@ class Comparison(Mapping[str, Result]):
             raise saved.unusable("it has no results")
         results = {label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)}
         return cls(results, saved.document.get("baseline"))
-
-    def __repr__(self) -> str:
-        from aqmlab.reports.parts import whole
-
-        return whole(self, self.baseline) if self else "<empty Comparison>"
-
-    def _repr_html_(self) -> str | None:
-        from aqmlab.reports import notebook
-
-        return notebook.results(self, self.baseline) if self else None  # a notebook then shows the repr
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The metrics of runs as frames."""
+"""The metrics of runs as frames: wide, with a column for each metric, and long, with a row."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from aqmlab.results.summary import Summary
+
+ALL = "all"
+"""The scope of metrics of the observed queue and all flows, whose columns have no dot."""
 
 
 def flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
@@ -19,6 +24,13 @@ def flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
                 yield f"{group}.{owner}.{name}", value
     for name, value in document["engine"].items():
         yield f"engine.{name}", value
+
+
+def parts(column: str) -> tuple[str, str, str]:
+    """Return the scope, the owner and the metric of a column; the owner is empty for ``all`` and ``engine``."""
+    scope, _, rest = column.partition(".")
+    owner, _, metric = rest.rpartition(".")
+    return (scope, owner, metric) if rest else (ALL, "", column)
 
 
 def of_runs(documents: Sequence[Mapping[str, Any]]) -> polars.DataFrame:
@@ -33,6 +45,30 @@ def of_runs(documents: Sequence[Mapping[str, Any]]) -> polars.DataFrame:
             *(polars.Series(name, [row.get(name) for row in rows], polars.Float64, strict=False) for name in names),
         ]
     )
+
+
+def long(wide: polars.DataFrame) -> polars.DataFrame:
+    """Return a row for each run and metric of a frame whose metrics follow ``seed``."""
+    import polars
+
+    heads = wide.columns[: wide.columns.index("seed") + 1]
+    names = {column: parts(column) for column in wide.columns[len(heads) :]}
+    split = [
+        polars.col("metric").replace_strict({column: found[place] for column, found in names.items()}).alias(name)
+        for place, name in enumerate(("scope", "name", "metric"))
+    ]
+    found = wide.unpivot(index=heads, variable_name="metric")
+    return found.select(*heads, *split, "value") if names else found.select(*heads, scope="metric", name="metric")
+
+
+def summarised(heads: Mapping[str, str], summaries: Mapping[str, Summary]) -> polars.DataFrame:
+    """Return a row for each metric, by its column, with its statistics; it begins with the heads, the same in all."""
+    import polars
+
+    rows = [(*heads.values(), *parts(name), one.mean, one.std, one.ci95, one.n) for name, one in summaries.items()]
+    texts = dict.fromkeys((*heads, "scope", "name", "metric"), polars.String)
+    numbers = dict.fromkeys(("mean", "std", "ci95"), polars.Float64)
+    return polars.DataFrame(rows, {**texts, **numbers, "n": polars.Int64}, orient="row")
 
 
 def to_pandas(frame: polars.DataFrame) -> pandas.DataFrame:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
-from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
 
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 EXAMPLE = "goodput ±1 %, queue_delay_mean ±2 ms"
-
-
-class NoSuchMetric(ValueError):  # noqa: N818  the calling program may have it from its user
-    """Raised when a result has no metric of a condition's name."""
 
 
 _CONDITION = re.compile(r"\s*([^±,]+?)\s*(?:±|\+/-|\+-)\s*([^,]*?)\s*(?:,|$)")
@@ -150,29 +145,4 @@ class Precision:
 
 def precisions(asked: Iterable[Condition], result: Result) -> list[Precision]:
     """Return the estimate of each condition's metric; raise NoSuchMetric if the result has none of that name."""
-    return [Precision(one, _summary(one.name, result)) for one in asked]
-
-
-def _summary(name: str, result: Result) -> Summary:
-    if name in result.summary:
-        return result.summary[name]
-    rows = [dict(frames.flat(run.document())) for run in result.runs]
-    if name not in rows[0]:
-        raise NoSuchMetric(f"{name}: {_lacking(name, rows[0], result)}")
-    return Summary.of([row[name] for row in rows])
-
-
-def _lacking(name: str, row: Mapping[str, float | None], result: Result) -> str:
-    """Explain why a result has no metric of this name."""
-    names = [one for one in row if not one.startswith("engine.")]
-    owner, _, metric = name.rpartition(".")
-    having = [one for one in names if one.endswith(f".{metric}")]
-    if any(one.startswith(f"{owner}.") for one in names):
-        return f"{owner} has no {metric}" + (f": {_listed(having)} has" if having else "")
-    group = owner.partition(".")[0]
-    there: Sequence[str] = list(dict.fromkeys(one.rpartition(".")[0] for one in names if one.startswith(f"{group}.")))
-    return f"there is no {owner}; known: {', '.join(there) or 'none'}" if owner else f"{result.discipline} has none"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    return [Precision(one, result[one.name]) for one in asked]

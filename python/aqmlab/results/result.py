@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,14 +17,12 @@ from aqmlab.own.source import keep
 from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording, averaged
 from aqmlab.results.summary import Summary
+from aqmlab.results.views import Shown
 from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-    from anywidget import AnyWidget
-    from matplotlib.figure import Figure
 
 Metrics = dict[str, float | None]
 Distributions = dict[str, dict[str, dict[str, list[float]]]]
@@ -34,6 +32,11 @@ PACKET = "packet"
 
 KERNEL = "kernel:"
 """Begins the name of a queue discipline of Linux, which tc's words follow."""
+
+
+class NoSuchMetric(ValueError):  # noqa: N818  the name is at fault, not the run
+    """Raised when a result has no metric of a name; the message says why, and what it has."""
+
 
 FILES = re.compile(rf"result\.json|scenario\.toml|.+-[0-9a-f]{{8}}\.py|{NAMES}")
 """The names of a result's files."""
@@ -93,7 +96,7 @@ class Run:
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Shown):
     """The replications of one scenario, with the scenario and the version that made them.
 
     Parameters
@@ -145,39 +148,61 @@ class Result:
         return [run.seed for run in self.runs]
 
     @cached_property
-    def summary(self) -> dict[str, Summary]:
-        """Mean, standard deviation and 95 % confidence interval of every metric over the seeds, or by batch means."""
-        return {**_summaries([run.metrics for run in self.runs]), **self.batches}
+    def summaries(self) -> Mapping[str, Summary]:
+        """Mean, standard deviation and 95 % interval of every metric over the seeds, or by batch means, by its column.
 
-    @cached_property
-    def class_summaries(self) -> dict[str, dict[str, Summary]]:
-        """The same of every metric of each traffic entry; without batch means."""
-        return _summaries_by_owner([run.classes for run in self.runs])
+        The columns are those of `frame`: ``queue_mean``, ``classes.NAME.goodput``.
+        """
+        rows = [dict(frames.flat(run.document())) for run in self.runs]
+        return {**{name: Summary.of([row[name] for row in rows]) for name in rows[0]}, **self.batches}
 
-    @cached_property
-    def link_summaries(self) -> dict[str, dict[str, Summary]]:
-        """The same of every metric of each managed link; without batch means."""
-        return _summaries_by_owner([run.links for run in self.runs])
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summaries)
+
+    def __getitem__(self, metric: str) -> Summary:
+        if metric not in self.summaries:
+            raise NoSuchMetric(f"{metric}: {self._lacking(metric)}")
+        return self.summaries[metric]
+
+    def _lacking(self, metric: str) -> str:
+        """Explain why there is no metric of this name."""
+        names = [one for one in self.summaries if not one.startswith("engine.")]
+        owner, _, last = metric.rpartition(".")
+        having = [one for one in names if one.endswith(f".{last}")]
+        if any(one.startswith(f"{owner}.") for one in names):
+            return f"{owner} has no {last}" + (f": {_listed(having)} has" if having else "")
+        scope = owner.partition(".")[0]
+        there = dict.fromkeys(one.rpartition(".")[0] for one in names if one.startswith(f"{scope}."))
+        return f"there is no {owner}; known: {', '.join(there) or 'none'}" if owner else f"{self.discipline} has none"
+
+    def owned(self, scope: str) -> dict[str, dict[str, Summary]]:
+        """Return the statistics of each owner of metrics in a scope, by its name and the metric's.
+
+        Parameters
+        ----------
+        scope : str
+            ``classes`` for traffic entries, ``links`` for managed links, ``lanes`` for queues that a discipline names.
+
+        Returns
+        -------
+        dict
+            The `Summary` of each metric of each owner.
+        """
+        found: dict[str, dict[str, Summary]] = {}
+        for column, summary in self.summaries.items():
+            where, owner, metric = frames.parts(column)
+            if where == scope:
+                found.setdefault(owner, {})[metric] = summary
+        return found
 
     @property
     def metrics(self) -> Metrics:
-        """The mean of every metric over the seeds."""
-        return {name: summary.mean for name, summary in self.summary.items()}
+        """The mean over the seeds of every metric of the observed queue and all flows."""
+        return {name: summary.mean for name, summary in self.summaries.items() if "." not in name}
 
-    @cached_property
-    def classes(self) -> dict[str, Metrics]:
-        """The metrics of each traffic entry, averaged over the seeds."""
-        return _means(self.class_summaries)
-
-    @cached_property
-    def links(self) -> dict[str, Metrics]:
-        """The metrics of each managed link, averaged over the seeds."""
-        return _means(self.link_summaries)
-
-    @cached_property
-    def lanes(self) -> dict[str, Metrics]:
-        """The metrics of each queue that its discipline names, by ``LINK.LANE``, averaged over the seeds."""
-        return _means(_summaries_by_owner([run.lanes for run in self.runs]))
+    @property
+    def summary(self) -> polars.DataFrame:  # noqa: D102  `View` has it
+        return frames.summarised({"aqm": self.discipline, "engine": self.engine_name}, self.summaries)
 
     @cached_property
     def elsewhere(self) -> dict[str, float]:
@@ -354,12 +379,10 @@ class Result:
             "scenario": self.scenario.resolved,
             "seeds": self.seeds,
             "metrics": self.metrics,
-            "classes": self.classes,
-            "links": self.links,
-            "lanes": self.lanes,
+            **{scope: _means(self.owned(scope)) for scope in ("classes", "links", "lanes")},
             "distributions": self.distributions,
             "engine": self.engine,
-            "summary": {name: summary.document() for name, summary in self.summary.items()},
+            "summary": {name: self.summaries[name].document() for name in self.metrics},
             "runs": [run.document() for run in self.runs],
             **more,
         }
@@ -374,84 +397,16 @@ class Result:
         """
         return frames.of_runs([run.document() for run in self.runs])
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return `frame` as a pandas frame.
+    @property
+    def _headed(self) -> polars.DataFrame:
+        import polars
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each run; a metric that is not defined is NaN.
+        heads = polars.lit(self.discipline).alias("aqm"), polars.lit(self.engine_name).alias("engine")
+        return self.frame.select(*heads, polars.all())
 
-        Raises
-        ------
-        ImportError
-            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
-        """
-        return frames.to_pandas(self.frame)
-
-    def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the queue over time and the main metrics.
-
-        Parameters
-        ----------
-        figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new pyplot figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        from aqmlab.figures import matplotlib, runs
-
-        return matplotlib.draw(runs.comparison({self.discipline: self}), figure)
-
-    def play(self, height: int = 640) -> AnyWidget:
-        """Show the scenario in the playground, in a cell of a notebook: a queue that reacts while you move sliders.
-
-        The page simulates the scenario anew, with the seed of the first run; the result stays as it is.
-
-        Parameters
-        ----------
-        height : int
-            The height of the widget, in CSS pixels.
-
-        Returns
-        -------
-        anywidget.AnyWidget
-            The widget, for Jupyter and marimo.
-
-        Raises
-        ------
-        ScenarioError
-            If a page cannot simulate the scenario: it has a recording, or a discipline of your own.
-        ImportError
-            If anywidget is not installed; ``pip install 'aqmlab[notebook]'`` installs it.
-        FileNotFoundError
-            If the playground is not built.
-        """
-        from aqmlab.playground import widget
-
-        return widget.result(self, height)
-
-    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
-        """Draw a distribution: a panel for each traffic entry or link that has it.
-
-        Parameters
-        ----------
-        name : str
-            The name of the distribution in `aqmlab.DISTRIBUTIONS`.
-        figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new pyplot figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        from aqmlab.figures import matplotlib, runs
-
-        return matplotlib.draw(runs.distribution({self.discipline: self}, name), figure)
+    @property
+    def _results(self) -> Mapping[str, Result]:
+        return {self.discipline: self}
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write result.json, scenario.toml and the series of each run; `load` reads them.
@@ -531,23 +486,9 @@ class Result:
             engine_version=saved.document.get("engine_version"),
         )
 
-    def __repr__(self) -> str:
-        from aqmlab.reports.parts import whole
 
-        return whole({self.discipline: self})
-
-    def _repr_html_(self) -> str:
-        from aqmlab.reports import notebook
-
-        return notebook.results({self.discipline: self})
-
-
-def _summaries(runs: Sequence[Metrics]) -> dict[str, Summary]:
-    return {name: Summary.of([run[name] for run in runs]) for name in runs[0]}
-
-
-def _summaries_by_owner(runs: Sequence[Mapping[str, Metrics]]) -> dict[str, dict[str, Summary]]:
-    return {owner: _summaries([run[owner] for run in runs]) for owner in runs[0]}
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def _means(owners: Mapping[str, Mapping[str, Summary]]) -> dict[str, Metrics]:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP, SWEEP_TABLE
 from aqmlab.own.source import keep
-from aqmlab.results import frames
+from aqmlab.presenters import drawn, presented
+from aqmlab.results.columns import COST, LINUX_COST, described
 from aqmlab.results.comparison import folders
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
+from aqmlab.results.views import View
 from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving, Stored
 from aqmlab.sweeps.points import Design, Scalar, number, unit
@@ -26,8 +28,8 @@ from aqmlab.sweeps.table import RunTable
 from aqmlab.text import prefixed
 
 if TYPE_CHECKING:
-    import pandas
     import polars
+    import xarray
     from matplotlib.figure import Figure
 
 MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "completed", "sessions"})
@@ -63,7 +65,7 @@ class Failure:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(View):
     """A scenario at many points, each with several queue disciplines and the same seeds.
 
     Parameters
@@ -160,13 +162,51 @@ class Sweep:
         """The columns of `frame` that are metrics."""
         return list(self.table.schema)[len(self.parameters) + 3 :]
 
-    @cached_property
-    def summary(self) -> polars.DataFrame:
-        """A row for each point and discipline: the mean of each metric and, as ``…_ci95``, half its 95 % interval.
+    @property
+    def _headed(self) -> polars.DataFrame:
+        import polars
 
-        ``runs`` is the number of runs. The intervals are Student's, and null for fewer than two runs with a value.
+        engine = polars.lit(self.engine_name).alias("engine")
+        return self.frame.select("aqm", engine, *self.parameters, "seed", *self.metrics)
+
+    @property
+    def summary(self) -> polars.DataFrame:  # noqa: D102  `View` has it
+        import polars
+
+        value = polars.col("value")
+        heads = ["aqm", "engine", *self.parameters, "scope", "name", "metric"]
+        columns = value.mean().alias("mean"), value.std().alias("std"), _half_width(value, self.seeds).alias("ci95")
+        return self.long.group_by(*heads, maintain_order=True).agg(*columns, value.count().alias("n"))
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return the metrics of a grid as arrays: a dimension for the discipline, each varying parameter and the seed.
+
+        Returns
+        -------
+        xarray.Dataset
+            A variable for each metric, with its unit; a run that is not there is NaN.
+
+        Raises
+        ------
+        ValueError
+            If the points are no grid.
+        ImportError
+            If xarray is not installed; ``pip install 'aqmlab[xarray]'`` installs it.
         """
-        return self.means(self.metrics)
+        if self.method != "grid":
+            raise ValueError(f"to_xarray needs a grid, and the points of this sweep are {self.method}: use to_pandas")
+        try:
+            import xarray  # noqa: F401  pandas converts to it
+        except ImportError as error:
+            raise ImportError("to_xarray needs xarray: pip install 'aqmlab[xarray]'", name="xarray") from error
+        heads = ["aqm", *self.parameters, "seed"]
+        found: xarray.Dataset = self.to_pandas(self.frame.select(*heads, *self.metrics)).set_index(heads).to_xarray()
+        for name in self.metrics:
+            known = described(name, (*COST, *LINUX_COST))
+            found[name].attrs["units"] = known.unit if known else ""
+        for path in self.parameters:
+            found[path].attrs["units"] = self.parameters[path]
+        return found
 
     @cached_property
     def shown(self) -> dict[str, tuple[str, float]]:
@@ -189,24 +229,25 @@ class Sweep:
         Returns
         -------
         int
-            The number: ``swept.count("aqm", *swept.parameters)`` is that of the rows of `summary`.
+            The number: ``swept.count("aqm", *swept.parameters)`` is that of the rows of `means`.
         """
         return int(self.scan().select(*columns).unique().collect().height) if columns else min(self.done, 1)
 
-    def means(self, metrics: Sequence[str], most: int | None = None) -> polars.DataFrame:
-        """Return those columns of `summary` that are of these metrics.
+    def means(self, metrics: Sequence[str] | None = None, most: int | None = None) -> polars.DataFrame:
+        """Return a row for each point and discipline: means and, as ``…_ci95``, half their 95 % intervals.
 
         Parameters
         ----------
         metrics : sequence of str
-            The metrics.
+            The metrics; by default all.
         most : int
             The number of rows, from the first on; by default all.
 
         Returns
         -------
         polars.DataFrame
-            The parameters, ``aqm``, ``runs``, and the mean of each metric with its interval.
+            The parameters, ``aqm``, ``runs`` (their number), and the mean of each metric with its interval: Student's,
+            and null for fewer than two runs with a value.
 
         Raises
         ------
@@ -215,6 +256,7 @@ class Sweep:
         """
         import polars
 
+        metrics = self.metrics if metrics is None else metrics
         for name in metrics:
             self._require_metric(name)
         heads, rows = [*self.parameters, "aqm"], self.scan()
@@ -231,22 +273,22 @@ class Sweep:
         found = rows.group_by(*heads, maintain_order=True).agg(columns).collect()
         return found if most is None else found.head(most)
 
-    def differences(self, metric: str, to: str | None = None) -> polars.DataFrame:
+    def differences(self, metric: str | None = None, to: str | None = None) -> polars.DataFrame:
         """Compare queue disciplines at each point, pairing the runs of the same seed.
 
         Parameters
         ----------
         metric : str
-            The metric to compare.
+            The metric to compare; by default all of the observed queue and all flows.
         to : str
             The discipline that the others are compared with; by default all pairs are compared.
 
         Returns
         -------
         polars.DataFrame
-            A row for each point and pair: the parameters, ``aqm``, ``to``, ``runs`` (the number of seeds for which both
-            have a value), ``difference`` (the mean of ``aqm`` minus ``to``) and ``ci95``, half its 95 % confidence
-            interval (paired, Student's t).
+            A row for each metric, point and pair: the parameters, ``aqm``, ``to``, ``metric``, ``runs`` (the number of
+            seeds for which both have a value), ``difference`` (the mean of ``aqm`` minus ``to``) and ``ci95``, half its
+            95 % confidence interval (paired, Student's t).
 
         Raises
         ------
@@ -255,22 +297,27 @@ class Sweep:
         """
         import polars
 
-        self._require_metric(metric)
+        metrics = [name for name in self.metrics if "." not in name] if metric is None else [metric]
+        for name in metrics:
+            self._require_metric(name)
         if to is not None and to not in self.aqms:
             raise LookupError(f"{to}: not in this sweep; must be one of {', '.join(self.aqms)}")
         paths = list(self.parameters)
-        frame = self.scan().select("aqm", *paths, "seed", value=metric).collect()
+        wide = self.scan().select("aqm", *paths, "seed", *metrics).collect()
+        frame = wide.unpivot(index=["aqm", *paths, "seed"], variable_name="metric")
         pairs = [(aqm, other) for other in ([to] if to else self.aqms) for aqm in self.aqms if aqm != other]
         if to is None:
             pairs = [(aqm, other) for aqm, other in pairs if self.aqms.index(aqm) > self.aqms.index(other)]
         found = []
         for aqm, other in pairs:
             first, second = (frame.filter(polars.col("aqm") == label) for label in (aqm, other))
-            matched = first.join(second, on=[*paths, "seed"], suffix="_to", nulls_equal=True, maintain_order="left")
+            matched = first.join(
+                second, on=[*paths, "seed", "metric"], suffix="_to", nulls_equal=True, maintain_order="left"
+            )
             matched = matched.with_columns(polars.col("value") - polars.col("value_to"))
             difference = polars.col("value")
             found.append(
-                matched.group_by(*paths, "aqm", polars.col("aqm_to").alias("to"), maintain_order=True).agg(
+                matched.group_by(*paths, "aqm", polars.col("aqm_to").alias("to"), "metric", maintain_order=True).agg(
                     difference.count().alias("runs"),
                     difference.mean().alias("difference"),
                     _half_width(difference, self.seeds).alias("ci95"),
@@ -320,26 +367,6 @@ class Sweep:
         order = [polars.col(name).replace_strict(places) if name == "aqm" else polars.col(name) for name in columns]
         return first.sort(*order)
 
-    def to_pandas(self, frame: polars.DataFrame | None = None) -> pandas.DataFrame:
-        """Return a frame of the sweep as one of pandas; the conversion of polars would need pyarrow.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-            The frame, such as `summary` or one of `differences`; by default `frame`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The same rows and columns.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
-        """
-        return frames.to_pandas(self.frame if frame is None else frame)
-
     def plot(self, x: str | None = None, y: str | Sequence[str] | None = None, figure: Figure | None = None) -> Figure:
         """Draw metrics over a parameter: a line with its 95 % interval for each discipline.
 
@@ -362,11 +389,9 @@ class Sweep:
         LookupError
             If there is no such parameter or metric.
         """
-        from aqmlab.figures import matplotlib, sweep
-
         for name in [y] if isinstance(y, str) else y or ():
             self._require_metric(name)
-        return matplotlib.draw(sweep.sweep(self, x, y), figure)
+        return drawn("sweep.figure", self, x, y, figure=figure)
 
     def document(self) -> dict[str, Any]:
         """Return the sweep's summary and settings as a dictionary for JSON.
@@ -376,10 +401,10 @@ class Sweep:
         dict
             ``schema``, ``version``, ``engine_name``, ``based_on`` (a shipped scenario), ``scenario`` (every default
             filled in), ``aqms``, ``parameters``, ``seeds``, ``method``, ``sample_seed``, ``wanted``, ``done``,
-            ``failed``, ``simulated``, ``interrupted``, ``points`` (the rows of `summary`), ``failures`` and ``damage``;
+            ``failed``, ``simulated``, ``interrupted``, ``points`` (the rows of `means`), ``failures`` and ``damage``;
             and ``variants``, if there are any.
         """
-        return {**self._head(), "points": self.summary.to_dicts()}
+        return {**self._head(), "points": self.means().to_dicts()}
 
     def _head(self) -> dict[str, Any]:
         names = ("version", "engine_name", "aqms", "parameters", "seeds", "method", "sample_seed")
@@ -509,14 +534,10 @@ class Sweep:
             raise LookupError(f"{metric}: no such metric; must be one of {', '.join(near)}")
 
     def __repr__(self) -> str:
-        from aqmlab.reports import sweep_text
-
-        return sweep_text.text(self)
+        return str(presented("sweep.text", self))
 
     def _repr_html_(self) -> str:
-        from aqmlab.reports import notebook
-
-        return notebook.sweep(self)
+        return str(presented("sweep.html", self))
 
 
 def _table(files: Sequence[Stored]) -> RunTable:
