@@ -24,8 +24,8 @@ from matplotlib.figure import Figure
 import aqmlab
 from aqmlab import _core
 from aqmlab.files import replacing, write_text
-from aqmlab.sweeps.journal import NAME
-from aqmlab.sweeps.store import PART_RUNS
+from aqmlab.runs.journal import NAME
+from aqmlab.runs.store import PART_RUNS
 from benches.cluster import costless, cpu_seconds
 
 OUT = Path("out/bench")

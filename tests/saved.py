@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 
 import aqmlab
 from aqmlab.execute.task import simulate
-from aqmlab.sweeps.runner import run_all
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan, study
+from aqmlab.runs.plan import Plan
+from aqmlab.runs.runner import run_all
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
 
 SCENARIO = """\
 title = "Small"

@@ -20,10 +20,11 @@ from aqmlab.advice.candidates import DEFAULT, Candidate
 from aqmlab.advice.link import BadLink, Direction, Link, Queues
 from aqmlab.advice.runs import RunsFailed
 from aqmlab.advice.score import LOADS
-from aqmlab.execute import replication, threads
+from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome, Task
-from aqmlab.execute.until import OutOfTime
 from aqmlab.reports import advice_text
+from aqmlab.runs import replication
+from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Settings
 
 HOME = Link.given("20mbit", "4mbit", "10-80ms", "home")

@@ -7,8 +7,8 @@ from conftest import Cli
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.execute.replication import repeated
 from aqmlab.execute.task import digest
+from aqmlab.execute.variants import repeated
 from aqmlab.reports.text import notes, rate_key
 from aqmlab.results.result import Result
 

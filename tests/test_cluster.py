@@ -27,7 +27,7 @@ from aqmlab.execute import dask as cluster
 from aqmlab.execute import task
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Task
-from aqmlab.sweeps.store import Store, key_of
+from aqmlab.runs.store import Store, key_of
 
 DEADLY = 666
 """The seed whose run kills its worker."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab.sweeps.points import DRAWN, design, number, parsed, unit
+from aqmlab.runs.points import DRAWN, design, number, parsed, unit
 
 UNITS = ["", "s", "ms", "Mbit/s", "kB", "packets", "/s"]
 

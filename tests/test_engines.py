@@ -121,7 +121,7 @@ def test_each_engine_has_its_version(fake: list[Task]) -> None:
 def test_the_fluid_engine_is_the_fluid_model(tiny: Scenario) -> None:
     model, run = aqmlab.fluid(tiny), aqmlab.run(tiny, seeds=3, engine="fluid")
     assert run.metrics == model.metrics
-    assert run.classes == model.classes
+    assert run.owned("classes") == model.owned("classes")
     assert run.distributions == model.distributions
     assert run.not_modelled == model.not_modelled
     assert run.engine_name == model.engine_name == "fluid"

@@ -16,8 +16,8 @@ import aqmlab
 from aqmlab import Comparison, Result, Sweep, kinds
 from aqmlab.diffs.diff import diff
 from aqmlab.kinds import Kind, LaterSchema
+from aqmlab.runs.store import Store
 from aqmlab.sealed import checksum, sealed, unsealed
-from aqmlab.sweeps.store import Store
 from aqmlab_papers.evaluation.show import pages as evaluation_pages
 from aqmlab_papers.show import pages as paper_pages
 

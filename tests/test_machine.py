@@ -11,11 +11,12 @@ from conftest import Cli
 
 import aqmlab
 from aqmlab import EngineUnavailable, MachineWarning, Scenario
-from aqmlab.execute import linux, room, threads
+from aqmlab.execute import linux, threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.preflight import Finding, State
 from aqmlab.execute.preflight import guest as guests
 from aqmlab.execute.task import Task
+from aqmlab.runs import memory as room
 
 TIMERS = Finding("timers", State.SPOILS, "4e+06 ns", "Packets would leave at ticks.", "sudo update-grub")
 LOAD = Finding("load", State.DELAYS, "3.5 in the last minute, 2 cores", "Other programs take the cores.", "ps -eo pcpu")

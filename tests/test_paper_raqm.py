@@ -10,9 +10,9 @@ import polars
 import pytest
 
 from aqmlab import Scenario, Sweep
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import study
-from aqmlab.sweeps.table import RunTable
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
+from aqmlab.runs.table import RunTable
 from aqmlab_papers import Check, Claim, Evidence, Outcome, Paper, Runs, Verdict
 from aqmlab_papers.describe import library
 from aqmlab_papers.judge import findings

@@ -9,9 +9,9 @@ import numpy as np
 import polars
 import pytest
 
+from aqmlab.runs.store import Store
+from aqmlab.runs.table import RunTable
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.table import RunTable
 from aqmlab_papers import Curve, Evidence, Experiment, Figure, Runs, Verdict
 from aqmlab_papers.judge.findings import Assessment, assess, rule
 from aqmlab_papers.redtail.claims.classifier import REQUEST_ACKS, printed_room, taken_for_long

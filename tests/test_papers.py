@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from aqmlab.sweeps.study import Plan
+from aqmlab.runs.plan import Plan
 from aqmlab_papers import Figure, Paper
 from aqmlab_papers.describe import library
 from aqmlab_papers.run import sweep

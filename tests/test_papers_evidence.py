@@ -17,10 +17,11 @@ from aqmlab.execute import threads
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.results.summary import Summary
-from aqmlab.sweeps.runner import run_all
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan, Study, study
-from aqmlab.sweeps.table import RunTable
+from aqmlab.runs.plan import Plan, Study
+from aqmlab.runs.runner import run_all
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
+from aqmlab.runs.table import RunTable
 from aqmlab_papers import Evidence, Runs, Tolerance
 from aqmlab_papers.run import sketch
 from aqmlab_papers.run.estimate import _together
@@ -347,7 +348,7 @@ def test_series_that_several_claims_read_are_read_once(
     assert first.values == again.values
     assert len(files) == len(first.values) == 2
     assert "mine" not in runs.series("lred").columns
-    monkeypatch.setattr(aqmlab.sweeps.store, "KEPT_BYTES", 0)
+    monkeypatch.setattr(aqmlab.runs.store, "KEPT_BYTES", 0)
     other = Runs(asked, runs.sweep, Store(tmp_path), "lred")
     assert [len(other.series("lred")), len(other.series("lred"))] == [len(runs.series("lred"))] * 2
     assert len(files) == 4, "with no room, each is read again"
@@ -444,7 +445,7 @@ def test_runs_of_two_experiments_are_put_together_under_their_labels() -> None:
 def test_the_last_report_counts_a_shared_run_once_however_slow_the_planner_is(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aqmlab.sweeps.runner.threads.SLICE", -1.0)  # it reports every scenario
+    monkeypatch.setattr("aqmlab.runs.runner.threads.SLICE", -1.0)  # it reports every scenario
     two = [study(tiny, {"aqm.q0": levels}, seeds=1) for levels in ([10, 20], [20, 30])]
     for _ in range(2):  # the second time all runs are in the store
         reports: list[Progress] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.sweeps.study import study
+from aqmlab.runs.study import study
 from aqmlab_papers import Claim, Experiment, Item, Paper, Verdict, claims
 from aqmlab_papers.describe import library
 from aqmlab_papers.judge.findings import Assessment, assess

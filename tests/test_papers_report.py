@@ -17,7 +17,7 @@ from aqmlab import Scenario
 from aqmlab.figures import matplotlib, model
 from aqmlab.figures.model import COLOURS, Bars
 from aqmlab.files import read_json
-from aqmlab.sweeps.table import RunTable
+from aqmlab.runs.table import RunTable
 from aqmlab_papers import (
     Axis,
     Check,

@@ -14,10 +14,11 @@ import pytest
 
 import aqmlab
 from aqmlab import Interrupted, Progress, RunFailed, Scenario, _core
-from aqmlab.execute import replication, threads
-from aqmlab.execute.cases import UNRECORDED
+from aqmlab.execute import threads
 from aqmlab.execute.limits import free_memory
 from aqmlab.execute.task import Outcome, Task
+from aqmlab.execute.variants import spelled_out
+from aqmlab.runs.cases import UNRECORDED
 
 REAL = _core.Simulation
 
@@ -334,11 +335,11 @@ def test_all_stands_for_every_discipline_once() -> None:
     every = aqmlab.disciplines()
     assert every[0] == "droptail"
     assert len(set(every)) == len(every)
-    assert replication.spelled_out(["all"]) == every
-    assert replication.spelled_out(["pi:q_ref=9", "all", "lred"]) == ["pi:q_ref=9", *every]
-    assert replication.spelled_out(["lred", "all"])[:2] == ["lred", every[0]]
+    assert spelled_out(["all"]) == every
+    assert spelled_out(["pi:q_ref=9", "all", "lred"]) == ["pi:q_ref=9", *every]
+    assert spelled_out(["lred", "all"])[:2] == ["lred", every[0]]
     with pytest.raises(ValueError, match="all given twice"):
-        replication.spelled_out(["all", "all"])
+        spelled_out(["all", "all"])
 
 
 def test_a_comparison_of_all_has_each(small: Scenario) -> None:

@@ -16,7 +16,7 @@ from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome as Done
 from aqmlab.execute.task import Task
 from aqmlab.files import read_json
-from aqmlab.sweeps.store import Store
+from aqmlab.runs.store import Store
 from aqmlab_papers.describe import library
 from aqmlab_papers.run import sweep
 from aqmlab_papers.run.estimate import estimates, measured_speed

@@ -16,7 +16,7 @@ from slurm_node import Node, wait
 
 import aqmlab
 from aqmlab import ClusterError, Scenario, Sweep
-from aqmlab.sweeps.store import Store
+from aqmlab.runs.store import Store
 
 pytestmark = [
     pytest.mark.slurm,

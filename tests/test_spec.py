@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab import Scenario, ScenarioError, catalogue, disciplines
-from aqmlab.execute import replication
+from aqmlab.execute.task import by_algorithm
+from aqmlab.execute.variants import spelled_out
 from aqmlab.reports import listing
-from aqmlab.scenario import by_algorithm
 
 # Without a target, which would remain in force for other disciplines.
 PLAIN = Scenario.parse(SMALL.replace("q0 = 20\n", ""))
@@ -93,7 +93,7 @@ def test_a_variant_is_its_preset() -> None:
 @RELAXED
 @given(st.lists(st.sampled_from(["all", *disciplines(), "pi:q_ref=9", "red:min_th=3"]), unique=True, max_size=6))
 def test_what_is_spelled_out_has_each_name_once_and_stays_as_it_is(specs: list[str]) -> None:
-    every = replication.spelled_out(specs)
+    every = spelled_out(specs)
     assert len(set(every)) == len(every)
-    assert replication.spelled_out(every) == every
+    assert spelled_out(every) == every
     assert set(every) == set(specs) - {"all"} | (set(disciplines()) if "all" in specs else set())

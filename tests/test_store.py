@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from aqmlab import files
 from aqmlab.kinds import SERIES
 from aqmlab.results.frames import flat
-from aqmlab.sweeps import journal, store
-from aqmlab.sweeps.journal import CLOSED, OPEN, Content, Journal, record
-from aqmlab.sweeps.store import Store, series_name
+from aqmlab.runs import journal, store
+from aqmlab.runs.journal import CLOSED, OPEN, Content, Journal, record
+from aqmlab.runs.store import Store, series_name
 
 
 def key(number: int) -> bytes:
@@ -492,7 +492,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_store import payload
-from aqmlab.sweeps.store import Store
+from aqmlab.runs.store import Store
 kept = Store(Path(sys.argv[2]))
 for number in range(int(sys.argv[3]), int(sys.argv[4])):
     kept.add(payload(number))

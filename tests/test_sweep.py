@@ -16,7 +16,7 @@ from aqmlab.execute import task
 from aqmlab.execute import threads as local
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Outcome, Task
-from aqmlab.sweeps.store import Store
+from aqmlab.runs.store import Store
 
 
 def test_every_point_of_every_discipline_has_the_same_seeds(tiny: Scenario) -> None:
@@ -200,7 +200,7 @@ def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monke
     import psutil
 
     monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
-    free = tiny.with_({"traffic.long.count": 500, "record.series": False}).memory
+    free = tiny.with_({"traffic.long.count": 500, "record.series": False})._memory
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
     swept = aqmlab.sweep(tiny, vary={"traffic.long.count": "3,50000"})
     assert (swept.done, len(swept.failures)) == (1, 1)
@@ -216,7 +216,7 @@ def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: p
     jobs: list[int] = []
     executor = local.executor
     monkeypatch.setattr(local, "executor", lambda count: jobs.append(count) or executor(count))
-    memory = tiny.with_({"record.series": False}).memory
+    memory = tiny.with_({"record.series": False})._memory
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 2 * memory + 1})())
     aqmlab.sweep(tiny, seeds=4, jobs=4)
     assert jobs == [2]

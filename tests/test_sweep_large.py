@@ -24,13 +24,14 @@ from aqmlab import Scenario, Sweep, _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import FORMAT, key_for
+from aqmlab.runs import keys, table
+from aqmlab.runs import plan as plans
+from aqmlab.runs.plan import Plan, Study, keep, kept
+from aqmlab.runs.runner import run_all
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
+from aqmlab.runs.table import RunTable
 from aqmlab.sealed import Stored
-from aqmlab.sweeps import keys, plans, table
-from aqmlab.sweeps.plans import keep, kept
-from aqmlab.sweeps.runner import run_all
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan, Study, study
-from aqmlab.sweeps.table import RunTable
 
 AQMS = ["redtail", "lred"]
 """One with lanes, which have metrics of their own, and one without."""
@@ -40,13 +41,13 @@ AQMS = ["redtail", "lred"]
 def sliced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of three rows, so that no slice has whole points or disciplines."""
     for module in ("table", "runner"):
-        monkeypatch.setattr(f"aqmlab.sweeps.{module}.SLICE", 3)
+        monkeypatch.setattr(f"aqmlab.runs.{module}.SLICE", 3)
 
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plans are kept however small they are."""
-    monkeypatch.setattr("aqmlab.sweeps.plans.LARGE", 1)
+    monkeypatch.setattr("aqmlab.runs.plan.LARGE", 1)
 
 
 def test_a_table_in_files_has_the_rows_of_one_in_memory(

@@ -21,11 +21,11 @@ from aqmlab.execute import task
 from aqmlab.execute import threads as local
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Task
-from aqmlab.sweeps import runner
-from aqmlab.sweeps.journal import Content
-from aqmlab.sweeps.keys import Keys
-from aqmlab.sweeps.store import Store, key_of
-from aqmlab.sweeps.study import study
+from aqmlab.runs import runner
+from aqmlab.runs.journal import Content
+from aqmlab.runs.keys import Keys
+from aqmlab.runs.store import Store, key_of
+from aqmlab.runs.study import study
 
 
 def test_a_run_that_breaks_off_is_listed_and_not_kept(
@@ -186,7 +186,7 @@ def test_a_store_that_may_only_be_read_is_read(
         raise OSError(30, "Read-only file system", os.fspath(self))
 
     monkeypatch.setattr(Path, change, refused)
-    monkeypatch.setattr("aqmlab.sweeps.store.is_left", lambda _: True)
+    monkeypatch.setattr("aqmlab.runs.store.is_left", lambda _: True)
     swept = aqmlab.sweep(tiny, vary=VARY, seeds=3, store=tmp_path)
     assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
 

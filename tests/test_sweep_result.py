@@ -16,8 +16,8 @@ from aqmlab.execute import threads as local
 from aqmlab.execute.task import Outcome
 from aqmlab.reports import sweep_text
 from aqmlab.reports.parts import Choice
+from aqmlab.runs.table import RunTable
 from aqmlab.sealed import sealed
-from aqmlab.sweeps.table import RunTable
 
 
 def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
@@ -146,7 +146,7 @@ def test_fewer_files_than_before_leave_none_behind(
 ) -> None:
     swept = aqmlab.sweep(tiny, vary=VARY, seeds=2)
     with monkeypatch.context() as patch:
-        patch.setattr("aqmlab.sweeps.table.SLICE", 2)
+        patch.setattr("aqmlab.runs.table.SLICE", 2)
         swept.save(tmp_path)
     assert len(data_set(tmp_path)) == 3
     assert Sweep.load(tmp_path).frame.equals(swept.frame)
@@ -183,7 +183,7 @@ def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario,
 def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aqmlab.sweeps.table.SLICE", 2)
+    monkeypatch.setattr("aqmlab.runs.table.SLICE", 2)
     aqmlab.sweep(tiny, vary=VARY, out=tmp_path / "one")
     aqmlab.sweep(tiny, vary={"aqm.q0": "11,21..31"}, out=tmp_path / "two")
     first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))

@@ -5,7 +5,7 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.execute.replication import compare_scenarios
+from aqmlab.runs.replication import compare_scenarios
 from aqmlab.theory import tcp as theory
 from aqmlab.theory.tcp.queueing import waiting
 

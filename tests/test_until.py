@@ -11,14 +11,14 @@ from intervals.cases import TCP, cases
 
 import aqmlab
 from aqmlab import Comparison, Interrupted, NotReached, Progress, Result, Run, RunFailed, Scenario, Summary, _core
-from aqmlab.execute import until as rules
-from aqmlab.execute import warmup
-from aqmlab.execute.long_run import lengthened
 from aqmlab.execute.progress import OnProgress
-from aqmlab.execute.stages import Until
 from aqmlab.execute.task import Task
-from aqmlab.execute.until import Rule, reach
 from aqmlab.results.precision import conditions
+from aqmlab.runs import until as rules
+from aqmlab.runs import warmup
+from aqmlab.runs.long_run import lengthened
+from aqmlab.runs.stages import Until
+from aqmlab.runs.until import Rule, reach
 
 STEADY = Scenario.parse(TCP.format(duration=12, warmup=4)).with_({"record.series": True})
 """A scenario whose queue settles within its warm-up, which that of `small` does not."""

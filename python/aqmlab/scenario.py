@@ -491,7 +491,7 @@ def is_own(name: str) -> bool:
 def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
     """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
     if not is_own(name):
-        return _listed()[_algorithms().get(name, name)]
+        return _listed()[algorithms().get(name, name)]
     own: list[tuple[str, str | None]] = [*sorted(scenario._core.own_algorithms)]
     tail = f"/{os.path.normpath(name)}"
     same = [one for one in own if one[0] == name or one[0].endswith(tail)]
@@ -505,34 +505,18 @@ def parameter_names(scenario: Scenario) -> Set[str]:
     return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}
 
 
+def is_for(path: str, scenario: Scenario) -> bool:
+    """Return whether a dotted path is a parameter of the scenario's discipline, or not of a discipline at all."""
+    head, _, rest = path.partition(".")
+    return head != "aqm" or rest.partition(".")[0] in parameter_names(scenario)
+
+
 @functools.cache
 def _listed() -> Mapping[str, Mapping[str, Any]]:
     return {entry["name"]: entry for entry in catalogue()["aqms"]}
 
 
 @functools.cache
-def _algorithms() -> Mapping[str, str]:
+def algorithms() -> Mapping[str, str]:
+    """Return the algorithm of each variant, by their names."""
     return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
-
-
-def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
-    """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
-
-    A user's own discipline is under the name of its class: the digest of its source identifies it, wherever the file
-    is. So scenarios that differ only in how they write a discipline are equal.
-    """
-    copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
-    for table in (copy, *copy["link"]):
-        for key in ("aqm", "reverse_aqm"):
-            if key in table:
-                name = table[key]["name"]
-                table[key] = _by_class({**table[key], "name": _algorithms().get(name, name)})
-    return copy
-
-
-def _by_class(table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of a discipline with its own class's name, and those inside it, in place of the files."""
-    inside: dict[str, Any] = {
-        key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()
-    }
-    return {**inside, "name": inside["name"].rpartition(":")[2]} if "source" in inside else inside

@@ -193,7 +193,8 @@ class Saving:
         folder = PurePosixPath(name).parent
         below = [file for file in self._sums if PurePosixPath(file).is_relative_to(folder)]
         sums = {PurePosixPath(file).relative_to(folder).as_posix(): self._sums.pop(file) for file in below}
-        self.add(name, sealed({**document, "files": sums}))
+        data = sealed({**document, "files": sums})
+        self.add(name, data)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -17,7 +17,7 @@ import numpy as np  # noqa: F401
 
 import aqmlab
 from aqmlab import ScenarioError, _core
-from aqmlab.execute import cases, room
+from aqmlab.runs import memory, seeds
 
 SUFFIX = ".txt"
 TESTED = 8_000
@@ -146,8 +146,8 @@ CALLS: dict[str, Callable[[Any, str], Any]] = {
     "advance": lambda odd, path: _run(1, odd),
     "fluid": lambda odd, path: _fluid(odd),
     "unit": lambda odd, path: _core.in_base_unit(odd),
-    "seeds": lambda odd, path: cases.chosen_seeds(scenario(), odd),
-    "workers": lambda odd, path: room.chosen_workers(odd, 1),
+    "seeds": lambda odd, path: seeds.chosen_seeds(scenario(), odd),
+    "workers": lambda odd, path: memory.chosen_workers(odd, 1),
 }
 """Calls with an odd object, and a path where they need one."""
 

@@ -30,9 +30,10 @@ import aqmlab
 from aqmlab import Comparison, Result, Scenario, Sweep
 from aqmlab.execute import threads
 from aqmlab.execute.task import Executor, Outcome, Task
-from aqmlab.sweeps.runner import run_all
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Study, study
+from aqmlab.runs.plan import Study
+from aqmlab.runs.runner import run_all
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
 from fuzz.damage import Files, damage
 
 TESTED = 40

@@ -11,9 +11,9 @@ import numpy as np
 
 import aqmlab
 from aqmlab import Comparison, Result, Run, Scenario, Summary
-from aqmlab.execute.stages import Until
-from aqmlab.execute.until import NotReached, reach
 from aqmlab.results.batch_means import SHORT, estimate
+from aqmlab.runs.stages import Until
+from aqmlab.runs.until import NotReached, reach
 
 LINK = """
 duration = "{duration} s"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
-from aqmlab.execute.replication import compare_scenarios
 from aqmlab.results.result import Result, Run
+from aqmlab.runs.replication import compare_scenarios
 from oracle.dumbbell import HEADER, NotYet, scenario
 from oracle.reference import Row
 from oracle.window import period

@@ -11,9 +11,9 @@ from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Wat
 from aqmlab.archive.layout import PAPER, STORE, Record
 from aqmlab.kinds import FINDINGS, HEADS
 from aqmlab.results.result import PACKET
+from aqmlab.runs.plan import Study
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.study import Study
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.judge.findings import assess

@@ -86,7 +86,7 @@ def evaluate(
     discipline costs its own runs only.
     """
     from aqmlab.execute.engine import Engine
-    from aqmlab.execute.replication import spelled_out
+    from aqmlab.execute.variants import spelled_out
     from aqmlab.files import json_text
     from aqmlab_papers.evaluation.evaluate import evaluate as evaluated
     from aqmlab_papers.evaluation.evaluate import require_sections

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Self
 from aqmlab import ScenarioError
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.progress import OnProgress
-from aqmlab.execute.replication import repeated
-from aqmlab.execute.variants import performing
+from aqmlab.execute.variants import performing, repeated
 from aqmlab.figures.model import COLOURS
+from aqmlab.runs.plan import Plan, Study
+from aqmlab.runs.result import Failure, Sweep
+from aqmlab.runs.runner import run_all
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.result import Failure, Sweep
-from aqmlab.sweeps.runner import run_all
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan, Study, study
 from aqmlab_papers.evaluation.describe.discipline import Discipline
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline
 from aqmlab_papers.evaluation.describe.measure import LINK, Measure, Values

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.runs.plan import Plan
+from aqmlab.runs.store import Store
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.run.sweep import Effort, studies
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.results.summary import Summary
-from aqmlab.sweeps.result import Sweep
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Study
-from aqmlab.sweeps.table import RunTable
+from aqmlab.runs.plan import Study
+from aqmlab.runs.result import Sweep
+from aqmlab.runs.store import Store
+from aqmlab.runs.table import RunTable
 from aqmlab_papers.describe.check import Better, Check, Tolerance
 from aqmlab_papers.describe.paper import Curve
 from aqmlab_papers.describe.per_seed import PerSeed

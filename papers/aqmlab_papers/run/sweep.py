@@ -9,11 +9,12 @@ from typing import Any
 
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.progress import OnProgress, Progress
+from aqmlab.runs.plan import Study
+from aqmlab.runs.result import Failure
+from aqmlab.runs.runner import run_all, stored
+from aqmlab.runs.store import Store
+from aqmlab.runs.study import study
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.result import Failure
-from aqmlab.sweeps.runner import run_all, stored
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Study, study
 from aqmlab_papers.describe.calibration import Variant
 from aqmlab_papers.describe.check import LOOKS
 from aqmlab_papers.describe.claim import Claim

@@ -12,7 +12,7 @@ from aqmlab import _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.figures.model import Figure as Drawing
 from aqmlab.kinds import FINDINGS
-from aqmlab.sweeps.study import Study
+from aqmlab.runs.plan import Study
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.claim import Claim
 from aqmlab_papers.describe.paper import Experiment, Item, Paper, Table

@@ -17,8 +17,8 @@ from aqmlab.advice.link import Link
 from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
 from aqmlab.advice.runs import Course, Rows, Runs
 from aqmlab.advice.score import LOADS, Measure, gain, measures
-from aqmlab.execute.until import OutOfTime
 from aqmlab.results.summary import Summary
+from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Scenario
 
 if TYPE_CHECKING:

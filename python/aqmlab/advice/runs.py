@@ -9,11 +9,11 @@ from pathlib import Path
 
 from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS
-from aqmlab.execute.room import chosen_workers
 from aqmlab.execute.task import Outcome, Task, digest, key, sources
-from aqmlab.execute.until import OutOfTime
+from aqmlab.runs.memory import chosen_workers
+from aqmlab.runs.store import Store
+from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store
 
 Progress = Callable[[float], None]
 Rows = Mapping[bytes, Mapping[str, float | None]]

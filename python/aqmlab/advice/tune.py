@@ -30,8 +30,8 @@ from aqmlab.advice.race import Stopped
 from aqmlab.advice.runs import Course, Runs
 from aqmlab.advice.space import Parameter, Point, at, points, spec
 from aqmlab.advice.tuned import Trial, Tuned
-from aqmlab.execute.until import OutOfTime
 from aqmlab.results.result import NoSuchMetric
+from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Scenario
 
 FIRST = 2

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from aqmlab.archive.layout import PAPER, SCENARIOS
 from aqmlab.execute.limits import free_memory
+from aqmlab.runs.result import VARIANTS
 from aqmlab.scenario import is_own
-from aqmlab.sweeps.result import VARIANTS
 from aqmlab.text import texts
 
 

@@ -12,8 +12,8 @@ from aqmlab.archive.layout import Record
 from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine, EngineUnavailable
 from aqmlab.execute.limits import free_memory
-from aqmlab.execute.room import known_memory
 from aqmlab.execute.task import Outcome, Task
+from aqmlab.runs.memory import known_memory
 from aqmlab.scenario import Scenario
 
 _SAME_EVERYWHERE = ("packet", "fluid")

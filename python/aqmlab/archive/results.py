@@ -14,7 +14,6 @@ from aqmlab.archive.documents import is_same, require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
 from aqmlab.archive.scenarios import Scenarios
-from aqmlab.execute import long_run
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.recordings import files_of
 from aqmlab.execute.task import Outcome, Task, opened
@@ -23,6 +22,7 @@ from aqmlab.kinds import COMPARISON, RESULT
 from aqmlab.results import batch_means
 from aqmlab.results.comparison import Comparison, folders
 from aqmlab.results.result import Result, Run
+from aqmlab.runs import long_run
 from aqmlab.scenario import Scenario
 
 

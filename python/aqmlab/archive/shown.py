@@ -15,8 +15,8 @@ from aqmlab.reports.template import command_of
 
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
+    from aqmlab.runs.result import Sweep
     from aqmlab.scenario import Scenario
-    from aqmlab.sweeps.result import Sweep
 
 _NEEDS_TEX = "pgf"
 """The format that few machines can make."""

@@ -15,9 +15,9 @@ from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.task import Outcome, Task, digest, key, opened
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET
+from aqmlab.runs.plan import Plan, Study
+from aqmlab.runs.store import Store, series_name
 from aqmlab.scenario import Scenario
-from aqmlab.sweeps.store import Store, series_name
-from aqmlab.sweeps.study import Plan, Study
 
 
 def found(folder: Path, store: Path | None) -> Path:
@@ -48,7 +48,7 @@ def packed(studies: Iterable[tuple[str, Study]], store: Path) -> tuple[list[Reco
             if study.series:
                 series.add(study.series_name(run))
             where = ", ".join(part for part in (name, label, study.design.label(point)) if part)
-            path, engine = paths[number, label], str(study.engine_for(label))
+            path, engine = paths[number, label], str(study.engines[label])
             records.setdefault(run, Record(where, path, seed, engine, run.hex(), STORE))
     try:
         files = {f"{STORE}/{path}": data for path, data in Store(store).extract(records.keys(), series)}

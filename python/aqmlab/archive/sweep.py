@@ -24,10 +24,10 @@ from aqmlab.files import json_text
 from aqmlab.kinds import SWEEP
 from aqmlab.results.frames import flat
 from aqmlab.results.result import KERNEL
+from aqmlab.runs.plan import Study
+from aqmlab.runs.points import Design, Scalar
+from aqmlab.runs.result import Sweep
 from aqmlab.scenario import Scenario, is_own
-from aqmlab.sweeps.points import Design, Scalar
-from aqmlab.sweeps.result import Sweep
-from aqmlab.sweeps.study import Study
 
 _READ = {"file", "rates", "reverse_rates", "extends"}
 """The keys of scenarios whose values name files."""

@@ -20,9 +20,9 @@ from aqmlab.archive.inside import require_inside, require_room
 from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, Record, records
 from aqmlab.archive.remade import Files, Judged, placeless, remake
 from aqmlab.archive.repeated import Repeated, is_repeatable, repeat, version_of
-from aqmlab.execute.room import chosen_workers
 from aqmlab.files import confined, read_json
 from aqmlab.kinds import ARCHIVE
+from aqmlab.runs.memory import chosen_workers
 from aqmlab.sealed import unsealed
 from aqmlab.text import printable
 

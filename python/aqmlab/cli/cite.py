@@ -81,7 +81,7 @@ def cite(
 
 
 def _of_scenario(name: str, aqm: list[str], settings: list[str] | None, engine: str) -> Citations:
-    from aqmlab.execute.replication import spelled_out
+    from aqmlab.execute.variants import spelled_out
     from aqmlab.references.cite import of_scenarios
 
     base = scenarios.loaded(name)

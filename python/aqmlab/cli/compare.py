@@ -63,8 +63,7 @@ def compare(
     With --until each discipline stops when its own intervals are narrow; all have the same seeds as far as they go.
     """
     from aqmlab.execute.engine import listed
-    from aqmlab.execute.replication import repeated, spelled_out
-    from aqmlab.execute.variants import with_discipline
+    from aqmlab.execute.variants import repeated, spelled_out, with_discipline
 
     for setting in set_ or ():
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):

@@ -47,7 +47,7 @@ def store(help: str) -> Any:
 def _at_most(count: int | None) -> int | None:
     """Refuse more seeds than a call may have."""
     if count is not None:
-        from aqmlab.execute.cases import MOST_SEEDS
+        from aqmlab.runs.seeds import MOST_SEEDS
 
         if count > MOST_SEEDS:
             raise typer.BadParameter(f"{count}: must be at most {MOST_SEEDS}")
@@ -80,7 +80,7 @@ def _engines(text: str) -> str:
 def time(text: str | None) -> str | None:
     """Refuse anything but a time."""
     if text is not None:
-        from aqmlab.execute.stages import seconds
+        from aqmlab.runs.stages import seconds
 
         try:
             seconds(text)

@@ -99,7 +99,7 @@ def addressed(scenario: str | None, aqm: Sequence[str] | None, set_: Sequence[st
 
 def _require_playable(base: Scenario, name: str, aqm: Sequence[str], set_: Sequence[str] | None) -> None:
     """Refuse disciplines that cannot be shown beside each other, and scenarios that are not valid or not for a page."""
-    from aqmlab.execute.replication import repeated
+    from aqmlab.execute.variants import repeated
     from aqmlab.playground.address import MOST
     from aqmlab.playground.limits import require_playable
     from aqmlab.results.result import KERNEL

@@ -10,9 +10,9 @@ import typer
 
 if TYPE_CHECKING:
     from aqmlab.execute.engine import Engine
-    from aqmlab.execute.stages import Until
-    from aqmlab.execute.until import Looks
     from aqmlab.results.comparison import Comparison
+    from aqmlab.runs.stages import Until
+    from aqmlab.runs.until import Looks
 
 
 def asked(
@@ -24,7 +24,7 @@ def asked(
         if alone := next((option for option, value in given.items() if value is not None), None):
             raise typer.BadParameter("applies only with --until: omit it", param_hint=alone)
         return None
-    from aqmlab.execute.stages import Until
+    from aqmlab.runs.stages import Until
 
     try:
         return Until.of(until, seeds, most_seeds, within, long_run)
@@ -67,8 +67,8 @@ def reached(until: Until, results: Comparison) -> Iterator[str]:
 
 def remedy(stopped: object) -> str:
     """Return the option that would help where a limit came too early, in brackets."""
-    from aqmlab.execute.cases import MOST_SEEDS
-    from aqmlab.execute.until import NotReached
+    from aqmlab.runs.seeds import MOST_SEEDS
+    from aqmlab.runs.until import NotReached
 
     if not isinstance(stopped, NotReached) or stopped.needed is None:
         return ""

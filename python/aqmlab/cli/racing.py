@@ -36,7 +36,7 @@ def perform(
     After Ctrl-C, a failure or the end of the time, deliver the answer so far, print how to go on, and exit.
     """
     from aqmlab.advice.race import Stopped
-    from aqmlab.execute.stages import seconds
+    from aqmlab.runs.stages import seconds
 
     limit = seconds(within)
     with one_interrupt() as ignore_interrupts, ExitStack() as stack:
@@ -65,7 +65,7 @@ def perform(
 def _end(stopped: Stopped, within: float, out: Path | None) -> None:
     """Print the reason of the end and how to go on, and exit."""
     from aqmlab.advice.runs import RunsFailed
-    from aqmlab.execute.until import OutOfTime
+    from aqmlab.runs.until import OutOfTime
 
     done, first = stopped.runs
     kept = f"the finished runs are kept in {out}" if out else "no run is kept: give --out to keep them"

@@ -23,14 +23,14 @@ from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.cli.live import Watched
-    from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.progress import OnProgress
-    from aqmlab.execute.stages import Until
-    from aqmlab.execute.until import NotReached
     from aqmlab.reports.parts import Choice
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.result import Result
+    from aqmlab.runs.cases import Interrupted, RunFailed
+    from aqmlab.runs.stages import Until
+    from aqmlab.runs.until import NotReached
     from aqmlab.scenario import Scenario
 
     Simulated = tuple[Comparison, Interrupted | RunFailed | NotReached | None]
@@ -53,10 +53,10 @@ def simulated(
     the fates of its packets.
     """
     from aqmlab.cli.live import live
-    from aqmlab.execute.cases import Interrupted, RunFailed
     from aqmlab.execute.engine import PACKETS
-    from aqmlab.execute.replication import compare_scenarios
-    from aqmlab.execute.until import NotReached
+    from aqmlab.runs.cases import Interrupted, RunFailed
+    from aqmlab.runs.replication import compare_scenarios
+    from aqmlab.runs.until import NotReached
 
     see = watched.see if watched else None
     bar = Bar()
@@ -98,9 +98,9 @@ def perform(
     """
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.execute.variants import labelled
-    from aqmlab.execute.warmup import NotSettled
     from aqmlab.results.cases import disciplines
     from aqmlab.results.result import NoSuchMetric
+    from aqmlab.runs.warmup import NotSettled
 
     chosen = [Engine.parse(engine) for engine in engines]
     other = next((engine for engine in chosen if engine != PACKETS), None)
@@ -161,10 +161,11 @@ def report(
     printed; ``flows`` lists the flows as well. ``more`` returns the text below them, for the first result.
     ``simulate`` writes ``fates``.
     """
-    from aqmlab.execute.cases import Interrupted, chosen_seeds
-    from aqmlab.execute.until import NotReached
     from aqmlab.reports.parts import whole
     from aqmlab.results.comparison import files
+    from aqmlab.runs.cases import Interrupted
+    from aqmlab.runs.seeds import chosen_seeds
+    from aqmlab.runs.until import NotReached
 
     names: list[str] = []
     if out:

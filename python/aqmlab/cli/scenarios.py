@@ -32,7 +32,7 @@ def loaded(name: str) -> Scenario:
 
 def seeded(name: str, seed: int | None, seeds: int | None, warmup: str | None = None) -> Scenario:
     """Load a scenario and set its seed; refuse ``--seed`` with ``--seeds``. A warm-up to be found replaces its own."""
-    from aqmlab.execute.warmup import replaced
+    from aqmlab.runs.warmup import replaced
 
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")

@@ -27,8 +27,8 @@ from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.execute.progress import Progress
+    from aqmlab.runs.result import Sweep
     from aqmlab.scenario import Scenario
-    from aqmlab.sweeps.result import Sweep
 
 
 class Method(StrEnum):
@@ -93,8 +93,8 @@ def sweep(
     """
     from aqmlab.execute.engine import Engine
     from aqmlab.reports import sweep_text
-    from aqmlab.sweeps.runner import SweepInterrupted
-    from aqmlab.sweeps.runner import sweep as simulated
+    from aqmlab.runs.runner import SweepInterrupted
+    from aqmlab.runs.runner import sweep as simulated
 
     options.require_jobs_or_cluster(jobs, cluster)
     varied = dict(pairs(vary, "--vary", "VALUES"))

@@ -88,7 +88,7 @@ def _search(name: str, aqm: str | None, settings: Sequence[str] | None, over: st
     from aqmlab.advice import goals as parsed
     from aqmlab.advice.space import parameters
     from aqmlab.advice.tune import Search
-    from aqmlab.execute.cases import UNRECORDED
+    from aqmlab.runs.cases import UNRECORDED
 
     base = loaded(name)
     chosen = with_settings(base if aqm is None else base.with_(aqm=aqm), settings)._base.with_(UNRECORDED)

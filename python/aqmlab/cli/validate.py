@@ -76,7 +76,7 @@ def _summary(scenario: Scenario) -> str:
     scenario.check()
     sweep = ""
     if scenario._study:
-        from aqmlab.sweeps.runner import asked_for
+        from aqmlab.runs.runner import asked_for
 
         sweep = f"; its sweep has {asked_for(scenario)} runs"
     return (

@@ -14,9 +14,9 @@ from aqmlab.kinds import COMPARISON, RESULT, SWEEP
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET, Metrics, Result
+from aqmlab.runs.folder import head
+from aqmlab.runs.result import Sweep
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.folder import head
-from aqmlab.sweeps.result import Sweep
 
 _COMMANDS = {"run": "a result of aqmlab run", "compare": "a comparison", "sweep": "a sweep"}
 

@@ -14,8 +14,8 @@ from aqmlab.files import parquet, replacing
 from aqmlab.kinds import EXPORT
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
-from aqmlab.sweeps.folder import head, load
-from aqmlab.sweeps.result import Sweep
+from aqmlab.runs.folder import head, load
+from aqmlab.runs.result import Sweep
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from aqmlab.results import columns
 from aqmlab.results.columns import Column, described
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
+from aqmlab.runs.result import Sweep
 from aqmlab.scenario import Scenario, discipline
-from aqmlab.sweeps.result import Sweep
 
 if TYPE_CHECKING:
     import polars

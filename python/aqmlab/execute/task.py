@@ -20,7 +20,7 @@ from aqmlab.files import parquet
 from aqmlab.kinds import SERIES
 from aqmlab.own.source import interface, keep, packages, text_of
 from aqmlab.results.series import Recording
-from aqmlab.scenario import Scenario, by_algorithm
+from aqmlab.scenario import Scenario, algorithms
 
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
@@ -151,6 +151,29 @@ def _as_stored(value: Any) -> Any:
             if name not in _LATER_DEFAULTS or one != _LATER_DEFAULTS[name]
         }
     return [_as_stored(one) for one in value] if isinstance(value, list) else value
+
+
+def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
+
+    A user's own discipline is under the name of its class: the digest of its source identifies it, wherever the file
+    is. So scenarios that differ only in how they write a discipline are equal.
+    """
+    copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
+    for table in (copy, *copy["link"]):
+        for key in ("aqm", "reverse_aqm"):
+            if key in table:
+                name = table[key]["name"]
+                table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})
+    return copy
+
+
+def _by_class(table: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a discipline with its own class's name, and those inside it, in place of the files."""
+    inside: dict[str, Any] = {
+        key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()
+    }
+    return {**inside, "name": inside["name"].rpartition(":")[2]} if "source" in inside else inside
 
 
 def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:

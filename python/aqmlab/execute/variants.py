@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
+from aqmlab import _core
 from aqmlab.execute.engine import Engine
+from aqmlab.execute.task import by_algorithm
 from aqmlab.results.result import KERNEL
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, Settings, disciplines
 
 
 def with_discipline(scenario: Scenario, spec: str) -> Scenario:
@@ -18,6 +22,22 @@ def with_discipline(scenario: Scenario, spec: str) -> Scenario:
         return scenario.with_(aqm=spec)
     # That of Linux is at the observed link alone: the reverse direction keeps its own.
     return scenario._with_text("aqm", "droptail") if "dumbbell" in scenario.resolved else scenario.with_(aqm="droptail")
+
+
+def chosen_variants(base: Scenario, aqms: Iterable[str] | Mapping[str, str | Settings]) -> dict[str, Scenario]:
+    """Return a scenario with each discipline, or with the settings of each label; without any, the scenario alone.
+
+    The user's own disciplines are those of the files as they are now, also if they change later.
+    """
+    given = dict(aqms) if isinstance(aqms, Mapping) else dict.fromkeys(spelled_out(aqms))
+    variants = {}
+    for label, one in given.items():
+        settings = {"aqm": one} if isinstance(one, str) else one
+        variants[label] = with_discipline(base, label) if settings is None else base.with_(settings)
+    for label, variant in variants.items():
+        with suppress(_core.ScenarioError):  # its problems are reported with the points
+            variants[label] = Scenario.parse(variant.to_toml()) if variant._core.own_algorithms else variant
+    return variants or {base.aqm: base}
 
 
 def labelled(scenarios: Mapping[str, Scenario], engines: Sequence[Engine]) -> dict[str, tuple[Scenario, Engine]]:
@@ -53,3 +73,35 @@ def _with_qdisc(engine: Engine, label: str) -> Engine:
     if chosen == engine:
         raise ValueError(f"{label}: {words!r} is no discipline of the kernel")
     return chosen
+
+
+def spelled_out(aqms: Iterable[str]) -> list[str]:
+    """Replace ``all`` by the names of all disciplines; a discipline named in addition to ``all`` is listed once.
+
+    Raise TypeError for a single string, ValueError for a discipline given twice.
+    """
+    if isinstance(aqms, str):
+        raise TypeError(f"aqms = {aqms!r}: must be a list of strings: [{aqms!r}]")
+    given = list(aqms)
+    if twice := sorted({spec for spec in given if given.count(spec) > 1}):
+        raise ValueError(f"{', '.join(twice)} given twice")
+    every = [name for spec in given for name in (disciplines() if spec == "all" else [spec])]
+    return list(dict.fromkeys(every))
+
+
+def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
+    """Return two labels of equal scenarios, whose results would be the same, or None if all valid scenarios differ."""
+    seen: dict[tuple[str, str], str] = {}
+    for label, scenario in scenarios.items():
+        words = " ".join(label.removeprefix(KERNEL).split()) if label.startswith(KERNEL) else ""
+        first = seen.setdefault((words, json.dumps(by_algorithm(scenario.resolved), sort_keys=True)), label)
+        if first != label:
+            return first, label
+    return None
+
+
+def require_scenario(scenario: object) -> None:
+    """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
+    if not isinstance(scenario, Scenario):
+        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
+        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")

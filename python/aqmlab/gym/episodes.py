@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from aqmlab.runs.points import design
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.points import design
 
 Agent = Literal["drops", "marks"]
 Source: TypeAlias = str | os.PathLike[str] | Scenario

@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.execute.task import by_algorithm
 from aqmlab.playground.address import MOST, Address
 from aqmlab.playground.built import WIDGET, built
 from aqmlab.playground.limits import require_playable
 from aqmlab.results.cases import discipline
 from aqmlab.results.result import KERNEL
-from aqmlab.scenario import by_algorithm
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget

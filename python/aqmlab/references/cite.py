@@ -14,8 +14,8 @@ from aqmlab.references.bibliography import AQMLAB, Entry, bibliography
 from aqmlab.references.used import PARAMETER, Use, uses
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import PACKET, Result
+from aqmlab.runs.result import Sweep
 from aqmlab.scenario import Scenario, shipped
-from aqmlab.sweeps.result import Sweep
 from aqmlab.text import printable
 
 _WIDTH = 100

@@ -18,9 +18,9 @@ from aqmlab.references.bibliography import bibliography
 from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
+from aqmlab.runs.result import Sweep
 from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
-from aqmlab.sweeps.result import Sweep
 
 _GUIDELINES = "rfc7928"
 """The folder of the scenarios of ``aqmlab evaluate``."""

@@ -12,8 +12,8 @@ from aqmlab.text import printable
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
+    from aqmlab.runs.result import Sweep
     from aqmlab.scenario import Scenario
-    from aqmlab.sweeps.result import Sweep
 
 
 def results(shown: Mapping[str, Result], baseline: str | None = None) -> str:

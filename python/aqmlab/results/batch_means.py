@@ -7,7 +7,7 @@ interval with 39 degrees of freedom. Otherwise the run is too short.
 # Departures from the source
 A correlation counts as none if that of independent values exceeds it in one case of twenty; in the source it must not
 be above 0, so that half of all runs that are long enough have to be longer. The length of the next run follows from the
-width of the interval (see `aqmlab.execute.until`); in the source runs have 600, 800, 1200, 1600, … observations. A
+width of the interval (see `aqmlab.runs.until`); in the source runs have 600, 800, 1200, 1600, … observations. A
 batch is a span of time in place of a number of observations. A mean over packets, such as that of their delays, is the
 ratio of two sums over the batch, and has the interval of ratios that is usual for regenerative cycles: z = sum - ratio
 * count takes the place of the batch's mean.

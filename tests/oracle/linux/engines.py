@@ -9,8 +9,8 @@ from fnmatch import fnmatch
 import aqmlab
 from aqmlab.cli.terminal import progress_bar
 from aqmlab.execute.engine import PACKETS, Engine, EngineUnavailable
-from aqmlab.execute.replication import compare_scenarios
 from aqmlab.results.result import Result, Run
+from aqmlab.runs.replication import compare_scenarios
 from oracle.linux import marks
 from oracle.linux.check import CLOSED, FEW, FEWEST_DISCIPLINES, FEWEST_FIFO, OF_FEW_FLOWS
 from oracle.linux.reference import Metrics, over_seeds

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aqmlab.cli.terminal import progress_bar
-from aqmlab.execute.replication import compare_scenarios
+from aqmlab.runs.replication import compare_scenarios
 from oracle.linux import check, figure, kernel, ours, points, traces
 from oracle.linux.reference import Point, over_seeds
 from oracle.verdict import table

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 import aqmlab
-from aqmlab.execute.replication import compare_scenarios
 from aqmlab.results.result import Result, Run
+from aqmlab.runs.replication import compare_scenarios
 from oracle.dumbbell import NotYet
 from oracle.linux import dumbbell
 from oracle.linux.points import Conf

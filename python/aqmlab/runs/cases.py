@@ -8,19 +8,17 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.execute import long_run, threads
+from aqmlab.execute import threads
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.progress import OnProgress, Progress
-from aqmlab.execute.room import Runs, at_a_time, chosen_workers, known_memory, may_fill, refuse_too_much_memory, whole
 from aqmlab.execute.task import Outcome, Task, opened
-from aqmlab.execute.until import OutOfTime
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result, Run
+from aqmlab.runs import long_run
+from aqmlab.runs.memory import Runs, at_a_time, chosen_workers, known_memory, may_fill, refuse_too_much_memory
+from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Scenario, Settings
-
-MOST_SEEDS = 100_000
-"""The most replications of a scenario in one call."""
 
 UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
 """The settings of a scenario that records no series, and has the same results."""
@@ -221,29 +219,3 @@ def _finished(cases: Mapping[str, Case], tasks: Sequence[Task], outcomes: Mappin
                 engine_version=cases[label].engine.version,
             )
     return Comparison(results)
-
-
-def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
-    """Return the seeds to run, all different; `seeds` is as for `run`, and a number counts from the scenario's seed."""
-    if seeds is None:
-        return [scenario.seed]
-    if not isinstance(seeds, Iterable):
-        count = whole("seeds", seeds)
-        if not 1 <= count <= MOST_SEEDS:
-            raise ValueError(f"seeds = {count}: must be in [1, {MOST_SEEDS}]")
-        chosen = list(range(scenario.seed, scenario.seed + count))
-    else:
-        chosen = [whole("seeds", seed) for seed in seeds]
-        if not 1 <= len(chosen) <= MOST_SEEDS:
-            raise ValueError(f"seeds: {len(chosen)} given; their number must be in [1, {MOST_SEEDS}]")
-        if len(set(chosen)) < len(chosen):
-            raise ValueError(f"seeds = {chosen}: must all be different")
-    for extreme in (min(chosen), max(chosen)):
-        scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
-    return chosen
-
-
-def seeds_on(engine: Engine, scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
-    """Return the seeds of an engine's runs: those of `chosen_seeds`, or one if its runs do not depend on them."""
-    chosen = chosen_seeds(scenario, seeds)
-    return chosen if engine.seeded else [scenario.seed]

@@ -1,41 +1,64 @@
-"""The study of a sweep: every point with every queue discipline and every seed, and the tasks that these require."""
+"""The plan of a sweep: which runs a study has, which of them can be done, and at what cost.
+
+Plans are kept in a store, because to check a million scenarios takes minutes, and to read what came of it a second.
+
+A plan is read only for the same study by the same version of aqmlab and of its engine. It is not kept if a scenario
+consists of other files, too, which may change.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import itertools
+import json
 import re
+import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aqmlab import _core
-from aqmlab.execute.cases import seeds_on
 from aqmlab.execute.engine import PACKETS, Engine
-from aqmlab.execute.replication import require_scenario, spelled_out
-from aqmlab.execute.room import known_memory, memory
-from aqmlab.execute.task import Task, digest, key_for, sources
-from aqmlab.execute.variants import performing, with_discipline
-from aqmlab.scenario import Scenario, Settings, parameter_names, worded
-from aqmlab.sweeps import keys
-from aqmlab.sweeps.keys import Flags, Keys, each
-from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
-from aqmlab.sweeps.result import Failure
-from aqmlab.sweeps.store import series_name
+from aqmlab.execute.task import FORMAT, Task, digest, key_for, sources
+from aqmlab.execute.variants import performing
+from aqmlab.files import read_whole, remove_stale, write_whole
+from aqmlab.runs import keys
+from aqmlab.runs.cases import UNRECORDED
+from aqmlab.runs.keys import Flags, Keys, each
+from aqmlab.runs.memory import known_memory, memory
+from aqmlab.runs.points import Design, Point
+from aqmlab.runs.result import Failure
+from aqmlab.runs.store import series_name
+from aqmlab.scenario import Scenario, is_for, worded
+from aqmlab.sealed import checksum
 
-_BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
-"""A sweep records no series: they do not affect the metrics, and a run of interest is soon repeated."""
-
-_DEFAULTS: dict[str, Any] = {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
-"""The `[sweep]` of a scenario without one."""
-
-_PLACE = re.compile(r"(?!--)(?P<file>.+):(?P<line>\d+)")
-"""The place of a value in a file; the origin of a value from the command line begins with ``--``."""
+if TYPE_CHECKING:
+    import polars
 
 _BLOCK = 64
 """The number of scenarios that take turns, seed after seed: each scenario is read once."""
+
+LARGE = 2000
+"""The fewest scenarios of a study whose plan is kept."""
+
+MOST = 10
+"""The most plans that are kept in a store; those written longest ago are removed."""
+
+_SAMPLE = 20
+"""The number of scenarios whose digests are checked when a plan is read."""
+
+_FORM = 1
+"""The version of this form of a plan."""
+
+_CODE = ("execute.engine", "execute.task", "execute.variants", "runs.memory", "runs.plan", "scenario")
+"""The modules whose code determines a plan."""
+
+_FILE = re.compile(r"(?P<study>[0-9a-f]{64})-(?P<hash>[0-9a-f]{64})\.arrow")
 
 
 @dataclass(frozen=True)
@@ -44,7 +67,7 @@ class Study:
 
     `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
     `series` is true, series are kept too, as the scenario's `[record]` defines them. `engine` performs the runs, for a
-    discipline of Linux as `engine_for` has it. `named` has the labels that the caller chose, which name no discipline.
+    discipline of Linux as `engines` has it. `named` has the labels that the caller chose, which name no discipline.
     """
 
     scenario: Scenario
@@ -69,9 +92,10 @@ class Study:
         """Return the store's name for the series of the run with this key."""
         return series_name(key, self.record)
 
-    def engine_for(self, label: str) -> Engine:
-        """Return the engine as it performs a queue discipline."""
-        return performing(label, [self.engine])[self.engine]
+    @cached_property
+    def engines(self) -> Mapping[str, Engine]:
+        """The engine as it performs each queue discipline, by label."""
+        return {label: performing(label, [self.engine])[self.engine] for label in self.variants}
 
     def refusal(self, number: int, place: int) -> str | None:
         """Return the error of a scenario that cannot be done, given its point number and discipline; None if it can."""
@@ -102,104 +126,24 @@ class Study:
 
     @cached_property
     def _bare(self) -> Mapping[str, Scenario]:
-        return {label: variant.with_(_BARE) for label, variant in self.variants.items()}
+        return {label: variant.with_(UNRECORDED) for label, variant in self.variants.items()}
 
     @cached_property
     def _recorded(self) -> Mapping[str, Scenario]:
         return {label: variant.with_({"record.series": True}) for label, variant in self.variants.items()}
 
     @cached_property
+    def paths(self) -> Mapping[str, Sequence[str]]:
+        """The varying parameters that each discipline has, by its label."""
+        return {label: [self.design.paths[place] for place in places] for label, places in self._places.items()}
+
+    @cached_property
     def _places(self) -> Mapping[str, Sequence[int]]:
         """The places in a point of the values that each discipline has."""
         return {
-            label: [place for place, path in enumerate(self.design.paths) if _is_for(path, variant)]
+            label: [place for place, path in enumerate(self.design.paths) if is_for(path, variant)]
             for label, variant in self.variants.items()
         }
-
-
-def study(
-    scenario: Scenario,
-    vary: Mapping[str, object] | None = None,
-    aqms: Iterable[str] | Mapping[str, str | Settings] | None = None,
-    seeds: int | Iterable[int] | None = None,
-    method: str | None = None,
-    samples: int | None = None,
-    sample_seed: int | None = None,
-    series: bool = False,
-    engine: Engine = PACKETS,
-) -> Study:
-    """Build a study from a scenario's `[sweep]` and the arguments of `sweep`, which take precedence.
-
-    `aqms` may also map labels to disciplines, or to settings of any kind that distinguish them. Raise ScenarioError if
-    the scenario is not valid, ValueError if the varying values cannot be parsed.
-    """
-    require_scenario(scenario)
-    scenario.check()  # reports problems of the whole file, not of its [sweep] alone
-    table = scenario._study or _DEFAULTS
-    written = {entry["path"]: entry for entry in table["vary"]}
-    chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
-    origins = {path: entry["origin"] for path, entry in written.items() if path not in (vary or {})}
-    method = method or table["method"]
-    if method not in DRAWN and (samples, sample_seed) != (None, None):
-        raise ValueError(f"samples and sample_seed are for methods {' and '.join(DRAWN)}; the method is {method}")
-    points = design(
-        chosen,
-        method,
-        table["samples"] if samples is None else samples,
-        table["sample_seed"] if sample_seed is None else sample_seed,
-        {path: f"{origin}: sweep.vary.{path}" for path, origin in origins.items()},
-    )
-    base = scenario._base
-    labels = aqms if aqms is not None else ([] if table["aqm"] == "auto" else table["aqm"])
-    if isinstance(labels, Mapping):
-        variants = {
-            label: base.with_(aqm=aqm) if isinstance(aqm, str) else base.with_(aqm) for label, aqm in labels.items()
-        }
-    else:
-        variants = {label: with_discipline(base, label) for label in spelled_out(labels)}
-    variants = {label: _pinned(variant) for label, variant in (variants or {base.aqm: base}).items()}
-    for label in variants:
-        performing(label, [engine])  # raises an error if it lacks the discipline
-    points = points.with_units(lambda path: _unit(path, base, variants))
-    for path, value in zip(points.paths, points.points[0], strict=True):
-        _require_known(path, value, origins.get(path), base, variants)
-    for variant in variants.values():
-        _require_different(points, variant)
-    chosen_seeds = seeds_on(engine, base, table["seeds"] if seeds is None else seeds)
-    named = tuple(labels) if isinstance(labels, Mapping) else ()
-    return Study(base, variants, points, chosen_seeds, series, engine, named)
-
-
-def _require_known(
-    path: str, value: Scalar, origin: str | None, base: Scenario, variants: Mapping[str, Scenario]
-) -> None:
-    """Raise ScenarioError for an unknown path at once, instead of at each of a million points.
-
-    `origin` is the place in a file where the path was written; None if an argument has it.
-    """
-    where = f"{origin}: sweep.vary.{path}" if origin else f"--vary {path:.200}"
-    place = _PLACE.fullmatch(origin or "")
-    file, line = (place["file"], int(place["line"])) if place else (None, None)
-    knowing = [variant for variant in variants.values() if _is_for(path, variant)]
-    for variant in knowing or [base]:
-        try:
-            variant.with_({path: value}).check()
-        except _core.ScenarioError as error:
-            unknown = [problem for problem in error.problems if problem["kind"] == "path"]
-            if unknown:
-                located = _core.ScenarioError("\n".join(f"{where}: {problem['text']}" for problem in unknown))
-                located.problems = tuple({**problem, "file": file, "line": line} for problem in unknown)
-                located.kind, located.path, located.file, located.line = "path", unknown[0]["path"], file, line
-                raise located from None
-    if not knowing:
-        raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
-
-
-def _unit(path: str, base: Scenario, variants: Mapping[str, Scenario]) -> str:
-    """Return the base unit of the quantity at a path, if all disciplines that have it agree; otherwise it is empty."""
-    knowing = [variant for variant in variants.values() if _is_for(path, variant)]
-    units = {scenario._core.base_unit(path) or "" for scenario in knowing or [base]}
-    return units.pop() if len(units) == 1 else ""
 
 
 def _as_varied(error: Exception, paths: Sequence[str]) -> Exception:
@@ -208,52 +152,6 @@ def _as_varied(error: Exception, paths: Sequence[str]) -> Exception:
         return error
     varying = "|".join(map(re.escape, paths))
     return worded(error, re.sub(rf"^--set (?=({varying})=)", "--vary ", str(error), flags=re.MULTILINE))
-
-
-def _pinned(variant: Scenario) -> Scenario:
-    """Return a scenario whose own disciplines are those of the files as they are now, also if they change later."""
-    with suppress(_core.ScenarioError):
-        return Scenario.parse(variant.to_toml()) if variant._core.own_algorithms else variant
-    return variant  # its problems are reported with the points
-
-
-def require_unset(wanted: Study) -> None:
-    """Raise ValueError for a parameter that varies although a setting or the text of a discipline sets it.
-
-    That would have no effect, and a label would be wrong.
-    """
-    for variant in wanted.variants.values():
-        for path in wanted.design.paths:
-            if _is_for(path, variant) and (earlier := variant._core.replaced(path)):
-                one = f"for one value at all points, vary it over that one: --vary {path}=VALUE"
-                raise ValueError(f"{path} varies, but {earlier} sets it: omit one of them; {one}")
-
-
-def _require_different(points: Design, variant: Scenario) -> None:
-    """Raise ValueError for two names of one parameter: the last would take effect, and labels would be wrong."""
-    paths = [path for path in points.paths if _is_for(path, variant)]
-    bare = Scenario.parse(variant.to_toml())._core if len(paths) > 1 else variant._core
-    for place, path in enumerate(paths):
-        for other in paths[:place]:
-            if any(core.replaced(path) for core in _with_values(bare, points, other)):
-                order = f", or put {path} before {other}" if other.startswith(f"{path}.") else ""
-                raise ValueError(f"{other} and {path} are one parameter: let only one of them vary{order}")
-
-
-def _with_values(core: _core.Scenario, points: Design, path: str) -> Iterator[_core.Scenario]:
-    """Yield a scenario with the first value of a varying parameter, and with those that set several parameters."""
-    index = points.paths.index(path)
-    values = dict.fromkeys(point[index] for point in points.points)
-    for place, value in enumerate(values):
-        if place == 0 or (isinstance(value, str) and "=" in value):
-            with suppress(_core.ScenarioError):
-                yield core.with_value(path, value)
-
-
-def _is_for(path: str, variant: Scenario) -> bool:
-    """Return whether a varying parameter is one of this discipline, or not of a discipline at all."""
-    head, _, rest = path.partition(".")
-    return head != "aqm" or rest.partition(".")[0] in parameter_names(variant)
 
 
 @dataclass
@@ -286,7 +184,7 @@ class Plan:
         plan = cls(study)
         simulates = study.engine == PACKETS
         first: Exception | None = None
-        engines = [study.engine_for(label) for label in study.variants]
+        engines = [study.engines[label] for label in study.variants]
         for number, point in enumerate(study.design.points):
             for place, (label, engine) in enumerate(zip(study.variants, engines, strict=True)):
                 try:
@@ -360,17 +258,21 @@ class Plan:
         point = self.study.design.points[number]
         return Failure(label, dict(zip(self.study.design.paths, point, strict=True)), seed, error)
 
+    def each_digest(self) -> Iterator[bytes]:
+        """Yield the digest of every scenario that can be done."""
+        return (bytes(self.digests[at : at + keys.SIZE]) for at in range(0, len(self.digests), keys.SIZE))
+
     @property
     def scenarios(self) -> Iterator[tuple[int, str, str]]:
         """The point number, label and digest of every scenario that can be done."""
         labels = list(self.study.variants)
-        digests = (name.hex() for name in each(keys.array(self.digests)))
+        digests = (name.hex() for name in self.each_digest())
         return zip(self.numbers, (labels[place] for place in self.labels), digests, strict=True)
 
     @cached_property
     def keys(self) -> Keys:
         """The keys of all runs that can be done: the scenarios in their order, each with all seeds."""
-        named = {label: key_for(self.study.engine_for(label).version) for label in self.study.variants}
+        named = {label: key_for(self.study.engines[label].version) for label in self.study.variants}
         runs = ((label, name, seed) for _, label, name in self.scenarios for seed in self.study.seeds)
         return keys.array(b"".join(named[label](name, seed) for label, name, seed in runs))
 
@@ -402,7 +304,7 @@ class Plan:
         parsed = here and not self.reads_files
         at = self.study.recorded_at if self.study.series else self.study.bare_at
         seeds, labels = self.study.seeds, list(self.study.variants)
-        engines = [self.study.engine_for(label) for label in labels]
+        engines = [self.study.engines[label] for label in labels]
         runs = self.keys.reshape(-1, len(seeds))
         for start in range(0, len(runs), _BLOCK):
             block = range(start, min(start + _BLOCK, len(runs)))
@@ -423,3 +325,112 @@ class Plan:
                 engine, cost = engines[self.labels[place]], self.costs[place]
                 series = self.study.series_name(run) if self.study.series else ""
                 yield Task(text, seed, run, name, cost, series, engine=engine, sources=own)
+
+
+def keep(plan: Plan, store: Path) -> None:
+    """Keep a large plan in the folder of a store, if possible."""
+    if not _is_kept(plan.study) or plan.reads_files:
+        return
+    folder, buffer = store / "plans", io.BytesIO()
+    _framed(plan).write_ipc(buffer)
+    data = buffer.getvalue()
+    with suppress(OSError):  # a full or read-only disk: the scenarios are checked again
+        write_whole(folder / f"{_name(plan.study)}-{checksum(data)}.arrow", data)
+        kept = sorted(
+            filter(lambda path: _FILE.fullmatch(path.name), folder.iterdir()), key=lambda p: p.stat().st_mtime
+        )
+        for path in kept[:-MOST]:
+            path.unlink(missing_ok=True)
+        remove_stale(folder)
+
+
+def kept(study: Study, store: Path) -> Plan | None:
+    """Return the plan of a study that the folder of a store has; None if there is none, or none that still holds."""
+    import polars
+
+    if not _is_kept(study):
+        return None
+    for path in (store / "plans").glob(f"{_name(study)}-*.arrow"):
+        found = _FILE.fullmatch(path.name)
+        with suppress(OSError, polars.exceptions.PolarsError):
+            data = read_whole(path)
+            if found and checksum(data) == found["hash"]:
+                plan = _plan(study, polars.read_ipc(io.BytesIO(data)))
+                if _holds(plan):
+                    return plan
+    return None
+
+
+def _holds(plan: Plan) -> bool:
+    """Check the refused scenarios again, because a missing file may be there now, and the digests of some others.
+
+    The errors that are found now replace those that were kept: they name the present lines and files.
+    """
+    for index, (number, place, _) in enumerate(plan.refused):
+        error = plan.study.refusal(number, place)
+        if error is None:
+            return False
+        plan.refused[index] = (number, place, error)
+    labels = list(plan.study.variants)
+    digests = list(plan.each_digest())
+    for place in range(0, len(digests), max(1, len(digests) // _SAMPLE)):
+        label, point = labels[plan.labels[place]], plan.study.design.points[plan.numbers[place]]
+        scenario = plan.study.bare_at(label, point)
+        if bytes.fromhex(digest(scenario)) != digests[place]:
+            return False
+    return True
+
+
+def _is_kept(study: Study) -> bool:
+    """Return whether the plan of a study is worth keeping, and depends on nothing but the study."""
+    large = len(study.design.points) * len(study.variants) >= LARGE
+    return large and all(study.engines[label] == PACKETS for label in study.variants)
+
+
+def _name(study: Study) -> str:
+    """Hash all that determines the plan of a study."""
+    code = hashlib.sha256(
+        b"".join(Path(str(sys.modules[f"aqmlab.{name}"].__file__)).read_bytes() for name in _CODE)
+    ).hexdigest()
+    versions = [_FORM, FORMAT, _core.__version__, _core.engine_version, code]
+    variants = {label: variant.to_toml() for label, variant in study.variants.items()}
+    name = hashlib.sha256(json.dumps([versions, variants, study.design.paths]).encode())
+    for point in study.design.points:
+        name.update(repr(point).encode())
+    return name.hexdigest()
+
+
+def _framed(plan: Plan) -> polars.DataFrame:
+    """Lay out a plan: a row for each scenario, with its digest, cost and memory, or its error."""
+    import polars
+
+    done = polars.DataFrame(
+        [
+            polars.Series("number", plan.numbers, polars.Int64),
+            polars.Series("label", plan.labels, polars.Int64),
+            polars.Series("digest", list(plan.each_digest()), polars.Binary),
+            polars.Series("cost", plan.costs, polars.Float64),
+            polars.Series("memory", plan.memories, polars.Int64),
+        ]
+    )
+    refused = polars.DataFrame(
+        plan.refused, {"number": polars.Int64, "label": polars.Int64, "error": polars.String}, orient="row"
+    )
+    return polars.concat([done, refused], how="diagonal")
+
+
+def _plan(study: Study, frame: polars.DataFrame) -> Plan:
+    """Read what `_framed` returned."""
+    import polars
+
+    done = frame.filter(polars.col("digest").is_not_null())
+    plan = Plan(study, refused=frame.filter(polars.col("digest").is_null()).select("number", "label", "error").rows())
+    for name, column in (
+        ("number", plan.numbers),
+        ("label", plan.labels),
+        ("cost", plan.costs),
+        ("memory", plan.memories),
+    ):
+        column.frombytes(done[name].to_numpy().tobytes())
+    plan.digests += b"".join(done["digest"])
+    return plan

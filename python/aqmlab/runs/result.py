@@ -21,10 +21,10 @@ from aqmlab.results.metrics import METRICS
 from aqmlab.results.result import PACKET
 from aqmlab.results.student import quantile
 from aqmlab.results.views import View
+from aqmlab.runs.points import Design, Scalar, number, unit
+from aqmlab.runs.table import RunTable
 from aqmlab.scenario import Scenario, portable
 from aqmlab.sealed import Saved, Saving, Stored
-from aqmlab.sweeps.points import Design, Scalar, number, unit
-from aqmlab.sweeps.table import RunTable
 from aqmlab.text import prefixed
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from aqmlab.execute.task import document_text, opened
 from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
 from aqmlab.kinds import JOURNAL, PART, SERIES, Kind
 from aqmlab.results.metrics import METRICS
+from aqmlab.runs.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
+from aqmlab.runs.keys import SIZE, Keys, array, distinct, each, keys_of, places
 from aqmlab.sealed import checksum
-from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
-from aqmlab.sweeps.keys import SIZE, Keys, array, distinct, each, keys_of, places
 
 if TYPE_CHECKING:
     import polars

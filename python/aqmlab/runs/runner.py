@@ -19,17 +19,17 @@ from aqmlab.execute import threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.limits import free_memory
 from aqmlab.execute.progress import OnProgress, Progress
-from aqmlab.execute.room import at_a_time, chosen_workers
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
+from aqmlab.runs.keys import Keys, array, distinct, each, keys_of, places
+from aqmlab.runs.memory import at_a_time, chosen_workers
+from aqmlab.runs.plan import Plan, Study, keep, kept
+from aqmlab.runs.pool import Errors, Pool, Stock
+from aqmlab.runs.result import Failure, Sweep, parameters
+from aqmlab.runs.store import Store, together
+from aqmlab.runs.study import require_unset, study
+from aqmlab.runs.table import SLICE, RunTable, joined
 from aqmlab.scenario import Scenario, Settings
-from aqmlab.sweeps.keys import Keys, array, distinct, each, keys_of, places
-from aqmlab.sweeps.plans import keep, kept
-from aqmlab.sweeps.pool import Errors, Pool, Stock
-from aqmlab.sweeps.result import Failure, Sweep, parameters
-from aqmlab.sweeps.store import Store, together
-from aqmlab.sweeps.study import Plan, Study, require_unset, study
-from aqmlab.sweeps.table import SLICE, RunTable, joined
 
 if TYPE_CHECKING:
     import polars
@@ -77,7 +77,7 @@ def sweep(
         The scenario to simulate.
     vary : mapping
         The values of each parameter by dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
-        see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
+        see `aqmlab.runs.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
     aqms : iterable of str, or mapping
         The queue disciplines, as for `compare`; by default that of the scenario. Or labels of your own, each with a
         discipline or with settings of any kind, as for `Scenario.with_`.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from aqmlab.execute.cases import Case, Interrupted, performed, seeds_on
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.progress import OnProgress
-from aqmlab.execute.stages import Until, reached
-from aqmlab.execute.until import Looks
-from aqmlab.execute.variants import labelled, with_discipline
-from aqmlab.execute.warmup import AUTO, PILOTS, replaced, settled
+from aqmlab.execute.variants import labelled, repeated, require_scenario, spelled_out, with_discipline
 from aqmlab.results.comparison import Comparison
-from aqmlab.results.result import KERNEL, PACKET, Result
-from aqmlab.scenario import Scenario, by_algorithm, disciplines
+from aqmlab.results.result import PACKET, Result
+from aqmlab.runs.cases import Case, Interrupted, performed
+from aqmlab.runs.seeds import seeds_on
+from aqmlab.runs.stages import Until, reached
+from aqmlab.runs.until import Looks
+from aqmlab.runs.warmup import AUTO, PILOTS, replaced, settled
+from aqmlab.scenario import Scenario
 
 
 def run(
@@ -182,20 +182,6 @@ def compare(
     return compare_scenarios(variants, seeds, jobs, progress, check, chosen, until=asked, warmup=warmup)
 
 
-def spelled_out(aqms: Iterable[str]) -> list[str]:
-    """Replace ``all`` by the names of all disciplines; a discipline named in addition to ``all`` is listed once.
-
-    Raise TypeError for a single string, ValueError for a discipline given twice.
-    """
-    if isinstance(aqms, str):
-        raise TypeError(f"aqms = {aqms!r}: must be a list of strings: [{aqms!r}]")
-    given = list(aqms)
-    if twice := sorted({spec for spec in given if given.count(spec) > 1}):
-        raise ValueError(f"{', '.join(twice)} given twice")
-    every = [name for spec in given for name in (disciplines() if spec == "all" else [spec])]
-    return list(dict.fromkeys(every))
-
-
 def compare_scenarios(
     scenarios: Mapping[str, Scenario],
     seeds: int | Iterable[int] | None = None,
@@ -212,7 +198,7 @@ def compare_scenarios(
     """Simulate several scenarios, by label, on several engines as `labelled` combines them.
 
     The other arguments are those of `run`; `until` has those of its name. `on_glance` and `fates` are those of
-    `performed`, and `on_look` is that of `aqmlab.execute.until.reach`.
+    `performed`, and `on_look` is that of `aqmlab.runs.until.reach`.
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
@@ -261,21 +247,3 @@ def _settled(
         return finished
 
     return settled(scenarios, perform)
-
-
-def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
-    """Return two labels of equal scenarios, whose results would be the same, or None if all valid scenarios differ."""
-    seen: dict[tuple[str, str], str] = {}
-    for label, scenario in scenarios.items():
-        words = " ".join(label.removeprefix(KERNEL).split()) if label.startswith(KERNEL) else ""
-        first = seen.setdefault((words, json.dumps(by_algorithm(scenario.resolved), sort_keys=True)), label)
-        if first != label:
-            return first, label
-    return None
-
-
-def require_scenario(scenario: object) -> None:
-    """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
-    if not isinstance(scenario, Scenario):
-        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
-        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -70,9 +70,9 @@ class Design:
     method: str = "grid"
     sample_seed: int | None = None
 
-    def with_units(self, unit: Callable[[str], str]) -> Design:
-        """Return the design with the `unit` of each path, unless it is empty, behind the path's plain numbers."""
-        units = [unit(path) for path in self.paths]
+    def with_units(self, of: Mapping[str, str]) -> Design:
+        """Return the design with the unit `of` each path, unless it is empty, behind the path's plain numbers."""
+        units = [of[path] for path in self.paths]
         if not any(units):
             return self
         points = [tuple(map(_with_unit, point, units)) for point in self.points]

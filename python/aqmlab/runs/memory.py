@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from aqmlab.execute import threads
 from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.limits import free_memory
+from aqmlab.runs.seeds import whole
 from aqmlab.scenario import Scenario
 
 _GUEST, _CONNECTION = 90_000_000, 100_000
@@ -18,13 +18,6 @@ _GUEST, _CONNECTION = 90_000_000, 100_000
 
 _PACKET = 1000
 """More bytes than a run keeps for each packet that it carries: in queues, of segments, and of the flows that come."""
-
-
-def whole(name: str, value: object) -> int:
-    """Convert a whole number of any type, NumPy's included; raise TypeError for anything else."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} = {value!r}: must be a whole number")
-    return operator.index(value)
 
 
 def chosen_workers(jobs: int | None, tasks: int) -> int:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.execute.task import Task
-from aqmlab.sweeps.keys import Flags, array, each, places
-from aqmlab.sweeps.store import Store
-from aqmlab.sweeps.study import Plan
+from aqmlab.runs.keys import Flags, array, each, places
+from aqmlab.runs.plan import Plan
+from aqmlab.runs.store import Store
 
 Errors = dict[tuple[bytes, str], str]
 """The reason of each failure, by the task's key and the name of its series."""

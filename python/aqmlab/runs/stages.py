@@ -8,26 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.execute import long_run
-from aqmlab.execute.cases import (
-    MOST_SEEDS,
-    UNRECORDED,
-    Case,
-    Interrupted,
-    RunFailed,
-    chosen_seeds,
-    performed,
-    seeds_on,
-)
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.progress import OnProgress
-from aqmlab.execute.room import whole
-from aqmlab.execute.until import Looks, NotReached, Rule, reach
 from aqmlab.results.batch_means import SHORT
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.precision import Condition, conditions
 from aqmlab.results.result import NoSuchMetric, Result
+from aqmlab.runs import long_run
+from aqmlab.runs.cases import UNRECORDED, Case, Interrupted, RunFailed, performed
+from aqmlab.runs.seeds import MOST_SEEDS, chosen_seeds, seeds_on, whole
+from aqmlab.runs.until import Looks, NotReached, Rule, reach
 from aqmlab.scenario import Scenario
 
 LEAST, FEWEST, MOST = 20, 10, 1000
