@@ -118,7 +118,7 @@ def test_sweeps_are_matched_by_discipline_and_point(tiny: Scenario, tmp_path: Pa
     assert list(found.metrics) == ["lred, aqm.q0 = 20"]
     assert len(found.missing[0]) == 3
     before = first.means().filter(aqm="lred")["goodput"].to_list()[1]
-    after = second.summary["goodput"].to_list()[0]
+    after = second.means()["goodput"].to_list()[0]
     assert found.metrics["lred, aqm.q0 = 20"]["goodput"].difference == pytest.approx(after - before)
 
 
