@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ test: setup ## run every test
 	else echo "JavaScript and the playground are not tested"; fi
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n logical --dist worksteal
+
+# What differs from a commit, or from the last one: BASE=main
+check: setup ## lint what has changed, and run the tests that import it or are of its crates
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/touched.py $(or $(BASE),HEAD)
 
 # Where the machine lacks something, these tests fail; `make test` has the shorter of them, and there they skip.
 test-linux: setup ## run every test of the Linux engine, and compare it with the packet engine: ten minutes

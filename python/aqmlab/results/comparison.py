@@ -82,7 +82,7 @@ class Comparison(Shown, Mapping[str, Result]):
         Parameters
         ----------
         metric : str
-            The metric to compare; by default all of the observed queue and all flows.
+            The metric to compare; by default those of the observed queue and all flows.
         to : str
             The discipline that the others are compared with, by its label without an engine; by default `baseline`.
 

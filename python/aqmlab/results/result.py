@@ -35,7 +35,7 @@ KERNEL = "kernel:"
 
 
 class NoSuchMetric(ValueError):  # noqa: N818  the name is at fault, not the run
-    """Raised when a result has no metric of a name; the message says why, and what it has."""
+    """Raised when a result has no metric of a name; the message gives the reason and near names."""
 
 
 FILES = re.compile(rf"result\.json|scenario\.toml|.+-[0-9a-f]{{8}}\.py|{NAMES}")

@@ -31,7 +31,7 @@ class View(ABC):
     def summary(self) -> polars.DataFrame:
         """The statistics of every metric over the seeds, a row for each.
 
-        What tells the cases apart (``aqm``, ``engine``, varying parameters), then ``scope``, ``name`` and ``metric`` as
+        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), then ``scope``, ``name`` and ``metric`` as
         in `long`, and ``mean``, ``std``, ``ci95`` (half the 95 % confidence interval of the mean, Student's t; null for
         fewer than two values) and ``n``, the number of values.
         """
@@ -45,7 +45,7 @@ class View(ABC):
     def long(self) -> polars.DataFrame:
         """The metrics of all runs, a row for each run and metric.
 
-        What tells the cases apart (``aqm``, ``engine``, varying parameters), ``seed``, ``scope`` (``all`` for the
+        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), ``seed``, ``scope`` (``all`` for the
         observed queue and all flows, ``classes``, ``links``, ``lanes``, ``engine``), ``name`` (of the traffic entry,
         link or lane), ``metric`` and ``value``.
         """

@@ -279,7 +279,7 @@ class Sweep(View):
         Parameters
         ----------
         metric : str
-            The metric to compare; by default all of the observed queue and all flows.
+            The metric to compare; by default those of the observed queue and all flows.
         to : str
             The discipline that the others are compared with; by default all pairs are compared.
 
