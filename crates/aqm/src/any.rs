@@ -1,27 +1,34 @@
 //! Any algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
 
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
-use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
-use crate::discipline::{Eviction, Label, Lane};
-use crate::params::{Field, Kind, Range, Value};
+use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::discipline::{Discipline, Eviction, Label, Lane};
+use crate::foreign;
+use crate::params::{Field, Kind, ParamError, Params, Range, Spec, Value};
 use crate::unit::{Rate, Span, Time};
 
-/// Any algorithm. A link has one, so its size does not matter.
-#[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)]
-pub enum AnyDiscipline {
-    /// An algorithm on one queue, which is lane 0.
-    One(AnyAqm),
-    /// An algorithm on several queues.
-    Several(AnySeveral),
+/// The declarations of the parameters `P`.
+fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
+    P::specs()
 }
 
+/// What they do not say here is said of the items of the same name of [`Params`] and [`Aqm`].
 impl AnyParams {
-    /// The algorithm at its start, on this port.
+    /// The foreign algorithm of a reference; with a digest, that of the source with this digest.
+    ///
+    /// # Errors
+    /// The reason for which there is no such algorithm.
+    pub fn foreign(name: &str, source: Option<&str>) -> Result<Self, String> {
+        foreign::Params::find(name, source).map(Self::Foreign)
+    }
+
+    /// The digest of its source, if it is foreign.
     #[must_use]
-    pub fn build(&self, port: &Port) -> AnyDiscipline {
-        let several = || AnyDiscipline::Several(self.on_several_queues(port).expect("it has several queues"));
-        self.on_one_queue(port).map_or_else(several, AnyDiscipline::One)
+    pub const fn source(&self) -> Option<&'static str> {
+        match self {
+            Self::Foreign(params) => Some(params.declaration().source),
+            _ => None,
+        }
     }
 
     /// The foreign algorithms among this one and those inside it: reference, and digest of the source.
@@ -31,30 +38,221 @@ impl AnyParams {
         let inside = self.values().into_iter().filter_map(|(_, value)| Box::<Self>::read(&value));
         own.into_iter().chain(inside.flat_map(|inside| inside.foreigners())).collect()
     }
+
+    /// The declarations of its parameters.
+    #[must_use]
+    pub fn specs(&self) -> &'static [Spec] {
+        of_params!(self, foreign => foreign.specs(), A(params) => specs_of(params))
+    }
+
+    /// The names and descriptions of its presets.
+    #[must_use]
+    pub const fn presets(&self) -> &'static [(&'static str, &'static str)] {
+        of_params!(self, _ => &[], A(_) => A::PRESETS)
+    }
+
+    /// Sets one parameter; see [`Params::set`].
+    ///
+    /// # Errors
+    /// If there is no such parameter, or `value` is not allowed for it.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+        of_params!(self, foreign => foreign.set(name, value), A(params) => params.set(name, value))
+    }
+
+    /// Every parameter with its value.
+    #[must_use]
+    pub fn values(&self) -> Vec<(&'static str, Value)> {
+        of_params!(self, foreign => foreign.values(), A(params) => params.values())
+    }
+
+    /// Checks that the parameters fit together; see [`Aqm::check`].
+    ///
+    /// # Errors
+    /// Names the parameter that does not fit, and why.
+    pub fn check(&self) -> Result<(), ParamError> {
+        of_params!(self, _ => Ok(()), A(params) => A::check(params))
+    }
+
+    /// Checks that the parameters fit a port; see [`Aqm::check_on`].
+    ///
+    /// # Errors
+    /// Names the parameter that does not fit, and why.
+    pub fn check_on(&self, port: &Port) -> Result<(), ParamError> {
+        of_params!(self, _ => Ok(()), A(params) => A::check_on(params, port))
+    }
+
+    /// The target queue length in packets, if the algorithm has one.
+    #[must_use]
+    pub fn target(&self) -> Option<f64> {
+        of_params!(self, foreign => foreign.target(), A(params) => A::target(params))
+    }
+
+    /// Its signals.
+    #[must_use]
+    pub const fn signals(&self) -> &'static [Signal] {
+        of_params!(self, foreign => foreign.declaration().signals, A(_) => A::SIGNALS)
+    }
+
+    /// The algorithm in its initial state, on this port.
+    #[must_use]
+    pub fn build(&self, port: &Port) -> AnyDiscipline {
+        let several = || AnyDiscipline::Several(self.on_several_queues(port).expect("it has several queues"));
+        self.on_one_queue(port).map_or_else(several, AnyDiscipline::One)
+    }
 }
 
-// Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
-#[allow(clippy::too_many_arguments)]
+/// The methods mean what those of [`Aqm`] do.
+#[allow(missing_docs)]
+impl AnyAqm {
+    /// Bytes of the algorithm itself, without its memory on the heap.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        of_aqm!(self, aqm => size_of_val(aqm))
+    }
+
+    #[inline]
+    pub fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        of_aqm!(self, aqm => aqm.on_enqueue(now, packet, queue, rng))
+    }
+
+    #[inline]
+    pub fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        self.on_dequeue_of(now, || (*packet, *queue), sojourn, rng)
+    }
+
+    /// As `on_dequeue`; inlined, so that `state` costs nothing with algorithms that do not read it.
+    #[inline(always)]
+    fn on_dequeue_of<R: Uniform>(
+        &mut self,
+        now: Time,
+        state: impl FnOnce() -> (Packet, Backlog),
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        of_aqm!(self, aqm => {
+            let (packet, queue) = state();
+            aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
+        })
+    }
+
+    pub fn make_room<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Option<u32> {
+        of_aqm!(self, aqm => aqm.make_room(now, packet, queue, rng))
+    }
+
+    pub fn on_overflow(&mut self, now: Time) {
+        of_aqm!(self, aqm => aqm.on_overflow(now));
+    }
+
+    #[inline]
+    pub fn on_idle(&mut self, now: Time) {
+        of_aqm!(self, aqm => aqm.on_idle(now));
+    }
+
+    fn is_final(&self) -> bool {
+        of_aqm!(self, aqm => aqm.is_final())
+    }
+
+    #[must_use]
+    pub fn period(&self) -> Option<Span> {
+        of_aqm!(self, aqm => aqm.period())
+    }
+
+    pub fn on_head(&mut self, age: Span) {
+        of_aqm!(self, aqm => aqm.on_head(age));
+    }
+
+    pub fn on_period(&mut self, now: Time, queue: &Backlog) {
+        of_aqm!(self, aqm => aqm.on_period(now, queue));
+    }
+
+    /// The link has this rate from now on. Only a foreign algorithm reads it: those here have that of their
+    /// [`Port`], as their sources have a configured one.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        if let Self::Foreign(aqm) = self {
+            aqm.set_rate(rate);
+        }
+    }
+
+    fn rests(&self, queue: &Backlog) -> bool {
+        of_aqm!(self, aqm => aqm.rests(queue))
+    }
+
+    /// False if `before` is another algorithm.
+    pub(crate) fn can_resume(&self, before: &Self) -> bool {
+        of_aqm!((self, before), (aqm, before) => aqm.can_resume(before), _ => false)
+    }
+
+    pub(crate) fn resume(&mut self, before: Self) {
+        of_aqm!((self, before), (aqm, before) => aqm.resume(before), _ => unreachable!("{ONLY_THE_SAME}"));
+    }
+
+    pub(crate) fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        of_aqm!(self, aqm => aqm.counters(visit));
+    }
+
+    #[inline]
+    pub fn signals(&self, visit: impl FnMut(usize, f64)) {
+        of_aqm!(self, aqm => aqm.signals(visit));
+    }
+}
+
+const ONLY_THE_SAME: &str = "only the same algorithm can resume";
+
+/// Any algorithm.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum AnyDiscipline {
+    /// An algorithm on one queue, which is lane 0.
+    One(AnyAqm),
+    /// An algorithm on several queues.
+    Several(AnySeveral),
+}
+
+/// A call of any algorithm, `$one` on one queue or `$several` on several.
+macro_rules! of_discipline {
+    ($this:expr, $one:pat => $single:expr, $several:pat => $call:expr) => {
+        match $this {
+            AnyDiscipline::One($one) => $single,
+            AnyDiscipline::Several(several) => of_several!(several, $several => $call),
+        }
+    };
+}
+
+/// The methods mean what those of [`Discipline`] do, or of [`Aqm`] for what only that has.
+///
+/// Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
+#[allow(missing_docs, clippy::too_many_arguments)]
 impl AnyDiscipline {
     /// Bytes of the algorithm itself, without its memory on the heap.
     #[must_use]
     pub const fn size(&self) -> usize {
-        match self {
-            Self::One(aqm) => aqm.size(),
-            Self::Several(several) => several.size(),
-        }
+        of_discipline!(self, aqm => aqm.size(), several => size_of_val(several))
     }
 
-    /// See [`Discipline::lanes`](crate::Discipline::lanes).
     #[must_use]
     pub fn lanes(&self) -> usize {
-        match self {
-            Self::One(_) => 1,
-            Self::Several(several) => several.lanes(),
-        }
+        of_discipline!(self, _ => 1, several => several.lanes())
     }
 
-    /// See [`Discipline::on_enqueue`](crate::Discipline::on_enqueue).
     #[inline(always)]
     pub(crate) fn on_enqueue<R: Uniform>(
         &mut self,
@@ -64,13 +262,11 @@ impl AnyDiscipline {
         lanes: &[Lane],
         rng: &mut R,
     ) -> (usize, Verdict) {
-        match self {
-            Self::One(aqm) => (0, aqm.on_enqueue(now, packet, buffer, rng)),
-            Self::Several(several) => several.on_enqueue(now, packet, buffer, lanes, rng),
-        }
+        of_discipline!(self,
+            aqm => (0, aqm.on_enqueue(now, packet, buffer, rng)),
+            several => several.on_enqueue(now, packet, buffer, lanes, rng))
     }
 
-    /// See [`Discipline::make_room`](crate::Discipline::make_room).
     pub(crate) fn make_room<R: Uniform>(
         &mut self,
         now: Time,
@@ -79,95 +275,69 @@ impl AnyDiscipline {
         lanes: &[Lane],
         rng: &mut R,
     ) -> Option<(usize, u32)> {
-        match self {
-            Self::One(aqm) => aqm.make_room(now, packet, buffer, rng).map(|place| (0, place)),
-            Self::Several(several) => several.make_room(now, packet, buffer, lanes, rng),
-        }
+        of_discipline!(self,
+            aqm => aqm.make_room(now, packet, buffer, rng).map(|place| (0, place)),
+            several => several.make_room(now, packet, buffer, lanes, rng))
     }
 
-    /// See [`Discipline::evict`](crate::Discipline::evict).
     #[inline(always)]
     pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
-        match self {
-            Self::One(_) => None,
-            Self::Several(several) => several.evict(now, lanes),
-        }
+        of_discipline!(self, _ => None, several => several.evict(now, lanes))
     }
 
-    /// See [`Discipline::reads_labels`](crate::Discipline::reads_labels).
     #[must_use]
     pub fn reads_labels(&self) -> bool {
-        matches!(self, Self::Several(several) if several.reads_labels())
+        of_discipline!(self, _ => false, several => several.reads_labels())
     }
 
-    /// See [`Discipline::reads_acks`](crate::Discipline::reads_acks).
-    #[must_use]
     pub(crate) fn reads_acks(&self) -> bool {
-        matches!(self, Self::Several(several) if several.reads_acks())
+        of_discipline!(self, _ => false, several => several.reads_acks())
     }
 
-    /// See [`Discipline::on_label`](crate::Discipline::on_label).
     pub(crate) fn on_label(&mut self, label: Label) {
-        if let Self::Several(several) = self {
-            several.on_label(label);
-        }
+        of_discipline!(self, _ => {}, several => several.on_label(label));
     }
 
-    /// See [`Discipline::paused_until`](crate::Discipline::paused_until).
     #[inline(always)]
     pub(crate) fn paused_until(&self, now: Time) -> Option<Time> {
-        match self {
-            Self::One(_) => None,
-            Self::Several(several) => several.paused_until(now),
-        }
+        of_discipline!(self, _ => None, several => several.paused_until(now))
     }
 
-    /// See [`Aqm::can_resume`](crate::Aqm::can_resume); false if `before` is another algorithm.
+    /// False if `before` is another algorithm or has another number of lanes.
     pub(crate) fn can_resume(&self, before: &Self) -> bool {
         match (self, before) {
             (Self::One(aqm), Self::One(before)) => aqm.can_resume(before),
-            (Self::Several(several), Self::Several(before)) => {
-                several.lanes() == before.lanes() && several.can_resume(before)
-            }
+            (Self::Several(several), Self::Several(before)) => of_several!((several, before),
+                (several, before) => several.lanes() == before.lanes() && several.can_resume(before),
+                _ => false),
             _ => false,
         }
     }
 
-    /// See [`Aqm::resume`](crate::Aqm::resume) and [`Discipline::resume`](crate::Discipline::resume).
     pub(crate) fn resume(&mut self, now: Time, before: Self) {
         match (self, before) {
             (Self::One(aqm), Self::One(before)) => aqm.resume(before),
-            (Self::Several(several), Self::Several(before)) => several.resume(now, before),
-            _ => unreachable!("only the same algorithm can resume"),
+            (Self::Several(several), Self::Several(before)) => of_several!((several, before),
+                (several, before) => several.resume(now, before),
+                _ => unreachable!("{ONLY_THE_SAME}")),
+            _ => unreachable!("{ONLY_THE_SAME}"),
         }
     }
 
-    /// See [`Discipline::on_trim`](crate::Discipline::on_trim).
     pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
-        if let Self::Several(several) = self {
-            several.on_trim(lane, size, lanes);
-        }
+        of_discipline!(self, _ => {}, several => several.on_trim(lane, size, lanes));
     }
 
-    /// See [`Aqm::counters`](crate::Aqm::counters).
     pub fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
-        match self {
-            Self::One(one) => one.counters(visit),
-            Self::Several(several) => several.counters(visit),
-        }
+        of_discipline!(self, aqm => aqm.counters(visit), several => several.counters(visit));
     }
 
-    /// See [`Discipline::serve`](crate::Discipline::serve).
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
-        match self {
-            Self::One(_) => 0,
-            Self::Several(several) => several.serve(now, lanes),
-        }
+        of_discipline!(self, _ => 0, several => several.serve(now, lanes))
     }
 
-    /// See [`Discipline::on_dequeue`](crate::Discipline::on_dequeue); inlined, so that `state` costs nothing with
-    /// algorithms that do not read it.
+    /// Inlined, so that `state` costs nothing with algorithms that do not read it.
     #[inline(always)]
     pub(crate) fn on_dequeue<R: Uniform>(
         &mut self,
@@ -182,57 +352,42 @@ impl AnyDiscipline {
             Self::One(aqm) => aqm.on_dequeue_of(now, state, sojourn, rng),
             Self::Several(several) => {
                 let (packet, buffer) = state();
-                several.on_dequeue(now, lane, &packet, &buffer, lanes, sojourn, rng)
+                of_several!(several, aqm => aqm.on_dequeue(now, lane, &packet, &buffer, lanes, sojourn, rng))
             }
         }
     }
 
-    /// See [`Aqm::on_idle`](crate::Aqm::on_idle).
     #[inline]
     pub(crate) fn on_idle(&mut self, now: Time) {
-        match self {
-            Self::One(aqm) => aqm.on_idle(now),
-            Self::Several(several) => several.on_idle(now),
-        }
+        of_discipline!(self, aqm => aqm.on_idle(now), several => several.on_idle(now));
     }
 
-    /// See [`Aqm::is_final`](crate::Aqm::is_final); algorithms on several queues are not final.
+    /// Algorithms on several queues are not final.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::One(aqm) if aqm.is_final())
     }
 
-    /// See [`Aqm::period`](crate::Aqm::period).
     #[must_use]
     pub fn period(&self) -> Option<Span> {
-        match self {
-            Self::One(aqm) => aqm.period(),
-            Self::Several(several) => several.period(),
-        }
+        of_discipline!(self, aqm => aqm.period(), several => several.period())
     }
 
-    /// See [`Discipline::on_period`](crate::Discipline::on_period) and [`Aqm::on_head`](crate::Aqm::on_head).
+    /// `age` is for [`Aqm::on_head`].
     pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane], age: Span) {
-        match self {
-            Self::One(aqm) => {
-                aqm.on_head(age);
-                aqm.on_period(now, buffer);
-            }
-            Self::Several(several) => several.on_period(now, buffer, lanes),
-        }
+        of_discipline!(self, aqm => {
+            aqm.on_head(age);
+            aqm.on_period(now, buffer);
+        }, several => several.on_period(now, buffer, lanes));
     }
 
-    /// See [`Aqm::rests`](crate::Aqm::rests); algorithms on several queues do not rest.
+    /// Algorithms on several queues do not rest.
     pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
         matches!(self, Self::One(aqm) if aqm.rests(buffer))
     }
 
-    /// See [`Instance::set_rate`](crate::foreign::Instance::set_rate).
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        match self {
-            Self::One(aqm) => aqm.set_rate(rate),
-            Self::Several(several) => several.set_rate(rate),
-        }
+        of_discipline!(self, aqm => aqm.set_rate(rate), several => several.set_rate(rate));
     }
 
     /// See [`Instance::steer`](crate::foreign::Instance::steer); algorithms that are not foreign ignore the value.
@@ -242,13 +397,9 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Aqm::signals`](crate::Aqm::signals).
     #[inline]
     pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-        match self {
-            Self::One(aqm) => aqm.signals(visit),
-            Self::Several(several) => several.signals(visit),
-        }
+        of_discipline!(self, aqm => aqm.signals(visit), several => several.signals(visit));
     }
 }
 

@@ -1,12 +1,11 @@
 //! The list of all algorithms.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::discipline::{Discipline, Eviction, Label, Lane};
+use crate::contract::{Aqm, Port};
+use crate::discipline::Discipline;
 use crate::foreign;
-use crate::params::{ParamError, Params, Spec, Value};
-use crate::unit::{Rate, Span, Time};
 
 aqms! {
+    $
     one queue {
         droptail::DropTail,
         red::Red,

@@ -5,7 +5,7 @@
 //! [`Declaration`]; without one, no reference means anything. Declarations are never freed: there is one for each
 //! source, so parameters of two versions of a file are never confused.
 
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{Kind, ParamError, Range, Spec, Value, read_checked};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 use std::fmt::Debug;
@@ -378,6 +378,10 @@ impl Running {
     pub fn make_room<R: Uniform>(&mut self, _: Time, _: &Packet, _: &Backlog, _: &mut R) -> Option<u32> {
         None
     }
+
+    pub const fn on_head(&mut self, _: Span) {}
+
+    pub fn counters(&self, _: &mut dyn FnMut(&str, Reading)) {}
 
     #[must_use]
     pub const fn rests(&self, _: &Backlog) -> bool {

@@ -10,8 +10,9 @@
 mod head;
 #[macro_use]
 mod dispatch;
-mod any;
+#[macro_use]
 pub mod aqm;
+mod any;
 pub mod contract;
 pub mod discipline;
 #[cfg(test)]
