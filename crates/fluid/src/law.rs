@@ -20,13 +20,15 @@ use delay::{Pi2, Pie};
 use foreign::Foreign;
 pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
-use timed::{Lred, Raqm, Rem};
+use timed::{Lred, Raqm};
 
 use crate::unsupported::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
-use aqm::aqm::rem::Form as RemForm;
+use aqm::aqm::pi::Pi;
+use aqm::aqm::raqm::Aggregate;
+use aqm::aqm::rem::{Form as RemForm, Rem};
 use aqm::unit::{Limit, Span, Time};
-use aqm::{AnyParams, Port};
+use aqm::{AnyParams, Aqm as _, Port};
 
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue, pie, pi2";
@@ -56,14 +58,7 @@ enum ControlLaw {
         q0: f64,
     },
     Lred(Lred),
-    Pi {
-        q_ref: f64,
-        a: f64,
-        b: f64,
-        period: Span,
-        p: f64,
-        q_old: f64,
-    },
+    Pi(Pi),
     Rem(Rem),
     Red(Red),
     Avq(Avq),
@@ -108,34 +103,18 @@ impl Rule {
                     return Err(refused("weights", "the fluid model does not tell classes of service apart"));
                 }
                 by_size(params.bytes);
-                let lred = Lred {
-                    params: params.clone(),
-                    past: vec![(0.0, 0.0); params.window as usize].into(),
-                    oldest: 0,
-                    loss_ratio: params.l_min,
-                };
-                (ControlLaw::Lred(lred), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                let lred = ControlLaw::Lred(Lred::new(params, port));
+                (lred, of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Pi(params) => {
                 by_size(params.by_size);
-                let (a, b) = params.gains(port);
-                let period = Span::from_secs(1.0 / params.frequency.0);
-                let pi = ControlLaw::Pi { q_ref: params.q_ref, a, b, period, p: 0.0, q_old: 0.0 };
+                let pi = ControlLaw::Pi(Pi::new(params, port));
                 (pi, of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Rem(params) => {
                 by_size(params.by_size.unwrap_or(params.bytes && params.form == RemForm::Ns2));
-                let mean = params.mean_packet.unwrap_or(port.packet);
-                let rem = Rem {
-                    params: params.clone(),
-                    ln_phi: libm::log(params.phi),
-                    c: params.interval.secs() * port.rate.packets(mean),
-                    u: 0.0,
-                    p: 0.0,
-                    q_old: 0.0,
-                    input: 0.0,
-                };
-                (ControlLaw::Rem(rem), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                let rem = ControlLaw::Rem(Rem::new(params, port));
+                (rem, of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Red(params) => {
                 by_size(params.by_size.unwrap_or(params.bytes));
@@ -147,12 +126,8 @@ impl Rule {
             }
             AnyParams::Ared(params) => {
                 by_size(params.red.by_size.unwrap_or(params.red.bytes));
-                let red = Red {
-                    adaptive: Some(params.clone()),
-                    bottom: params.least_max_p(port.rate),
-                    ..Red::new(&params.red, port)
-                };
-                (ControlLaw::Red(red), of_bytes(params.red.bytes, params.red.mean_packet), params.red.ecn)
+                let red = ControlLaw::Red(Red::adaptive(params, port));
+                (red, of_bytes(params.red.bytes, params.red.mean_packet), params.red.ecn)
             }
             AnyParams::Avq(params) => {
                 let mean = params.mean_packet.unwrap_or(port.packet);
@@ -183,12 +158,8 @@ impl Rule {
                 }
                 let raqm = Raqm {
                     params: params.clone(),
-                    expected: params.shares[0] * params.gamma * c,
+                    aggregate: Aggregate::new(params, params.shares[0], c),
                     c,
-                    r: 0.0,
-                    loss: 0.0,
-                    m: None,
-                    p: params.p.max(params.p_min),
                 };
                 (ControlLaw::Raqm(raqm), of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
@@ -239,12 +210,12 @@ impl Rule {
         match &self.law {
             ControlLaw::Nothing => 0.0,
             ControlLaw::Proportional { p0, gain, q0 } => (p0 + gain * (q - q0)).clamp(0.0, 1.0),
-            ControlLaw::Lred(lred) => lred.p(q),
-            ControlLaw::Pi { p, .. } => *p,
-            ControlLaw::Rem(rem) => rem.p,
-            ControlLaw::Red(red) => red.ratio(red.p_b(red.avg(q, now.own[0]))),
+            ControlLaw::Lred(law) => law.lred.chance(q),
+            ControlLaw::Pi(pi) => pi.p(),
+            ControlLaw::Rem(rem) => rem.p(),
+            ControlLaw::Red(red) => red.ratio(red.ared.p_b(red.avg(q, now.own[0]))),
             ControlLaw::Avq(avq) => avq.p(now.arriving, now.own),
-            ControlLaw::Raqm(raqm) => raqm.p(q),
+            ControlLaw::Raqm(raqm) => raqm.aggregate.chance(&raqm.params, q),
             ControlLaw::Blue(blue) => blue.p,
             ControlLaw::Pie(pie) => pie.p(),
             ControlLaw::Pi2(pi2) => pi2.p(),
@@ -309,10 +280,10 @@ impl Rule {
     /// The period of its timer.
     pub(crate) fn period(&self) -> Option<Span> {
         match &self.law {
-            ControlLaw::Lred(lred) => Some(lred.params.period),
-            ControlLaw::Pi { period, .. } => Some(*period),
-            ControlLaw::Rem(rem) => Some(rem.params.interval),
-            ControlLaw::Red(red) => red.adaptive.as_ref().map(|ared| ared.interval),
+            ControlLaw::Lred(law) => law.lred.period(),
+            ControlLaw::Pi(pi) => pi.period(),
+            ControlLaw::Rem(rem) => rem.period(),
+            ControlLaw::Red(red) => red.interval,
             ControlLaw::Raqm(raqm) => Some(raqm.params.period),
             ControlLaw::Pie(pie) => Some(pie.params.t_update),
             ControlLaw::Pi2(pi2) => Some(pi2.params.t_update),
@@ -329,12 +300,11 @@ impl Rule {
         let q = now.q * self.scale;
         match &mut self.law {
             ControlLaw::Lred(lred) => lred.update(tally),
-            ControlLaw::Pi { q_ref, a, b, p, q_old, .. } => {
-                *p = (*p + *a * (q - *q_ref) - *b * (*q_old - *q_ref)).clamp(0.0, 1.0);
-                *q_old = q;
+            ControlLaw::Pi(pi) => pi.step(q),
+            ControlLaw::Rem(rem) => rem.step(q, tally.arrivals * self.scale),
+            ControlLaw::Red(red) => {
+                red.ared.adapt(red.avg(q, now.own[0]));
             }
-            ControlLaw::Rem(rem) => rem.update(q, tally.arrivals * self.scale),
-            ControlLaw::Red(red) => red.adapt(red.avg(q, now.own[0])),
             ControlLaw::Raqm(raqm) => raqm.update(tally),
             ControlLaw::Pie(pie) => pie.update(q, c, sojourn),
             ControlLaw::Pi2(pi2) => pi2.update(sojourn()),
@@ -358,18 +328,21 @@ impl Rule {
         let q = now.q * self.scale;
         let given: &[f64] = match &self.law {
             ControlLaw::Nothing => &[],
-            ControlLaw::Proportional { .. } | ControlLaw::Pi { .. } | ControlLaw::Blue(_) => &[p],
-            ControlLaw::Lred(lred) => &[p, lred.loss_ratio],
-            ControlLaw::Rem(rem) => &[p, rem.u],
+            ControlLaw::Proportional { .. } | ControlLaw::Pi(_) | ControlLaw::Blue(_) => &[p],
+            ControlLaw::Lred(law) => &[p, law.lred.loss_ratio()],
+            ControlLaw::Rem(rem) => &[p, rem.price()],
             ControlLaw::Red(red) => {
                 let avg = red.avg(q, now.own[0]);
-                let all = [red.p_b(avg), avg, red.max_p];
-                let number = if red.adaptive.is_some() { 3 } else { 2 };
+                let all = [red.ared.p_b(avg), avg, red.ared.max_p()];
+                let number = if red.interval.is_some() { 3 } else { 2 };
                 values[..number].copy_from_slice(&all[..number]);
                 return number;
             }
             ControlLaw::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
-            ControlLaw::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
+            ControlLaw::Raqm(raqm) => {
+                let (r, p_k) = raqm.aggregate.state();
+                &[p, r / raqm.c, p_k, p_k, p_k, p_k]
+            }
             ControlLaw::Pie(pie) => &pie.signals(),
             ControlLaw::Pi2(pi2) => &pi2.signals(),
             ControlLaw::Foreign(foreign) => return foreign.signals(p, values),

@@ -88,8 +88,21 @@ pub struct Ared {
 }
 
 impl Ared {
+    /// The probability p_b at the average `avg`.
+    #[inline]
+    #[must_use]
+    pub fn p_b(&self, avg: f64) -> f64 {
+        self.red.p_b(avg)
+    }
+
+    /// The present `max_p`.
+    #[must_use]
+    pub const fn max_p(&self) -> f64 {
+        self.red.max_p
+    }
+
     /// Moves max_p if the average is outside the middle fifth; returns whether it moved.
-    fn adapt(&mut self, avg: f64) -> bool {
+    pub fn adapt(&mut self, avg: f64) -> bool {
         let Red { min_th, max_th, max_p, .. } = self.red;
         let part = 0.4 * (max_th - min_th);
         let moved = if avg > max_th - part && max_p < self.top {

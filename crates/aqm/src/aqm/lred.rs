@@ -114,9 +114,23 @@ pub struct Lred {
 }
 
 impl Lred {
-    fn measure(&mut self, loss_ratio: f64) {
+    /// Sets the smoothed loss ratio.
+    pub fn measure(&mut self, loss_ratio: f64) {
         self.loss_ratio = loss_ratio.max(self.l_min);
         self.gain = gain(self.beta, self.exponent, self.loss_ratio);
+    }
+
+    /// The smoothed loss ratio.
+    #[must_use]
+    pub const fn loss_ratio(&self) -> f64 {
+        self.loss_ratio
+    }
+
+    /// p at a queue of `q` packets, before a weight is applied.
+    #[inline]
+    #[must_use]
+    pub fn chance(&self, q: f64) -> f64 {
+        (self.loss_ratio + self.gain * (q - self.q0)).clamp(0.0, 1.0)
     }
 
     /// The factor on p for a packet of this weight.
@@ -183,8 +197,7 @@ impl Aqm for Lred {
         let weight = self.weights[packet.place()];
         self.now.arrivals += 1;
         self.now.weight += weight;
-        let q = queue.length(self.bytes, self.mean);
-        self.p = (self.loss_ratio + self.gain * (q - self.q0)).clamp(0.0, 1.0);
+        self.p = self.chance(queue.length(self.bytes, self.mean));
         if queue.full {
             self.now.drops += 1;
             return Verdict::Pass;

@@ -122,6 +122,18 @@ impl Pi {
     fn next(&self, q: f64) -> f64 {
         (self.p + self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref)).clamp(0.0, 1.0)
     }
+
+    /// The update after a period that ends with a queue of `q` packets.
+    pub fn step(&mut self, q: f64) {
+        self.p = self.next(q);
+        self.q_old = q;
+    }
+
+    /// Drop probability since the last update.
+    #[must_use]
+    pub const fn p(&self) -> f64 {
+        self.p
+    }
 }
 
 impl Aqm for Pi {
@@ -205,9 +217,7 @@ impl Aqm for Pi {
     }
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
-        let q = queue.length(self.bytes, self.mean);
-        self.p = self.next(q);
-        self.q_old = q;
+        self.step(queue.length(self.bytes, self.mean));
     }
 
     fn rests(&self, queue: &Backlog) -> bool {

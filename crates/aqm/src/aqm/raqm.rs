@@ -163,9 +163,9 @@ pub fn bound(x: f64) -> f64 {
     }
 }
 
-/// The state of the arrivals that share an expected rate.
+/// The state of the arrivals that share an expected rate, counted in bytes by RAQM, but any unit will do.
 #[derive(Clone, Debug)]
-struct Aggregate {
+pub struct Aggregate {
     /// The aggregate's share of gamma C, in bytes per second.
     expected: f64,
     /// Bytes of this period's arrivals that count, and those of them dropped early.
@@ -183,6 +183,38 @@ struct Aggregate {
 }
 
 impl Aggregate {
+    /// The state at the start, with this share of a link that sends `c` per second.
+    #[must_use]
+    pub fn new(params: &Params, share: f64, c: f64) -> Self {
+        Self {
+            expected: share * params.gamma * c,
+            arrived: 0,
+            dropped: 0,
+            seen: 0,
+            applied: 0.0,
+            r: 0.0,
+            loss: 0.0,
+            m: None,
+            p: params.p.max(params.p_min),
+        }
+    }
+
+    /// The drop probability of an arrival that finds `q` packets.
+    #[inline]
+    #[must_use]
+    pub fn chance(&self, params: &Params, q: f64) -> f64 {
+        match params.mode {
+            Mode::Rate => self.p,
+            Mode::Queue => (self.p * q / params.q0).min(1.0),
+        }
+    }
+
+    /// The smoothed input rate per second, and p(k).
+    #[must_use]
+    pub const fn state(&self) -> (f64, f64) {
+        (self.r, self.p)
+    }
+
     /// Counts an arrival that was judged with probability `p`.
     #[inline]
     fn count(&mut self, counts: Counts, size: u32, p: f64, full: bool, verdict: Verdict) {
@@ -201,10 +233,19 @@ impl Aggregate {
     }
 
     fn update(&mut self, params: &Params) {
+        let (arrived, dropped) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.dropped));
+        let (seen, applied) = (std::mem::take(&mut self.seen), std::mem::take(&mut self.applied));
+        let mean = (seen > 0).then(|| applied / seen as f64);
+        self.step(params, arrived as f64, dropped as f64, mean);
+    }
+
+    /// The update after a period in which `arrived` counts, of which `dropped` was dropped early, and in which the arrivals
+    /// had a `mean` drop probability, if there were any.
+    pub fn step(&mut self, params: &Params, arrived: f64, dropped: f64, mean: Option<f64>) {
         let smooth =
-            |old: f64, bytes: u64| (1.0 - params.f) * bytes as f64 / params.period.secs() + params.f * old;
-        self.r = smooth(self.r, std::mem::take(&mut self.arrived));
-        self.loss = smooth(self.loss, std::mem::take(&mut self.dropped));
+            |old: f64, counted: f64| (1.0 - params.f) * counted / params.period.secs() + params.f * old;
+        self.r = smooth(self.r, arrived);
+        self.loss = smooth(self.loss, dropped);
         // r / r0, where 1 - l is the fraction of r that was not dropped early.
         let x = match params.r0 {
             Expected::Literal => self.r / self.expected,
@@ -217,11 +258,7 @@ impl Aggregate {
             (Alpha::Adaptive, Some(_)) => bounded,
         };
         self.m = Some(bounded);
-        let (seen, applied) = (std::mem::take(&mut self.seen), std::mem::take(&mut self.applied));
-        let last = match params.fed {
-            Fed::Mean if seen > 0 => applied / seen as f64,
-            Fed::Mean | Fed::Own => self.p,
-        };
+        let last = mean.filter(|_| params.fed == Fed::Mean).unwrap_or(self.p);
         // Without a limit, a very high rate could make the exponential infinite.
         self.p = (last * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
@@ -280,17 +317,7 @@ impl Aqm for Raqm {
 
     fn new(params: &Params, port: &Port) -> Self {
         let c = port.rate.bits() / 8.0;
-        let aggregate = |share: &f64| Aggregate {
-            expected: share * params.gamma * c,
-            arrived: 0,
-            dropped: 0,
-            seen: 0,
-            applied: 0.0,
-            r: 0.0,
-            loss: 0.0,
-            m: None,
-            p: params.p.max(params.p_min),
-        };
+        let aggregate = |share: &f64| Aggregate::new(params, *share, c);
         Self {
             params: params.clone(),
             mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
@@ -317,12 +344,7 @@ impl Aqm for Raqm {
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
         let place = self.place(packet.class);
         let aggregate = &mut self.aggregates[place];
-        self.p = match self.params.mode {
-            Mode::Rate => aggregate.p,
-            Mode::Queue => {
-                (aggregate.p * queue.length(self.params.bytes, self.mean) / self.params.q0).min(1.0)
-            }
-        };
+        self.p = aggregate.chance(&self.params, queue.length(self.params.bytes, self.mean));
         let verdict = if queue.full || !rng.happens(self.p) {
             Verdict::Pass
         } else {

@@ -125,7 +125,7 @@ pub struct Red {
 impl Red {
     /// The probability p_b at the average `avg`.
     #[inline]
-    fn p_b(&self, avg: f64) -> f64 {
+    pub(super) fn p_b(&self, avg: f64) -> f64 {
         if avg < self.min_th {
             0.0
         } else if avg < self.max_th {

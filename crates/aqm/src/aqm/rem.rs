@@ -112,9 +112,9 @@ impl Rem {
         if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }
     }
 
-    /// The smoothed arrivals, the price and the probability after a period that ends with this queue.
-    fn next(&self, q: f64) -> [f64; 3] {
-        let arrived = self.arrived.length(self.bytes, self.mean);
+    /// The smoothed arrivals, the price and the probability after a period in which so much has arrived and that ends
+    /// with this queue, both in packets.
+    fn next(&self, q: f64, arrived: f64) -> [f64; 3] {
         let input = (1.0 - self.inw) * self.input + self.inw * arrived;
         let excess = match self.form {
             Form::Paper => q - (1.0 - self.alpha) * self.q_old - self.alpha * self.b_star,
@@ -122,6 +122,24 @@ impl Rem {
         };
         let u = (self.u + self.gamma * excess).max(0.0);
         [input, u, -libm::expm1(-u * self.ln_phi)]
+    }
+
+    /// The update after such a period.
+    pub fn step(&mut self, q: f64, arrived: f64) {
+        [self.input, self.u, self.p] = self.next(q, arrived);
+        self.q_old = q;
+    }
+
+    /// Drop probability since the last update.
+    #[must_use]
+    pub const fn p(&self) -> f64 {
+        self.p
+    }
+
+    /// The price.
+    #[must_use]
+    pub const fn price(&self) -> f64 {
+        self.u
     }
 }
 
@@ -203,16 +221,15 @@ impl Aqm for Rem {
     }
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
-        let q = queue.length(self.bytes, self.mean);
-        [self.input, self.u, self.p] = self.next(q);
-        self.q_old = q;
-        self.arrived = Backlog::default();
+        let arrived = std::mem::take(&mut self.arrived);
+        let length = |of: &Backlog| of.length(self.bytes, self.mean);
+        self.step(length(queue), length(&arrived));
     }
 
     fn rests(&self, queue: &Backlog) -> bool {
         let q = queue.length(self.bytes, self.mean);
         let now = [self.input, self.u, self.p].map(f64::to_bits);
-        self.arrived == Backlog::default() && self.q_old == q && self.next(q).map(f64::to_bits) == now
+        self.arrived == Backlog::default() && self.q_old == q && self.next(q, 0.0).map(f64::to_bits) == now
     }
 
     fn is_final(&self) -> bool {
