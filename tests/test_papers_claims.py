@@ -20,6 +20,7 @@ from aqmlab_papers import (
     Tolerance,
     claim,
     claims,
+    tolerance,
 )
 from aqmlab_papers.describe.paper import Axis
 from aqmlab_papers.describe.reader import reader
@@ -46,7 +47,8 @@ def held(*_: object) -> Judgement:
 
 
 def test_a_claim_is_named_after_its_judge_and_reads_the_experiments_that_its_parameters_name() -> None:
-    @claim(where="Section 1", quote="fast", tolerance=EXACT, shown="fig1 table2")
+    @claim("fast", "Section 1", "fig1 table2")
+    @tolerance(EXACT)
     def as_fast(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
         """It is fast."""
         return Judgement([Check.exact(f"{exp1.name} {exp1_pistar and exp1_pistar.name}", 1, least=tolerance.value)])
@@ -72,8 +74,7 @@ def test_a_judge_serves_several_claims() -> None:
         return Judgement([Check.exact(runs.name, 1, least=0)])
 
     cases = [
-        claim(text="It is held.", where="Section 2", name=f"{case}-held", runs=case)(regulated)
-        for case in ("one", "two")
+        claim("", "Section 2", text="It is held.", name=f"{case}-held", runs=case)(regulated) for case in ("one", "two")
     ]
     module = ModuleType("cases")
     vars(module)["CASES"] = cases
@@ -83,7 +84,7 @@ def test_a_judge_serves_several_claims() -> None:
 
 def test_claims_are_collected_in_their_order_and_ours_come_last() -> None:
     def made(name: str, quote: str = "so") -> Claim:
-        return claim(text="So.", where="1", name=name, quote=quote)(held)
+        return claim(quote, "1", text="So.", name=name)(held)
 
     first, second = ModuleType("first"), ModuleType("second")
     vars(first).update(a=made("z"), b=made("ours", quote=""), c=7)
@@ -101,8 +102,8 @@ def test_each_claim_of_the_paper_that_reads_runs_is_judged_in_every_setting(
     def judge(exp1: Runs) -> Judgement:
         return held(exp1)
 
-    assert claim(text="So.", where="1", **{"quote": "so", **options})(judge).sensitive == sensitive
-    assert not claim(text="So.", where="1", quote="so")(held).sensitive, "it reads no runs"
+    assert claim(**{"quote": "so", "where": "1", "text": "So.", **options})(judge).sensitive == sensitive
+    assert not claim("so", "1", text="So.")(held).sensitive, "it reads no runs"
 
 
 def test_a_function_can_read_all_evidence() -> None:

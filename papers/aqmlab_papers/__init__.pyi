@@ -8,6 +8,8 @@ from .describe.claim import Claim as Claim
 from .describe.claim import Judgement as Judgement
 from .describe.claim import claim as claim
 from .describe.claim import claims as claims
+from .describe.claim import ours as ours
+from .describe.claim import tolerance as tolerance
 from .describe.measurement import Measurement as Measurement
 from .describe.paper import RIVALS as RIVALS
 from .describe.paper import Aqms as Aqms

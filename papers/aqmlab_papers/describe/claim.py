@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -94,34 +95,33 @@ class Claim:
         return (*self.needs, *self.optional)
 
 
+Judge = Callable[..., Judgement]
+
+
 def claim(
-    *,
+    quote: str,
     where: str,
-    text: str = "",
-    quote: str = "",
-    tolerance: Tolerance | None = None,
     shown: str = "",
+    *,
+    text: str = "",
     name: str | None = None,
     runs: str | Sequence[str] | None = None,
     sensitive: bool | None = None,
     comparative: bool = False,
     arithmetic: bool = False,
-) -> Callable[[Callable[..., Judgement]], Claim]:
-    """Make a claim of the function that judges it.
+) -> Callable[[Judge], Claim]:
+    """Make a claim of the function that judges it, which may have a `tolerance`.
 
     Parameters
     ----------
+    quote : str
+        The clause of the paper that it tests; empty if the claim is ours.
     where : str
         Its place in the paper.
-    text : str
-        The claim, in our words; by default the function's docstring.
-    quote : str
-        The clause of the paper that it tests; without one the claim is ours.
-    tolerance : Tolerance
-        The effect size below which nothing is claimed; passed to a function with the keyword-only parameter
-        ``tolerance``.
     shown : str
         The names of the figures and tables that show it, separated by spaces.
+    text : str
+        The claim, in our words; by default the function's docstring.
     name : str
         Its name; by default that of the function, with ``-`` for ``_``.
     runs : str or sequence of str
@@ -139,15 +139,16 @@ def claim(
         The decorator, which returns a `Claim`.
     """
 
-    def made(function: Callable[..., Judgement]) -> Claim:
-        judge = reader(function, runs, {"tolerance": tolerance})
+    def made(function: Judge) -> Claim:
+        size: Tolerance | None = function.__dict__.pop("tolerance", None)  # of this claim: a function may judge several
+        judge = reader(function, runs, {"tolerance": size})
         return Claim(
             name=name or function.__name__.replace("_", "-"),
             text=text or " ".join((function.__doc__ or "").split()),
             where=where,
             judge=judge,
             quote=quote,
-            tolerance=tolerance,
+            tolerance=size,
             needs=judge.needs,
             optional=judge.optional,
             shown=shown.split(),
@@ -157,6 +158,35 @@ def claim(
         )
 
     return made
+
+
+ours = partial(claim, "")
+"""Make a claim of our own, which has no quote."""
+
+
+def tolerance(size: Tolerance | float, unit: str = "", reason: str = "") -> Callable[[Judge], Judge]:
+    """State the tolerance of the claim that the function below judges, which receives it as ``tolerance`` if it asks.
+
+    Parameters
+    ----------
+    size : Tolerance or float
+        The tolerance, or its size.
+    unit : str
+        As for `Tolerance`.
+    reason : str
+        As for `Tolerance`.
+
+    Returns
+    -------
+    callable
+        The decorator, to be written below that of the claim.
+    """
+
+    def stated(function: Judge) -> Judge:
+        function.__dict__["tolerance"] = size if isinstance(size, Tolerance) else Tolerance(size, unit, reason)
+        return function
+
+    return stated
 
 
 def claims(*modules: ModuleType) -> tuple[Claim, ...]:

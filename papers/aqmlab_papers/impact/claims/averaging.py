@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.impact.claims.loss_runs import BURSTY
 from aqmlab_papers.impact.measures import (
@@ -71,11 +71,9 @@ def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETU
 
 
 @claim(
-    quote="using the average queue size instead of the instantaneous queue size could be harmful",
-    where="Section III-B",
-    tolerance=NOT_ONE,
-    shown="failure",
+    "using the average queue size instead of the instantaneous queue size could be harmful", "Section III-B", "failure"
 )
+@tolerance(NOT_ONE)
 def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     """If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost."""
     checks = _lose_more(fifth, [RED], [TD, HERO], tolerance)
@@ -109,12 +107,12 @@ def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance
 
 
 @claim(
-    quote="the operational link will suddenly double its load, and it will take some time to the averaging to reflect "
+    "the operational link will suddenly double its load, and it will take some time to the averaging to reflect "
     "this change",
-    where="Section III-B",
-    tolerance=BIN,
-    shown="failure",
+    "Section III-B",
+    "failure",
 )
+@tolerance(BIN)
 def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """When the load doubles, the average is late."""
     threshold = exactly(double, RED, "min_th")
@@ -133,12 +131,8 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="GRED-I offers a better and faster reaction to congestion",
-    where="Section VI",
-    tolerance=BIN,
-    shown="failure",
-)
+@claim("GRED-I offers a better and faster reaction to congestion", "Section VI", "failure")
+@tolerance(BIN)
 def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I reacts faster to congestion than what relies on the average."""
     return Judgement(
@@ -164,12 +158,12 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
 
 
 @claim(
-    quote="none of the AQM mechanisms (except Tail Drop) is smart enough to solve efficiently the carrier's problem "
+    "none of the AQM mechanisms (except Tail Drop) is smart enough to solve efficiently the carrier's problem "
     "with regards to link failure",
-    where="Section VI",
-    tolerance=NOT_ONE,
-    shown="failure",
+    "Section VI",
+    "failure",
 )
+@tolerance(NOT_ONE)
 def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline but tail drop copes with a link failure, be it of a fifth more load or of twice the load."""
     none = [
@@ -198,12 +192,8 @@ def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> 
     )
 
 
-@claim(
-    quote="RED will continue dropping packets even after the congestion",
-    where="Section III-B; V",
-    tolerance=NOT_ONE,
-    shown="failure",
-)
+@claim("RED will continue dropping packets even after the congestion", "Section III-B; V", "failure")
+@tolerance(NOT_ONE)
 def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """After a peak RED goes on dropping though the queue is short again."""
     checks, beside = (
@@ -227,12 +217,12 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="then the averaging procedure will not filter out transient congestion ... That is when RED behaves like a "
+    "then the averaging procedure will not filter out transient congestion ... That is when RED behaves like a "
     "Tail Drop router",
-    where="Section III-B",
-    tolerance=Tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %"),
-    shown="short",
+    "Section III-B",
+    "short",
 )
+@tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %")
 def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     """With w = 1 RED is like tail drop."""
     return Judgement(
@@ -252,12 +242,12 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="When [w] is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
+    "When [w] is set too low, then RED responds too slowly to changes in the actual queue size and packets are "
     "dropped due to a buffer overflow",
-    where="Section III-B",
-    tolerance=NOT_ONE,
-    shown="fig7",
+    "Section III-B",
+    "fig7",
 )
+@tolerance(NOT_ONE)
 def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """If w is very small, packets are lost by overflow."""
     small, next_one = (
@@ -274,12 +264,8 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the TCP goodput is not very sensitive to the value of [w]",
-    where="Section III-B, Fig. 7",
-    tolerance=SAME,
-    shown="fig7",
-)
+@claim("the TCP goodput is not very sensitive to the value of [w]", "Section III-B, Fig. 7", "fig7")
+@tolerance(SAME)
 def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput hardly depends on RED's averaging weight."""
     each = [averaging.per_seed(**tcp_goodput(averaging), label=RED, at={"aqm.w_q": w}) for w in weights(averaging)]
@@ -289,12 +275,8 @@ def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement([span], "The queue is never empty for long, whatever the weight, and the link full.")
 
 
-@claim(
-    quote="the UDP loss probability is decreasing when [w] is getting larger",
-    where="Section III-B, Fig. 7",
-    tolerance=POINT,
-    shown="fig7",
-)
+@claim("the UDP loss probability is decreasing when [w] is getting larger", "Section III-B, Fig. 7", "fig7")
+@tolerance(POINT)
 def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses the less the larger RED's averaging weight."""
     loss = udp_loss(averaging)
@@ -310,11 +292,9 @@ def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    quote="The best UDP performance is realized when the instantaneous queue size is used",
-    where="Section III-B, Fig. 7",
-    tolerance=POINT,
-    shown="fig7",
+    "The best UDP performance is realized when the instantaneous queue size is used", "Section III-B, Fig. 7", "fig7"
 )
+@tolerance(POINT)
 def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP fares best if the queue is not averaged."""
     loss = udp_loss(averaging)
@@ -324,12 +304,8 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "As above: a full buffer spares packets that come singly.")
 
 
-@claim(
-    quote="Averaging helps to avoid the bias against bursty flows",
-    where="Section V",
-    tolerance=TENTH,
-    shown="bursts",
-)
+@claim("Averaging helps to avoid the bias against bursty flows", "Section V", "bursts")
+@tolerance(TENTH)
 def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging avoids a bias against bursts."""
     bias = {
@@ -344,12 +320,8 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the average queue size does not reflect the real state of the queue",
-    where="Section V",
-    tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
-    shown="fig6",
-)
+@claim("the average queue size does not reflect the real state of the queue", "Section V", "fig6")
+@tolerance(0.71, "", "a correlation that explains half of the variance")
 def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """The average does not reflect the real state of the queue."""
     averaged = (RED, APPROXIMATED, GENTLE)

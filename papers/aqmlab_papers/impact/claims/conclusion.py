@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.impact.measures import (
     DELAY,
     HERO,
@@ -29,10 +29,7 @@ SHARE = 9.6 / 51
 """The fair share of the flow that does not slow down (Mbit/s of payload)."""
 
 
-@claim(
-    quote="should be easier to implement than the schemes relying on the average queue size",
-    where="Section VI; I",
-)
+@claim("should be easier to implement than the schemes relying on the average queue size", "Section VI; I")
 def easier() -> Judgement:
     """GRED-I is easier to implement than what relies on the average."""
     costs = complexity()
@@ -45,11 +42,11 @@ def easier() -> Judgement:
 
 
 @claim(
-    quote="We do not believe that any AQM scheme can efficiently match the requirements of a fair network",
-    where="Section VI",
-    tolerance=Tolerance(0.05, "", "a twentieth of Jain's index"),
-    shown="links",
+    "We do not believe that any AQM scheme can efficiently match the requirements of a fair network",
+    "Section VI",
+    "links",
 )
+@tolerance(0.05, "", "a twentieth of Jain's index")
 def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline of one queue makes a fair network."""
     fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
@@ -66,12 +63,8 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="AQM also does not provide flow isolation and protection from misbehaving flows",
-    where="Section VI",
-    tolerance=Tolerance(2, "fair shares", "twice its fair share, which would be isolation of a kind"),
-    shown="isolation",
-)
+@claim("AQM also does not provide flow isolation and protection from misbehaving flows", "Section VI", "isolation")
+@tolerance(2, "fair shares", "twice its fair share, which would be isolation of a kind")
 def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline of one queue isolates flows from one that misbehaves."""
 
@@ -87,11 +80,8 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Beyond Section III-A.4",
-    tolerance=TWICE,
-    shown="split",
-)
+@ours("Beyond Section III-A.4", "split")
+@tolerance(TWICE)
 def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
     """With RED, how long runs of losses are depends on how fast a flow is."""
     numbers = split.points("traffic.udp.count")
@@ -109,11 +99,8 @@ def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Beyond Section V, which leaves it to later work",
-    tolerance=TENTH,
-    shown="line",
-)
+@ours("Beyond Section V, which leaves it to later work", "line")
+@tolerance(TENTH)
 def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I's line moves its delay, and neither TCP's goodput nor UDP's loss."""
     places = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     APPROXIMATED,
     BUSY,
@@ -34,11 +34,11 @@ ABOUT_3 = Tolerance(2, "% of it", '"about 3 %", which the paper calls better, is
 
 
 @claim(
-    quote="the UDP loss probability with GRED is significantly lower than with RED (about 10% lower)",
-    where="Section IV, Fig. 8",
-    tolerance=Tolerance(5, "% of it", '"about 10 %" is read as 5 to 15 %'),
-    shown="fig8",
+    "the UDP loss probability with GRED is significantly lower than with RED (about 10% lower)",
+    "Section IV, Fig. 8",
+    "fig8",
 )
+@tolerance(5, "% of it", '"about 10 %" is read as 5 to 15 %')
 def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses about 10 % less with GRED than with RED."""
     checks = [
@@ -54,12 +54,8 @@ def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the TCP performance is better with RED than with GRED (about 3% higher with RED)",
-    where="Section IV, Fig. 8",
-    tolerance=Tolerance(1, "% of it", '"about 3 %" is read as 2 to 4 %'),
-    shown="fig8",
-)
+@claim("the TCP performance is better with RED than with GRED (about 3% higher with RED)", "Section IV, Fig. 8", "fig8")
+@tolerance(1, "% of it", '"about 3 %" is read as 2 to 4 %')
 def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput is about 3 % higher with RED than with GRED."""
     quantity = tcp_goodput(mixed)
@@ -77,12 +73,8 @@ def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="We observe heavy oscillation of the actual queue size with GRED",
-    where="Section IV, Fig. 9 left",
-    tolerance=TENTH,
-    shown="fig9 metrics",
-)
+@claim("We observe heavy oscillation of the actual queue size with GRED", "Section IV, Fig. 9 left", "fig9 metrics")
+@tolerance(TENTH)
 def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """The queue oscillates heavily with GRED, in spite of different round trips."""
     at = {"Exp7": GREEDY["Exp7"]}
@@ -93,12 +85,8 @@ def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote='the "gentle" RED function leads obviously to a synchronization of the TCP flows',
-    where="Section IV",
-    tolerance=HALF,
-    shown="fig9 metrics",
-)
+@claim('the "gentle" RED function leads obviously to a synchronization of the TCP flows', "Section IV", "fig9 metrics")
+@tolerance(HALF)
 def gred_synchronises(simulation: Runs) -> Judgement:
     """GRED synchronises TCP flows."""
     at = GREEDY["Exp7"]
@@ -114,12 +102,8 @@ def gred_synchronises(simulation: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="GRED increases the probability to encounter multiple drops",
-    where="Section IV, Fig. 9 right",
-    tolerance=BY_LENGTH,
-    shown="fig9 runs",
-)
+@claim("GRED increases the probability to encounter multiple drops", "Section IV, Fig. 9 right", "fig9 runs")
+@tolerance(BY_LENGTH)
 def gred_multiple_drops(corners: Runs) -> Judgement:
     """GRED makes more multiple drops than tail drop."""
 
@@ -148,12 +132,12 @@ def gred_multiple_drops(corners: Runs) -> Judgement:
 
 
 @claim(
-    quote="This indeed can explain the oscillating behavior of the GRED queue",
-    where="Section IV",
-    tolerance=TENTH,
-    shown="fig9 metrics corners runs",
-    sensitive=False,  # it varies the spacing itself
+    "This indeed can explain the oscillating behavior of the GRED queue",
+    "Section IV",
+    "fig9 metrics corners runs",
+    sensitive=False,
 )
+@tolerance(TENTH)
 def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED's multiple drops explain why its queue oscillates: without them it oscillates less."""
     multiple, single = (
@@ -183,12 +167,8 @@ def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: To
     )
 
 
-@claim(
-    quote="but is an improvement over RED performance with regard to consecutive losses",
-    where="Section I",
-    tolerance=BY_LENGTH,
-    shown="fig9 runs",
-)
+@claim("but is an improvement over RED performance with regard to consecutive losses", "Section I", "fig9 runs")
+@tolerance(BY_LENGTH)
 def gred_fewer_runs(corners: Runs) -> Judgement:
     """GRED loses fewer packets in a row than RED."""
     return Judgement(
@@ -210,12 +190,8 @@ def gred_fewer_runs(corners: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="does not improve the end to end performance compared to Tail Drop and RED",
-    where="Section IV",
-    tolerance=SAME,
-    shown="fig8",
-)
+@claim("does not improve the end to end performance compared to Tail Drop and RED", "Section IV", "fig8")
+@tolerance(SAME)
 def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED is no better end to end than tail drop and RED."""
     return Judgement(
@@ -227,11 +203,11 @@ def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="GRED is definitely not an improvement compared to RED (RED showed better results for all the metrics)",
-    where="Section VI",
-    tolerance=Tolerance(10, "% of it", "a tenth; of goodput 2 %, of loss 5 %, of runs as elsewhere"),
-    shown="fig8 fig9 metrics runs",
+    "GRED is definitely not an improvement compared to RED (RED showed better results for all the metrics)",
+    "Section VI",
+    "fig8 fig9 metrics runs",
 )
+@tolerance(10, "% of it", "a tenth; of goodput 2 %, of loss 5 %, of runs as elsewhere")
 def gred_no_better(mixed: Runs, simulation: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED is no improvement on RED, which is better in all metrics."""
     whole = {"": None}

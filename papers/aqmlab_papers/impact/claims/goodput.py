@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     APPROXIMATED,
     BUSY,
@@ -43,11 +43,9 @@ FEW = {"Exp5": TCP_ONLY["Exp5"]}
 
 
 @claim(
-    quote="the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce",
-    where="Section I",
-    tolerance=TENTH,
-    shown="flows",
+    "the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce", "Section I", "flows"
 )
+@tolerance(TENTH)
 def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     """A max_p of 2 % was too little to make many TCP sources slow down."""
     edge = 1 - tolerance.value / 100
@@ -73,11 +71,11 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="a few packet discards could not regulate the traffic sources since at least one discard is needed per flow",
-    where="Section I",
-    tolerance=Tolerance(0, "%", "the loss that max_p allows is an exact bound"),
-    shown="flows",
+    "a few packet discards could not regulate the traffic sources since at least one discard is needed per flow",
+    "Section I",
+    "flows",
 )
+@tolerance(0, "%", "the loss that max_p allows is an exact bound")
 def thousands(flows: Runs) -> Judgement:
     """With thousands of flows a few drops regulate nothing."""
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
@@ -90,12 +88,8 @@ def thousands(flows: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="we measured a router load larger than one during our experiments",
-    where="Section III-A.4, footnote",
-    tolerance=Tolerance(0, "", "an exact statement"),
-    shown="levels",
-)
+@claim("we measured a router load larger than one during our experiments", "Section III-A.4, footnote", "levels")
+@tolerance(0, "", "an exact statement")
 def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     """The router's load was above one, though TCP reacts."""
     checks = [
@@ -108,11 +102,11 @@ def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
 
 
 @claim(
-    quote="our simulation has been designed to reproduce the behavior of RED observed in our experimental evaluation",
-    where="Section II",
-    tolerance=SIGNIFICANT,
-    shown="fig5 fig10",
+    "our simulation has been designed to reproduce the behavior of RED observed in our experimental evaluation",
+    "Section II",
+    "fig5 fig10",
 )
+@tolerance(SIGNIFICANT)
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED behaves in simulation as it does on the testbed."""
     checks = []
@@ -133,11 +127,11 @@ def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Toleran
 
 
 @claim(
-    quote="For all experiments except Exp5, Tail Drop provides a better goodput than RED",
-    where="Section III-A.1, Fig. 4, Exp1 to Exp4",
-    tolerance=TICK,
-    shown="fig4",
+    "For all experiments except Exp5, Tail Drop provides a better goodput than RED",
+    "Section III-A.1, Fig. 4, Exp1 to Exp4",
+    "fig4",
 )
+@tolerance(TICK)
 def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With 32 and more TCP sources tail drop gives more goodput than RED."""
     return Judgement(
@@ -148,11 +142,11 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="RED performs better than Tail Drop when used with few TCP sources. Our experiments … support this",
-    where="Section III-A.1, Fig. 4, Exp5",
-    tolerance=TICK,
-    shown="fig4",
+    "RED performs better than Tail Drop when used with few TCP sources. Our experiments … support this",
+    "Section III-A.1, Fig. 4, Exp5",
+    "fig4",
 )
+@tolerance(TICK)
 def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With 16 TCP sources RED gives more goodput than tail drop."""
     return Judgement(
@@ -164,12 +158,12 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote='the "random drops" with RED forced individual sources to back off early and allowed a better utilization '
+    'the "random drops" with RED forced individual sources to back off early and allowed a better utilization '
     "of the buffer resources",
-    where="Section III-A.1",
-    tolerance=Tolerance(0.1, "%", "a thousandth of the time"),
-    shown="fig4",
+    "Section III-A.1",
+    "fig4",
 )
+@tolerance(0.1, "%", "a thousandth of the time")
 def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With few sources RED makes better use of the buffer."""
     empty: Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
@@ -180,12 +174,8 @@ def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="with a sharp dropping function has a limited influence on the TCP goodput",
-    where="Section III",
-    tolerance=SAME,
-    shown="presets",
-)
+@claim("with a sharp dropping function has a limited influence on the TCP goodput", "Section III", "presets")
+@tolerance(SAME)
 def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgement:
     """Thresholds and max_p have little influence on TCP's goodput, as long as the function has an edge."""
     quantity, (ours, *others) = tcp_goodput(presets), presets.labels
@@ -199,12 +189,8 @@ def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgemen
     )
 
 
-@claim(
-    quote="right axis of Fig. 5, from 29 to 38",
-    where="Section III-A.2, Fig. 5",
-    tolerance=Tolerance(0, "%", "the printed axis, within which all bars are"),
-    shown="fig5 levels",
-)
+@claim("right axis of Fig. 5, from 29 to 38", "Section III-A.2, Fig. 5", "fig5 levels")
+@tolerance(0, "%", "the printed axis, within which all bars are")
 def testbed_levels(mixed: Runs) -> Judgement:
     """On the testbed UDP loses 29 to 38 %."""
 
@@ -231,11 +217,11 @@ def testbed_levels(mixed: Runs) -> Judgement:
 
 
 @claim(
-    quote="the aggregate TCP performance with RED is comparable with the one realized with Tail Drop",
-    where="Section III-A.2, Fig. 5",
-    tolerance=SAME,
-    shown="fig5",
+    "the aggregate TCP performance with RED is comparable with the one realized with Tail Drop",
+    "Section III-A.2, Fig. 5",
+    "fig5",
 )
+@tolerance(SAME)
 def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Beside UDP, TCP's goodput with RED is comparable with that with tail drop."""
     return Judgement(
@@ -246,11 +232,11 @@ def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Toler
 
 
 @claim(
-    quote="the drop probability of the UDP flows is significantly higher with RED than with Tail Drop",
-    where="Section III-A.2, Fig. 5; III-C",
-    tolerance=SIGNIFICANT,
-    shown="fig5 fig10",
+    "the drop probability of the UDP flows is significantly higher with RED than with Tail Drop",
+    "Section III-A.2, Fig. 5; III-C",
+    "fig5 fig10",
 )
+@tolerance(SIGNIFICANT)
 def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """UDP loses significantly more with RED than with tail drop."""
     share = {
@@ -264,12 +250,8 @@ def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tol
     )
 
 
-@claim(
-    quote="5% to 12% higher",
-    where="Section III-A.2, Fig. 5",
-    tolerance=Tolerance(0, "%", "the printed range"),
-    shown="fig5",
-)
+@claim("5% to 12% higher", "Section III-A.2, Fig. 5", "fig5")
+@tolerance(0, "%", "the printed range")
 def red_drops_udp_by(mixed: Runs) -> Judgement:
     """UDP loses 5 to 12 % more with RED than with tail drop."""
     both = {name: [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (RED, TD)] for name, at in MIXED.items()}
@@ -288,12 +270,12 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
 
 
 @claim(
-    quote="the loss rate suffered by UDP/IP telephony applications (whether they are rate adaptive or not) will "
+    "the loss rate suffered by UDP/IP telephony applications (whether they are rate adaptive or not) will "
     "increase significantly",
-    where="Section III-A.2",
-    tolerance=SIGNIFICANT,
-    shown="voice",
+    "Section III-A.2",
+    "voice",
 )
+@tolerance(SIGNIFICANT)
 def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     """Telephony loses more with RED than with tail drop."""
     calls: Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
@@ -305,11 +287,11 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the aggregate loss rate suffered by TCP connections when going from Tail Drop to RED does not change much",
-    where="Section III-A.2",
-    tolerance=SIGNIFICANT,
-    shown="levels",
+    "the aggregate loss rate suffered by TCP connections when going from Tail Drop to RED does not change much",
+    "Section III-A.2",
+    "levels",
 )
+@tolerance(SIGNIFICANT)
 def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """TCP loses about as much with RED as with tail drop."""
     return Judgement(
@@ -320,12 +302,8 @@ def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance:
     )
 
 
-@claim(
-    quote="does not increase the goodput of the router interface",
-    where="Section III-C",
-    tolerance=SAME,
-    shown="fig4 fig5 fig10",
-)
+@claim("does not increase the goodput of the router interface", "Section III-C", "fig4 fig5 fig10")
+@tolerance(SAME)
 def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED does not increase the goodput of the router's interface."""
     return Judgement(
@@ -336,12 +314,8 @@ def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: To
     )
 
 
-@claim(
-    quote="the higher the aggregate goodput, the better the goodput of individual user",
-    where="Section II-A",
-    tolerance=Tolerance(0.71, "", "a correlation that explains half of the variance"),
-    shown="links",
-)
+@claim("the higher the aggregate goodput, the better the goodput of individual user", "Section II-A", "links")
+@tolerance(0.71, "", "a correlation that explains half of the variance")
 def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
     """The more goodput in sum, the more for the single user, on links of any round trip."""
     trips = (10, 74, 136, 200)
@@ -367,11 +341,7 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="The standard deviation was smaller than",
-    where="Sections III-A.1 and IV, footnotes to Figs. 4 and 8",
-    shown="fig4 fig8",
-)
+@claim("The standard deviation was smaller than", "Sections III-A.1 and IV, footnotes to Figs. 4 and 8", "fig4 fig8")
 def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
     """The standard deviation over the repetitions was small."""
 

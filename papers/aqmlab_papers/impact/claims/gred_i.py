@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     AVERAGE_GONE,
     BUFFER,
@@ -34,13 +34,8 @@ from aqmlab_papers.impact.theory import LOADS, in_model
 POINTS = Tolerance(10, "%", '"50 %", read off a curve: within ten points')
 
 
-@claim(
-    quote="In terms of TCP goodput, GRED-I performs best",
-    where="Section V, Fig. 10",
-    tolerance=SAME,
-    shown="fig10 metrics",
-    comparative=True,
-)
+@claim("In terms of TCP goodput, GRED-I performs best", "Section V, Fig. 10", "fig10 metrics", comparative=True)
+@tolerance(SAME)
 def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I gives the best TCP goodput."""
     hero, quantity = simulation.hero, tcp_goodput(simulation)
@@ -53,12 +48,8 @@ def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="GRED-I increases the TCP goodput ... compared to GRED",
-    where="Section V, Fig. 10",
-    tolerance=SAME,
-    shown="fig10 metrics",
-)
+@claim("GRED-I increases the TCP goodput ... compared to GRED", "Section V, Fig. 10", "fig10 metrics")
+@tolerance(SAME)
 def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I gives more TCP goodput than GRED."""
     return Judgement(
@@ -68,12 +59,8 @@ def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="decreases the dropping probability of the UDP flows compared to GRED",
-    where="Section V, Fig. 10",
-    tolerance=SIGNIFICANT,
-    shown="fig10 metrics",
-)
+@claim("decreases the dropping probability of the UDP flows compared to GRED", "Section V, Fig. 10", "fig10 metrics")
+@tolerance(SIGNIFICANT)
 def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses less with GRED-I than with GRED."""
     return Judgement(
@@ -83,12 +70,8 @@ def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="only Tail Drop offers better results for the UDP drop probability",
-    where="Section V, Fig. 10; VI",
-    tolerance=SIGNIFICANT,
-    shown="fig10 metrics",
-)
+@claim("only Tail Drop offers better results for the UDP drop probability", "Section V, Fig. 10; VI", "fig10 metrics")
+@tolerance(SIGNIFICANT)
 def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop has the lowest UDP loss, and none other has less than GRED-I."""
     return Judgement(
@@ -100,12 +83,12 @@ def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    quote="The use of the instantaneous queue size reduces the oscillations of the queue size",
-    where="Section V, Fig. 11 left",
-    tolerance=TENTH,
-    shown="fig11 metrics",
+    "The use of the instantaneous queue size reduces the oscillations of the queue size",
+    "Section V, Fig. 11 left",
+    "fig11 metrics",
     comparative=True,
 )
+@tolerance(TENTH)
 def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """To look at the queue itself reduces its oscillation."""
     hero = simulation.hero
@@ -121,12 +104,12 @@ def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: T
 
 
 @claim(
-    quote="the average delay is 50% shorter with GRED-I than with TD",
-    where="Section V, Fig. 11 left",
-    tolerance=POINTS,
-    shown="fig11 metrics line",
-    sensitive=False,  # it varies min_th itself
+    "the average delay is 50% shorter with GRED-I than with TD",
+    "Section V, Fig. 11 left",
+    "fig11 metrics line",
+    sensitive=False,
 )
+@tolerance(POINTS)
 def gred_i_half_the_delay(simulation: Runs, line: Runs, *, tolerance: Tolerance) -> Judgement:
     """The mean delay with GRED-I is 50 % shorter than with tail drop."""
     td = simulation.per_seed(**DELAY, label=TD, at=GREEDY["Exp7"])
@@ -159,11 +142,11 @@ def _part_saved(one: PerSeed, other: PerSeed) -> PerSeed:
 
 
 @claim(
-    quote="this percentage is very sensitive to the buffer size and can significantly vary with it",
-    where="Section V, footnote",
-    tolerance=POINTS,
-    shown="buffer",
+    "this percentage is very sensitive to the buffer size and can significantly vary with it",
+    "Section V, footnote",
+    "buffer",
 )
+@tolerance(POINTS)
 def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
     """The share of delay that is saved is very sensitive to the buffer."""
     saved = {size: _saved(buffer, of_buffer(HERO, size), of_buffer(TD, size)) for size in BUFFERS}
@@ -182,11 +165,11 @@ def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the number of consecutive losses is still higher with GRED-I, than with TD",
-    where="Section V, Fig. 11 right",
-    tolerance=Tolerance(0.1, "orders of magnitude", '"slightly": by a quarter, a line\'s width'),
-    shown="fig11 runs",
+    "the number of consecutive losses is still higher with GRED-I, than with TD",
+    "Section V, Fig. 11 right",
+    "fig11 runs",
 )
+@tolerance(0.1, "orders of magnitude", '"slightly": by a quarter, a line\'s width')
 def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I still makes more consecutive losses than tail drop."""
     checks = [check for n in LENGTHS for check in in_a_row(corners, HERO, [TD], "higher", tolerance, n=n)]
@@ -212,11 +195,9 @@ def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="we can see a dramatic improvement compared to the results of GRED",
-    where="Section V, Fig. 11 right",
-    tolerance=BY_LENGTH,
-    shown="fig9 fig11 runs",
+    "we can see a dramatic improvement compared to the results of GRED", "Section V, Fig. 11 right", "fig9 fig11 runs"
 )
+@tolerance(BY_LENGTH)
 def gred_i_fewer_than_gred(corners: Runs) -> Judgement:
     """GRED-I makes far fewer consecutive losses than GRED."""
     return Judgement(
@@ -241,12 +222,8 @@ def gred_i_fewer_than_gred(corners: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="The gain from GRED-I is small",
-    where="Section VI",
-    tolerance=SAME,
-    shown="fig10 metrics",
-)
+@claim("The gain from GRED-I is small", "Section VI", "fig10 metrics")
+@tolerance(SAME)
 def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """What TCP gains from GRED-I is small."""
     jain: Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "Jain's index"}
@@ -258,12 +235,12 @@ def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="gentle RED with the instantaneous queue size is the system that exhibited the best performance",
-    where="Section VI",
-    tolerance=SIGNIFICANT,
-    shown="fig10 fig11 metrics",
+    "gentle RED with the instantaneous queue size is the system that exhibited the best performance",
+    "Section VI",
+    "fig10 fig11 metrics",
     comparative=True,
 )
+@tolerance(SIGNIFICANT)
 def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """If not tail drop, GRED-I is the discipline with the best performance."""
     hero = simulation.hero

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     APPROXIMATED,
     AVERAGE_GONE,
@@ -37,12 +37,8 @@ AT_ALL = Tolerance(0, "packets", "an exact statement")
 BURSTY: Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": "loss of bursty UDP"}
 
 
-@claim(
-    quote="the Tail Drop bias against bursty traffic",
-    where="Section II-A",
-    tolerance=TENTH,
-    shown="bursts",
-)
+@claim("the Tail Drop bias against bursty traffic", "Section II-A", "bursts")
+@tolerance(TENTH)
 def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop is biased against bursts."""
     bursty, smooth = (bursts.per_seed(**one, label=TD) for one in (BURSTY, UDP_LOSS))
@@ -59,11 +55,11 @@ def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    quote="the probability of loosing more than 5 packets in a row is one order of magnitude higher with RED",
-    where="Section III-A.4, Fig. 6 right",
-    tolerance=ORDER,
-    shown="fig6 split",
+    "the probability of loosing more than 5 packets in a row is one order of magnitude higher with RED",
+    "Section III-A.4, Fig. 6 right",
+    "fig6 split",
 )
+@tolerance(ORDER)
 def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """A UDP flow loses more than 5 packets in a row ten times as often or more with RED as with tail drop."""
     checks = [
@@ -86,12 +82,12 @@ def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="While we measured more than 15 consecutive losses in one individual flow with RED, we never observed more "
+    "While we measured more than 15 consecutive losses in one individual flow with RED, we never observed more "
     "than 7 consecutive drops with Tail Drop",
-    where="Section III-A.4",
-    tolerance=AT_ALL,
-    shown="fig6 split",
+    "Section III-A.4",
+    "fig6 split",
 )
+@tolerance(AT_ALL)
 def longest_runs(split: Runs, mixed: Runs) -> Judgement:
     """More than 15 losses in a row occur with RED, never more than 7 with tail drop."""
 
@@ -119,11 +115,11 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
 
 
 @claim(
-    quote="every flow (TCP and UDP) will encounter a similar distribution of the consecutive losses",
-    where="Section III-A.4",
-    tolerance=TENTH,
-    shown="fig6",
+    "every flow (TCP and UDP) will encounter a similar distribution of the consecutive losses",
+    "Section III-A.4",
+    "fig6",
 )
+@tolerance(TENTH)
 def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP and UDP flows lose in runs of the same lengths."""
     at = MIXED["Exp6"]
@@ -141,11 +137,11 @@ def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="we find higher probabilities of consecutive losses when we examine the loss process of all aggregate flows",
-    where="Section III-A.4",
-    tolerance=TWICE,
-    shown="runs",
+    "we find higher probabilities of consecutive losses when we examine the loss process of all aggregate flows",
+    "Section III-A.4",
+    "runs",
 )
+@tolerance(TWICE)
 def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Of all packets more are lost in a row than of a flow."""
     at = MIXED["Exp6"]
@@ -181,12 +177,8 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="a RED gateway drops more packets than a Tail Drop gateway",
-    where="Section III-A.4",
-    tolerance=Tolerance(1, "% of it", "a hundredth of the loss, which no figure shows"),
-    shown="levels metrics",
-)
+@claim("a RED gateway drops more packets than a Tail Drop gateway", "Section III-A.4", "levels metrics")
+@tolerance(1, "% of it", "a hundredth of the loss, which no figure shows")
 def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED drops more packets than tail drop."""
     return Judgement(
@@ -198,12 +190,12 @@ def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Ju
 
 
 @claim(
-    quote="the average function in coexistence with the sharp dropping function will always perform badly in terms of "
+    "the average function in coexistence with the sharp dropping function will always perform badly in terms of "
     "the number of consecutive losses",
-    where="Section III-A.4; abstract",
-    tolerance=BY_LENGTH,
-    shown="corners runs",
+    "Section III-A.4; abstract",
+    "corners runs",
 )
+@tolerance(BY_LENGTH)
 def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs) -> Judgement:
     """Averaging with an edge makes consecutive losses, whatever the load and the spacing of drops."""
     always = [
@@ -222,12 +214,12 @@ def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs) -> Judgeme
 
 
 @claim(
-    quote="queue size averaging and the slope of the dropping function as the two major parameters influencing "
+    "queue size averaging and the slope of the dropping function as the two major parameters influencing "
     "consecutive drops",
-    where="Abstract",
-    tolerance=TWICE,
-    shown="corners runs",
+    "Abstract",
+    "corners runs",
 )
+@tolerance(TWICE)
 def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging and the slope are the two major influences on consecutive drops."""
     pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     AVERAGE_GONE,
     BUFFER,
@@ -42,11 +42,11 @@ STAYS = 95
 
 
 @claim(
-    quote="since RED spreads out packet drops, it will help break the synchronization pattern",
-    where="Section II-A, as a claim of RED's designers",
-    tolerance=SIGNIFICANT,
-    shown="metrics equal",
+    "since RED spreads out packet drops, it will help break the synchronization pattern",
+    "Section II-A, as a claim of RED's designers",
+    "metrics equal",
 )
+@tolerance(SIGNIFICANT)
 def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED spreads its drops out and so helps to break synchronisation."""
     return Judgement(
@@ -58,11 +58,11 @@ def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tole
 
 
 @claim(
-    quote="simulations with too small differences in the RTT tend to generate synchronization effects",
-    where="Section II-C",
-    tolerance=SIGNIFICANT,
-    shown="equal",
+    "simulations with too small differences in the RTT tend to generate synchronization effects",
+    "Section II-C",
+    "equal",
 )
+@tolerance(SIGNIFICANT)
 def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """Round trips that differ too little synchronise flows in simulation."""
     pairs = {
@@ -81,11 +81,11 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    quote="the buffer occupancy quickly increases and then remains close to its maximum value",
-    where="Section III-A.3, Fig. 6 left",
-    tolerance=TENTH,
-    shown="fig6",
+    "the buffer occupancy quickly increases and then remains close to its maximum value",
+    "Section III-A.3, Fig. 6 left",
+    "fig6",
 )
+@tolerance(TENTH)
 def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop's buffer fills quickly and stays close to full."""
     near = BUFFER * tolerance.around(1)[0]
@@ -113,12 +113,8 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="we do not observe system-wide synchronization patterns",
-    where="Section III-A.3",
-    tolerance=HALF,
-    shown="fig6 metrics",
-)
+@claim("we do not observe system-wide synchronization patterns", "Section III-A.3", "fig6 metrics")
+@tolerance(HALF)
 def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
     """With tail drop 200 flows of different round trips are not synchronised."""
     return Judgement(
@@ -133,11 +129,11 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 
 
 @claim(
-    quote="the average queue tends toward [max_th] and eventually exceeds it, and the cycle resumes",
-    where="Section III-A.3, Fig. 6 left",
-    tolerance=Tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows"),
-    shown="fig6",
+    "the average queue tends toward [max_th] and eventually exceeds it, and the cycle resumes",
+    "Section III-A.3, Fig. 6 left",
+    "fig6",
 )
+@tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows")
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes."""
     edge = max_th(queue, RED)
@@ -153,11 +149,11 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the average queue size stays close to [max_th]",
-    where="Section III-A.3, Fig. 6 left; of any high load in III-A.4",
-    tolerance=TENTH,
-    shown="fig6 metrics",
+    "the average queue size stays close to [max_th]",
+    "Section III-A.3, Fig. 6 left; of any high load in III-A.4",
+    "fig6 metrics",
 )
+@tolerance(TENTH)
 def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's average queue stays close to max_th."""
     threshold = exactly(simulation, RED, "max_th")
@@ -191,11 +187,9 @@ def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    quote="the RED router behaves essentially like a Tail Drop router with buffer size [max_th]",
-    where="Section III-A.3",
-    tolerance=Tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %"),
-    shown="short",
+    "the RED router behaves essentially like a Tail Drop router with buffer size [max_th]", "Section III-A.3", "short"
 )
+@tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %")
 def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED behaves like tail drop with a buffer of max_th packets."""
     return Judgement(
@@ -210,11 +204,11 @@ def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the instantaneous queue size varies heavily with time, more than a Tail Drop queue would do",
-    where="Section III-A.3, Fig. 6 left; III-C",
-    tolerance=TENTH,
-    shown="fig6 metrics",
+    "the instantaneous queue size varies heavily with time, more than a Tail Drop queue would do",
+    "Section III-A.3, Fig. 6 left; III-C",
+    "fig6 metrics",
 )
+@tolerance(TENTH)
 def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """The queue varies more with RED than with tail drop."""
     return Judgement(
@@ -224,12 +218,12 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="we suspect the sharp dropping function and the averaging function to interact in order to produce the delay "
+    "we suspect the sharp dropping function and the averaging function to interact in order to produce the delay "
     "oscillation",
-    where="Section III-A.3",
-    tolerance=TENTH,
-    shown="short corners",
+    "Section III-A.3",
+    "short corners",
 )
+@tolerance(TENTH)
 def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """Edge and averaging together make the queue oscillate."""
     simulated, independent = (
@@ -244,11 +238,11 @@ def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    quote="adds heavy variations to the actual queue size and consequently add jitter in the data path",
-    where="Section III-C; II-A",
-    tolerance=TENTH,
-    shown="metrics",
+    "adds heavy variations to the actual queue size and consequently add jitter in the data path",
+    "Section III-C; II-A",
+    "metrics",
 )
+@tolerance(TENTH)
 def red_jitters(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED adds jitter to the data path."""
     return Judgement(

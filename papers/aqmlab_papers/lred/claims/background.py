@@ -8,7 +8,7 @@ from itertools import pairwise
 import polars
 
 import aqmlab
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import BUFFER, COUNT, Q0
 from aqmlab_papers.lred.theory import C
 from aqmlab_papers.run.complexity import complexity as costs
@@ -18,16 +18,16 @@ _VARIATIONS = (*_REDS, "BLUE")
 """RED and what the paper calls its variants; BLUE is "another variation"."""
 
 
-def _buffer(name: str, metric: str, sign: int, tolerance: Tolerance, text: str, why: str) -> Claim:
+def _buffer(name: str, metric: str, sign: int, size: Tolerance, text: str, why: str) -> Claim:
     @claim(
+        "a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
+        "link utilization, and vice versa",
+        "Section 1",
+        "buffers",
         text=text,
         name=f"buffer-{name}",
-        quote="a small buffer generally achieves a low queuing delay, but suffers from excessive packet losses and low "
-        "link utilization, and vice versa",
-        where="Section 1",
-        tolerance=tolerance,
-        shown="buffers",
     )
+    @tolerance(size)
     def judge(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
         """Compare drop-tail buffers of neighbouring sizes; LRED's beside."""
 
@@ -79,11 +79,11 @@ BUFFERS = [
 
 
 @claim(
-    quote='strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
-    where="Section 1",
-    tolerance=Tolerance(0.02, "fraction", "a fiftieth of the flows"),
-    shown="buffers",
+    'strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
+    "Section 1",
+    "buffers",
 )
+@tolerance(0.02, "fraction", "a fiftieth of the flows")
 def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop-tail's losses often hit more flows together than LRED's, which are drawn one by one."""
     drop_tail, drawn = (
@@ -141,12 +141,8 @@ def _loose(runs: Runs, label: str, tolerance: Tolerance) -> list[Check]:
 _HUNDREDTH = Tolerance(2, "packets", "a hundredth of the buffer")
 
 
-@claim(
-    quote="the optimal parameter configuration for RED remains a daunting task",
-    where="Section 2",
-    tolerance=_HUNDREDTH,
-    shown="related",
-)
+@claim("the optimal parameter configuration for RED remains a daunting task", "Section 2", "related")
+@tolerance(_HUNDREDTH)
 def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's best parameters are hard to find, whether or not they adapt."""
     idle = [
@@ -164,12 +160,8 @@ def red_hard(related: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="BLUE can not well regulate the queue length to an expected value",
-    where="Section 2",
-    tolerance=_HUNDREDTH,
-    shown="related",
-)
+@claim("BLUE can not well regulate the queue length to an expected value", "Section 2", "related")
+@tolerance(_HUNDREDTH)
 def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """BLUE does not hold the queue at an expected value."""
     usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: n}) for n in related.points(COUNT))
@@ -180,12 +172,8 @@ def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="AVQ achieves lower average queue length",
-    where="Section 2",
-    tolerance=Tolerance(5, "packets", "a fortieth of the buffer"),
-    shown="related",
-)
+@claim("AVQ achieves lower average queue length", "Section 2", "related")
+@tolerance(5, "packets", "a fortieth of the buffer")
 def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """AVQ has a shorter queue than RED and its variants."""
     parts = related.compare(
@@ -194,12 +182,8 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
 
 
-@claim(
-    quote="and higher link utility than RED and its variants",
-    where="Section 2",
-    tolerance=Tolerance(0.1, "%", "a thousandth of the link"),
-    shown="related",
-)
+@claim("and higher link utility than RED and its variants", "Section 2", "related")
+@tolerance(0.1, "%", "a thousandth of the link")
 def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """AVQ uses the link better than RED and its variants."""
     parts = related.compare(
@@ -208,12 +192,8 @@ def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, "AVQ leaves 2 % of the link unused by design; a queue that is never empty uses all of it.")
 
 
-@claim(
-    quote="this model offers a good approximation",
-    where="Section 4.1, (4) to (6)",
-    tolerance=Tolerance(20, "% of it", "good: a fifth"),
-    shown="model",
-)
+@claim("this model offers a good approximation", "Section 4.1, (4) to (6)", "model")
+@tolerance(20, "% of it", "good: a fifth")
 def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """The model of section 4.1 approximates the loss of long flows."""
     loads: list[tuple[Runs, dict[str, float], str]] = [(p0_light, {}, "experiment 2, light")]
@@ -250,12 +230,8 @@ def fluid_loss(runs: Runs, at: Mapping[str, float]) -> float:
     return 100 * float(aqmlab.fluid(scenario).metrics["loss_ratio"] or 0.0)
 
 
-@claim(
-    quote="with comparable complexities",
-    where="Abstract; section 1",
-    tolerance=Tolerance(2, "", "comparable: at most twice as much"),
-    shown="costs",
-)
+@claim("with comparable complexities", "Abstract; section 1", "costs")
+@tolerance(2, "", "comparable: at most twice as much")
 def complexity(*, tolerance: Tolerance) -> Judgement:
     """LRED's complexity is comparable to that of PI, REM and AVQ."""
     found = costs()

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.measures import Q0, UDP_RATE, Seconds
 from aqmlab_papers.theory import lred
 
@@ -15,12 +15,8 @@ SETTLED = 20.0
 """The time (s) from which figure 2 is judged, like all metrics."""
 
 
-@claim(
-    quote="the loss ratio should be close to the desired drop probability in a steady-state",
-    where="Section 1",
-    tolerance=Tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2"),
-    shown="fig2",
-)
+@claim("the loss ratio should be close to the desired drop probability in a steady-state", "Section 1", "fig2")
+@tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2")
 def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """In a steady state the measured loss ratio is close to the drop probability."""
 
@@ -35,11 +31,11 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="it deviates from the desired drop probability if the buffer is (or tends to) overflow or empty",
-    where="Section 1",
-    tolerance=Tolerance(1, "%", "a packet in a hundred, the least that figure 2's axis shows"),
-    shown="fig10",
+    "it deviates from the desired drop probability if the buffer is (or tends to) overflow or empty",
+    "Section 1",
+    "fig10",
 )
+@tolerance(1, "%", "a packet in a hundred, the least that figure 2's axis shows")
 def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """The measured loss ratio departs from the drop probability where the buffer overflows and where it runs empty."""
 
@@ -67,12 +63,8 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="l(40) = l(41) = l(42) = l(43) = 0.12",
-    where="Section 3, Fig. 2b",
-    tolerance=Tolerance(0.5, "%", "half of the last digit of 0.12"),
-    shown="fig2",
-)
+@claim("l(40) = l(41) = l(42) = l(43) = 0.12", "Section 3, Fig. 2b", "fig2")
+@tolerance(0.5, "%", "half of the last digit of 0.12")
 def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """In a steady state the estimate is the same from second to second, to two digits."""
 
@@ -93,12 +85,8 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "An estimate of ten thousand arrivals has a standard error of 0.3 %.")
 
 
-@claim(
-    quote="LRED is closer to a proportional controller",
-    where="Section 3",
-    tolerance=Tolerance(50, "%", "closer to: most of the variance of p is to be the queue's"),
-    shown="fig2",
-)
+@claim("LRED is closer to a proportional controller", "Section 3", "fig2")
+@tolerance(50, "%", "closer to: most of the variance of p is to be the queue's")
 def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED acts as a proportional controller: p follows the queue's distance from its target."""
 
@@ -113,11 +101,8 @@ def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Section 3; ours",
-    tolerance=Tolerance(5, "packets", "a twentieth of the target"),
-    shown="fig5",
-)
+@ours("Section 3; ours", "fig5")
+@tolerance(5, "packets", "a twentieth of the target")
 def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load."""
     path = "traffic.long.count"
@@ -137,11 +122,8 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Section 3, (1), (2), Fig. 1",
-    tolerance=Tolerance(0.001, "%", "rounding of the series"),
-    shown="fig1",
-)
+@ours("Section 3, (1), (2), Fig. 1", "fig1")
+@tolerance(0.001, "%", "rounding of the series")
 def measured(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """The engine's estimate is that of (1) and (2), second by second."""
     found = fig2.from_series("LRED", lambda frame: 100 * float(np.abs(np.subtract(*estimates(frame))).max()), unit="%")

@@ -11,7 +11,7 @@ import numpy as np
 import polars
 
 from aqmlab.theory import rem
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.measures import BUFFER, COUNT, rivals
 from aqmlab_papers.lred.theory import FREQUENCY, PI_GAINS, response_bound
 from aqmlab_papers.theory import lred
@@ -69,13 +69,8 @@ def _high(runs: Runs) -> list[int]:
     return [count for count in runs.points(COUNT) if count >= 600]
 
 
-@claim(
-    quote="the response time of LRED is generally lower than other schemes",
-    where=_WHERE,
-    tolerance=_SECOND,
-    shown="fig5",
-    comparative=True,
-)
+@claim("the response time of LRED is generally lower than other schemes", _WHERE, "fig5", comparative=True)
+@tolerance(_SECOND)
 def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """LRED's response time is generally shorter than that of PI, PI* and REM."""
     runs = exp1 | exp1_pistar
@@ -91,12 +86,8 @@ def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance
     return Judgement(parts, why, beside, need=0.8)
 
 
-@claim(
-    quote="the gaps between LRED and other schemes under a high loss ratio are pretty significant",
-    where=_WHERE,
-    tolerance=Tolerance(10, "s", "a fortieth of the figure's axis of 400 s"),
-    shown="fig5",
-)
+@claim("the gaps between LRED and other schemes under a high loss ratio are pretty significant", _WHERE, "fig5")
+@tolerance(10, "s", "a fortieth of the figure's axis of 400 s")
 def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """At high loss LRED's lead is large."""
     runs, at = exp1 | exp1_pistar, [{COUNT: count} for count in _high(exp1)]
@@ -104,12 +95,8 @@ def high_gap(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Toleranc
     return Judgement(parts, "PI*'s gain is made for each load, and large where the loss is.")
 
 
-@claim(
-    quote="it is nearly independent of the packet loss ratio",
-    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
-    tolerance=Tolerance(50, "s", "a quarter of the slope of REM's bound, the smaller of the two: 200 s a unit of loss"),
-    shown="fig5",
-)
+@claim("it is nearly independent of the packet loss ratio", "Sections 5.2, 6.1 and 6.4, Fig. 5", "fig5")
+@tolerance(50, "s", "a quarter of the slope of REM's bound, the smaller of the two: 200 s a unit of loss")
 def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's response time is nearly independent of the loss ratio."""
     light, *_, heavy = ({COUNT: count} for count in exp1.points(COUNT))
@@ -133,11 +120,11 @@ def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the response times of PI or REM increase, for both simulated and analytical results",
-    where="Sections 5.2, 6.1 and 6.4, Fig. 5",
-    tolerance=Tolerance(50, "%", "half of the bounds' slopes: 980 s a unit of loss for PI, 200 s for REM"),
-    shown="fig5",
+    "the response times of PI or REM increase, for both simulated and analytical results",
+    "Sections 5.2, 6.1 and 6.4, Fig. 5",
+    "fig5",
 )
+@tolerance(50, "%", "half of the bounds' slopes: 980 s a unit of loss for PI, 200 s for REM")
 def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """The response times of PI and REM grow with the loss ratio."""
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
@@ -154,12 +141,8 @@ def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts[:2], "With the buffer full p climbs at a constant rate.", parts[2:])
 
 
-@claim(
-    quote="The lower bound of the response time",
-    where="Section 5.2, (34), (40)",
-    tolerance=Tolerance(0, "", "a bound is exact"),
-    shown="fig5",
-)
+@claim("The lower bound of the response time", "Section 5.2, (34), (40)", "fig5")
+@tolerance(0, "", "a bound is exact")
 def bounds_hold(exp1: Runs) -> Judgement:
     """(34) and (40) are lower bounds of the response times of PI and REM, in every run."""
     parts, beside = (
@@ -182,12 +165,8 @@ def bounds_hold(exp1: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="mismatches ... for PI and REM are relatively small, especially with high loss ratios",
-    where=_WHERE,
-    tolerance=Tolerance(0.5, "", "relatively small: within a half, in a figure whose times differ tenfold"),
-    shown="fig5",
-)
+@claim("mismatches ... for PI and REM are relatively small, especially with high loss ratios", _WHERE, "fig5")
+@tolerance(0.5, "", "relatively small: within a half, in a figure whose times differ tenfold")
 def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Simulated response times of PI and REM are close to their bounds, above all at high loss."""
     high = _high(exp1)
@@ -220,12 +199,8 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="PI* however has a big mismatch between its simulated and analytical results",
-    where=_WHERE,
-    tolerance=Tolerance(0.5, "", "what counts as small for PI and REM"),
-    shown="fig5",
-)
+@claim("PI* however has a big mismatch between its simulated and analytical results", _WHERE, "fig5")
+@tolerance(0.5, "", "what counts as small for PI and REM")
 def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI*'s response times are far from its bound, farther than those of PI and REM from theirs."""
     parts = []
@@ -240,12 +215,8 @@ def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgem
     return Judgement(parts, "With a gain made for the load the queue leaves the full buffer before p is there.")
 
 
-@claim(
-    quote="it has faster response than PI using the default parameters",
-    where=_WHERE,
-    tolerance=_SECOND,
-    shown="fig5",
-)
+@claim("it has faster response than PI using the default parameters", _WHERE, "fig5")
+@tolerance(_SECOND)
 def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI* responds faster than PI."""
     parts = _sooner(exp1 | exp1_pistar, "PI*", ["PI"], tolerance, each=_EACH)
@@ -253,11 +224,11 @@ def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Jud
 
 
 @claim(
-    quote="When buffer size Q is small, the responsiveness of PI and REM becomes worse as well",
-    where="Section 5.2, (34), (40)",
-    tolerance=_SECOND,
-    shown="buffer-response",
+    "When buffer size Q is small, the responsiveness of PI and REM becomes worse as well",
+    "Section 5.2, (34), (40)",
+    "buffer-response",
 )
+@tolerance(_SECOND)
 def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     """A smaller buffer makes PI and REM slower."""
     sizes = small_buffers.points(BUFFER)
@@ -283,11 +254,8 @@ def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Section 7 leaves LRED's response time in numbers to the future",
-    tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
-    shown="fig5",
-)
+@ours("Section 7 leaves LRED's response time in numbers to the future", "fig5")
+@tolerance(5, "s", "the time for which a queue has to stay near its target")
 def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's response time is no longer than its recursion predicts from a start that loses half of all packets."""
     checks = []

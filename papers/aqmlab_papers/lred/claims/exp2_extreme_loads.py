@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import Q0, Seconds, away, lower, rivals
 from aqmlab_papers.lred.theory import response_bound
@@ -42,12 +42,8 @@ def _compared(words: str, runs: Runs, others: Sequence[str], better: Better, tol
     ]
 
 
-@claim(
-    quote="(a) light congestion (p0 = 0.0025), (b) heavy congestion (p0 = 0.165)",
-    where=_WHERE,
-    tolerance=Tolerance(25, "% of it", "the TCP is another version than theirs"),
-    shown="fig6 numbers",
-)
+@claim("(a) light congestion (p0 = 0.0025), (b) heavy congestion (p0 = 0.165)", _WHERE, "fig6 numbers")
+@tolerance(25, "% of it", "the TCP is another version than theirs")
 def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """The light load loses 0.25 %, the heavy one 16.5 %."""
     return Judgement(
@@ -61,12 +57,8 @@ def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Jud
     )
 
 
-@claim(
-    quote="the queue length of REM drastically oscillates and almost out of control",
-    where=_WHERE,
-    tolerance=Tolerance(1.5, "", "half more than LRED's, which swings too: a difference that the figure shows"),
-    shown="fig6",
-)
+@claim("the queue length of REM drastically oscillates and almost out of control", _WHERE, "fig6")
+@tolerance(1.5, "", "half more than LRED's, which swings too: a difference that the figure shows")
 def rem_oscillates(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under light load REM's queue swings far more than LRED's, almost out of control."""
     usual = exp2_light.per_seed("queue_mad", "LRED")
@@ -87,12 +79,8 @@ def rem_oscillates(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="LRED and PI can still stably regulate the queue",
-    where=_WHERE,
-    tolerance=Tolerance(20, "packets", "the band in which a queue counts as settled"),
-    shown="fig6",
-)
+@claim("LRED and PI can still stably regulate the queue", _WHERE, "fig6")
+@tolerance(20, "packets", "the band in which a queue counts as settled")
 def light_held(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under light load LRED and PI hold the queue near its target, and stably."""
     return Judgement(
@@ -114,12 +102,8 @@ def light_held(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="LRED is relatively better",
-    where=_WHERE,
-    tolerance=_PACKETS,
-    shown="fig6",
-)
+@claim("LRED is relatively better", _WHERE, "fig6")
+@tolerance(_PACKETS)
 def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under light load LRED holds the queue better than PI."""
     read = partial(away, exp2_light, at=None, begin=20, end=exp2_light.duration)
@@ -133,11 +117,11 @@ def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the response time of LRED slightly increases in the light congestion case",
-    where="Sections 5.2 and 6.1, Experiment 2, Fig. 6",
-    tolerance=Tolerance(20, "s", "slight: at most a tenth of the figure's axis of 200 s, as for comparable times"),
-    shown="fig6",
+    "the response time of LRED slightly increases in the light congestion case",
+    "Sections 5.2 and 6.1, Experiment 2, Fig. 6",
+    "fig6",
 )
+@tolerance(20, "s", "slight: at most a tenth of the figure's axis of 200 s, as for comparable times")
 def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED takes slightly longer to respond under light load than under heavy load, by either band."""
     checks = [
@@ -155,11 +139,9 @@ def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    quote="its response time is still comparable to that to PI or PI*",
-    where="Sections 5.2 and 6.1, Experiment 2, Fig. 6",
-    tolerance=Tolerance(20, "s", "a tenth of the figure's axis of 200 s"),
-    shown="fig6",
+    "its response time is still comparable to that to PI or PI*", "Sections 5.2 and 6.1, Experiment 2, Fig. 6", "fig6"
 )
+@tolerance(20, "s", "a tenth of the figure's axis of 200 s")
 def light_response(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under light load LRED's response time is comparable to those of PI and PI*, and by section 5.2 to REM's."""
     compared = partial(_compared, "light load", exp2_light, better="not higher", tolerance=tolerance)
@@ -174,13 +156,8 @@ def light_response(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="under heavy congestion, LRED achieves a shorter response time",
-    where=_WHERE,
-    tolerance=_SECOND,
-    shown="fig6",
-    comparative=True,
-)
+@claim("under heavy congestion, LRED achieves a shorter response time", _WHERE, "fig6", comparative=True)
+@tolerance(_SECOND)
 def heavy(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under heavy load LRED responds faster than PI and REM."""
     parts, beside = (
@@ -194,13 +171,8 @@ def heavy(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, f"At LRED's loss, {loss:.2f}, integrators take {takes} of a full buffer.", beside)
 
 
-@claim(
-    quote="and better stability than PI and REM",
-    where=_WHERE,
-    tolerance=_PACKETS,
-    shown="fig6",
-    comparative=True,
-)
+@claim("and better stability than PI and REM", _WHERE, "fig6", comparative=True)
+@tolerance(_PACKETS)
 def heavy_stable(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """Under heavy load LRED is more stable than PI and REM: from 20 s on its queue is nearer to the target."""
     read = partial(away, exp2_heavy, at=None, begin=20, end=exp2_heavy.duration)
@@ -218,12 +190,8 @@ def heavy_stable(exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="LRED and PI* have similar response times",
-    where=_WHERE,
-    tolerance=Tolerance(10, "s", "a twentieth of the figure's axis of 200 s"),
-    shown="fig6",
-)
+@claim("LRED and PI* have similar response times", _WHERE, "fig6")
+@tolerance(10, "s", "a twentieth of the figure's axis of 200 s")
 def like_pistar(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED and PI* have similar response times under both extreme loads, by either band."""
     compared = [
@@ -246,12 +214,8 @@ def _peak(runs: Runs, label: str) -> PerSeed:
     return runs.from_series(label, lambda frame: Seconds(frame).overshoot(5), unit="packets")
 
 
-@claim(
-    quote="LRED has less overshoots and smaller queue deviations",
-    where=_WHERE,
-    tolerance=_PACKETS,
-    shown="fig6",
-)
+@claim("LRED has less overshoots and smaller queue deviations", _WHERE, "fig6")
+@tolerance(_PACKETS)
 def less_overshoot(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED overshoots less than PI* and has smaller queue deviations, under both extreme loads."""
     light, heavy, beside = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import FOUR, TARGET, points, rivals
 
@@ -42,12 +42,8 @@ def _each(
     ]
 
 
-@claim(
-    quote="PI achieves higher throughput",
-    where=_WHERE,
-    tolerance=_GOODPUT,
-    shown="fig7",
-)
+@claim("PI achieves higher throughput", _WHERE, "fig7")
+@tolerance(_GOODPUT)
 def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """PI has a higher goodput than LRED, PI* and REM, whatever the target."""
     parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
@@ -62,12 +58,8 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
     )
 
 
-@claim(
-    quote="and lower loss ratio",
-    where=_WHERE,
-    tolerance=_LOSS,
-    shown="fig7",
-)
+@claim("and lower loss ratio", _WHERE, "fig7")
+@tolerance(_LOSS)
 def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """PI has a lower loss ratio than LRED, PI* and REM, whatever the target."""
     parts = _each(exp3, "loss", "loss_ratio", "PI", _FOLLOWING, "lower", tolerance)
@@ -83,11 +75,11 @@ def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleranc
 
 
 @claim(
-    quote="its slow response leads to longer queue length than the other three schemes",
-    where="Section 6.1, Experiment 3, Figs. 7b and 8",
-    tolerance=_PACKETS,
-    shown="fig7 fig8",
+    "its slow response leads to longer queue length than the other three schemes",
+    "Section 6.1, Experiment 3, Figs. 7b and 8",
+    "fig7 fig8",
 )
+@tolerance(_PACKETS)
 def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's slow response leaves it a longer queue than the others."""
     return Judgement(
@@ -96,12 +88,8 @@ def pi_queue(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="LRED, PI*, and REM effectively realize the expected average queue length",
-    where=_WHERE,
-    tolerance=_PACKETS,
-    shown="fig7",
-)
+@claim("LRED, PI*, and REM effectively realize the expected average queue length", _WHERE, "fig7")
+@tolerance(_PACKETS)
 def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED, PI* and REM have the expected queue length on average."""
     parts, beside = (
@@ -125,12 +113,8 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="have almost the same packet loss ratio",
-    where=_WHERE,
-    tolerance=_LOSS,
-    shown="fig7",
-)
+@claim("have almost the same packet loss ratio", _WHERE, "fig7")
+@tolerance(_LOSS)
 def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED, PI* and REM have almost the same loss ratio."""
     parts = [
@@ -141,12 +125,8 @@ def same_loss(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, "Loss follows from the round trip, and so from the mean queue.")
 
 
-@claim(
-    quote="LRED has a higher goodput when q0 is smaller than 60",
-    where=_WHERE,
-    tolerance=_GOODPUT,
-    shown="fig7",
-)
+@claim("LRED has a higher goodput when q0 is smaller than 60", _WHERE, "fig7")
+@tolerance(_GOODPUT)
 def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """Below a target of 60 packets LRED has a higher goodput than PI* and REM."""
 
@@ -166,13 +146,8 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="LRED has the smallest queue deviation",
-    where=_WHERE,
-    tolerance=_DEVIATION,
-    shown="fig7",
-    comparative=True,
-)
+@claim("LRED has the smallest queue deviation", _WHERE, "fig7", comparative=True)
+@tolerance(_DEVIATION)
 def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has the smallest queue deviation, whatever the target."""
     parts, beside = (
@@ -217,12 +192,12 @@ def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance,
 
 
 @claim(
-    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput",
-    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
-    tolerance=_GOODPUT,
-    shown="tradeoff fig7",
+    "better tradeoff between the average queue length and other QoS performance measures, including goodput",
+    "Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    "tradeoff fig7",
     comparative=True,
 )
+@tolerance(_GOODPUT)
 def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """LRED trades queue length for goodput better than the others."""
     parts = _traded(exp3, "goodput", "Mbit/s", 1, tolerance)
@@ -235,13 +210,13 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
 
 
 @claim(
-    quote="better tradeoff between the average queue length and other QoS performance measures, including goodput "
+    "better tradeoff between the average queue length and other QoS performance measures, including goodput "
     "and loss ratio",
-    where="Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
-    tolerance=_LOSS,
-    shown="tradeoff fig7",
+    "Abstract; section 6.1, Experiment 3, Figs. 7 and 8",
+    "tradeoff fig7",
     comparative=True,
 )
+@tolerance(_LOSS)
 def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """LRED trades queue length for loss better than the others."""
     parts = _traded(exp3, "loss_ratio", "%", -1, tolerance)

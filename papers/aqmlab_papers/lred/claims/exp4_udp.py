@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import FOUR, Q0, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
@@ -31,14 +31,14 @@ def _readings(exp4: Runs, exp4_peak: Runs | None) -> Iterator[tuple[Runs, float,
 
 def _best(measure: str) -> Claim:
     @claim(
+        "LRED generally outperforms PI, PI*, and REM in all these performance measures",
+        _WHERE,
+        "fig9",
         text=f"With UDP beside TCP LRED generally has {SAID[measure]} of LRED, PI, PI* and REM.",
         name=f"udp-{measure}",
-        quote="LRED generally outperforms PI, PI*, and REM in all these performance measures",
-        where=_WHERE,
-        tolerance=FOUR[measure][2],
-        shown="fig9",
         comparative=True,
     )
+    @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
         """Compare at every density, by both readings of it."""
         parts = [
@@ -70,13 +70,13 @@ BEST = [_best(measure) for measure in FOUR]
 
 def _densest(measure: str) -> Claim:
     @claim(
+        "especially when the UDP traffic density is high",
+        _WHERE,
+        "fig9",
         text=f"LRED's lead in {_NAMES[measure]} grows with the density of UDP.",
         name=f"udp-density-{measure}",
-        quote="especially when the UDP traffic density is high",
-        where=_WHERE,
-        tolerance=FOUR[measure][2],
-        shown="fig9",
     )
+    @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
         """Compare LRED's lead at the highest density with that at the lowest, or with none where it is behind there."""
         metric, better, _ = FOUR[measure]
@@ -110,13 +110,13 @@ DENSEST = [_densest(measure) for measure in FOUR]
 
 def _rem(measure: str) -> Claim:
     @claim(
+        "REM achieves better performance than PI in this experiment",
+        _WHERE,
+        "fig9",
         text=f"Beside UDP REM performs better than PI in {_NAMES[measure]}.",
         name=f"rem-over-pi-{measure}",
-        quote="REM achieves better performance than PI in this experiment",
-        where=_WHERE,
-        tolerance=FOUR[measure][2],
-        shown="fig9",
     )
+    @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
         """Compare REM with PI, averaged over the densities, by both readings of them."""
         parts = [
@@ -140,12 +140,12 @@ REM_OVER_PI = [_rem(measure) for measure in FOUR]
 
 
 @claim(
-    quote="the buffers of PI, PI* and REM are overflowed (or empty) for a long time ... especially if r is large, "
+    "the buffers of PI, PI* and REM are overflowed (or empty) for a long time ... especially if r is large, "
     "i.e., 0.9 ... On the contrary, there is only a short-term increase (or decrease)",
-    where="Section 6.2, Experiment 4, Fig. 10",
-    tolerance=Tolerance(10, "s", "a twentieth of the figure's axis"),
-    shown="fig10",
+    "Section 6.2, Experiment 4, Fig. 10",
+    "fig10",
 )
+@tolerance(10, "s", "a twentieth of the figure's axis")
 def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, the longer the more UDP there
     is, and only for a short time with LRED.
@@ -187,12 +187,12 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="LRED can still regulate the queue length to the expected value with much smaller under- or over-shoots than "
+    "LRED can still regulate the queue length to the expected value with much smaller under- or over-shoots than "
     "PI, PI* and REM",
-    where="Section 6.2, Experiment 4, Fig. 10",
-    tolerance=Tolerance(20, "packets", "much smaller: a tenth of the figure's axis"),
-    shown="fig10",
+    "Section 6.2, Experiment 4, Fig. 10",
+    "fig10",
 )
+@tolerance(20, "packets", "much smaller: a tenth of the figure's axis")
 def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """As UDP's density grows, LRED keeps its queue about the target, and over- and undershoots far less than PI, PI*
     and REM.

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better, Outcome
 from aqmlab_papers.lred.measures import ARRIVALS, FOUR, SAID, away, best, lower, rivals
 from aqmlab_papers.theory import avq
@@ -24,14 +24,14 @@ _MEASURES = {"goodput": FOUR["goodput"][2], "loss": FOUR["loss"][2], "deviation"
 
 def _best(measure: str) -> Claim:
     @claim(
+        "Clearly, LRED outperforms PI, PI*, and REM in all these measures",
+        "Section 6.2, Experiment 5, Fig. 11",
+        "fig11",
         text=f"With short flows between the long ones LRED has {SAID[measure]} of LRED, PI, PI* and REM.",
         name=f"short-flows-{measure}",
-        quote="Clearly, LRED outperforms PI, PI*, and REM in all these measures",
-        where="Section 6.2, Experiment 5, Fig. 11",
-        tolerance=FOUR[measure][2],
-        shown="fig11",
         comparative=True,
     )
+    @tolerance(FOUR[measure][2])
     def judge(exp5: Runs) -> Judgement:
         """Compare at every arrival rate."""
         values = ", ".join(f"{label} {exp5.per_seed(FOUR[measure][0], label):.3g}" for label in exp5.labels)
@@ -52,12 +52,8 @@ def _best(measure: str) -> Claim:
 BEST = [_best(measure) for measure in FOUR]
 
 
-@claim(
-    quote="LRED is again more stable due to its good responsiveness",
-    where="Section 6.2, Experiment 5, Fig. 12",
-    tolerance=_STEP,
-    shown="fig12",
-)
+@claim("LRED is again more stable due to its good responsiveness", "Section 6.2, Experiment 5, Fig. 12", "fig12")
+@tolerance(_STEP)
 def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
     """When short flows come and go, LRED's queue stays closer to its target than those of PI, PI* and REM."""
     parts = [
@@ -75,11 +71,7 @@ def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, "LRED measures the new loss within its window of 4 s, whatever it is.")
 
 
-@claim(
-    quote="is required to guarantee stability for this scenario",
-    where="Section 6.2, Experiment 5",
-    shown="fig13",
-)
+@claim("is required to guarantee stability for this scenario", "Section 6.2, Experiment 5", "fig13")
 def avq_limit() -> Judgement:
     """By AVQ's design rule alpha must be at most 0.2 for 100 flows of 450 ms at 2500 packets a second."""
     rule = float(avq.working_rule(N=100, d=0.45, C=2500.0, gamma=0.98))
@@ -95,22 +87,22 @@ def avq_limit() -> Judgement:
 
 def _trend(measure: str, better: Better, words: str) -> Claim:
     metric = "queue_mean" if measure == "queue" else FOUR[measure][0]
-    tolerance = {**_MEASURES, "queue": _SHORT}[measure]
+    least = {**_MEASURES, "queue": _SHORT}[measure]
 
     @claim(
+        "When alpha decreases, AVQ achieves higher goodput and lower loss ratio but larger average queue length "
+        "as well as queue deviation",
+        "Section 6.2, Experiment 5, Fig. 13",
+        "fig13",
         text=f"The smaller AVQ's alpha, the {words}.",
         name=f"avq-trend-{measure}",
-        quote="When alpha decreases, AVQ achieves higher goodput and lower loss ratio but larger average queue length "
-        "as well as queue deviation",
-        where="Section 6.2, Experiment 5, Fig. 13",
-        tolerance=tolerance,
-        shown="fig13",
     )
+    @tolerance(least)
     def judge(exp5_avq: Runs) -> Judgement:
         """Compare the slowest AVQ with the fastest at each rate, in each form: the paper states none."""
 
         def change(slow: str, fast: str) -> list[Check]:
-            return exp5_avq.compare(metric, slow, [fast], better=better, tolerance=tolerance, each=_EACH, name=measure)
+            return exp5_avq.compare(metric, slow, [fast], better=better, tolerance=least, each=_EACH, name=measure)
 
         ends = [(_AVQS[0], _AVQS[-1]), *zip(_FORMS[::2], _FORMS[1::2], strict=True)]
         return Judgement(
@@ -166,13 +158,13 @@ def _against_avq(measure: str, q0: int) -> Claim:
     words = {"goodput": "higher goodput", "loss": "lower loss ratio", "deviation": "smaller queue deviation"}
 
     @claim(
+        f"LRED with q0 = {q0} {'is better than' if q0 == 20 else 'outperforms'} AVQ",
+        "Section 6.2, Experiment 5, Fig. 13; the side is not readable in our copy",
+        "fig13",
         text=f"On its side of 60 short flows a second LRED with q0 = {q0} has a {words[measure]} than AVQ.",
         name=f"avq-{q0}-{measure}",
-        quote=f"LRED with q0 = {q0} {'is better than' if q0 == 20 else 'outperforms'} AVQ",
-        where="Section 6.2, Experiment 5, Fig. 13; the side is not readable in our copy",
-        tolerance=_MEASURES[measure],
-        shown="fig13",
     )
+    @tolerance(_MEASURES[measure])
     def judge(exp5_avq: Runs) -> Judgement:
         """Compare with AVQ at each alpha, in each form, at each rate of one side; at the other rates beside."""
         side = _sides(exp5_avq)[q0]
@@ -193,11 +185,11 @@ AGAINST_AVQ = [_against_avq(measure, q0) for q0 in (20, 10) for measure in _MEAS
 
 
 @claim(
-    quote="the difference between the results of Poisson and Pareto distributions is generally insignificant",
-    where="Section 6.2, Experiment 5, Fig. 14",
-    tolerance=Tolerance(10, "packets", "insignificant: a twentieth of the figure's axis"),
-    shown="fig14",
+    "the difference between the results of Poisson and Pareto distributions is generally insignificant",
+    "Section 6.2, Experiment 5, Fig. 14",
+    "fig14",
 )
+@tolerance(10, "packets", "insignificant: a twentieth of the figure's axis")
 def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """Pareto's law makes no significant difference from Poisson arrivals."""
 
@@ -227,12 +219,8 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
     )
 
 
-@claim(
-    quote="LRED still has faster response and better performance",
-    where="Section 6.2, Experiment 5, Fig. 14",
-    tolerance=_STEP,
-    shown="fig14",
-)
+@claim("LRED still has faster response and better performance", "Section 6.2, Experiment 5, Fig. 14", "fig14")
+@tolerance(_STEP)
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """With Pareto's law too LRED responds faster and holds its queue better."""
     gaps = "traffic.short.interarrival"

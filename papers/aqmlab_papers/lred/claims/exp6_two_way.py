@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import BUFFER, Q0, Seconds, away, lower, rivals
 
@@ -62,12 +62,8 @@ def _compared(
     ]
 
 
-@claim(
-    quote="all the AQM schemes have noticeable overshoots in this case",
-    where=_WHERE + "Fig. 15",
-    tolerance=Tolerance(20, "packets", "noticeable: a tenth of the figure's axis"),
-    shown="fig15",
-)
+@claim("all the AQM schemes have noticeable overshoots in this case", _WHERE + "Fig. 15", "fig15")
+@tolerance(20, "packets", "noticeable: a tenth of the figure's axis")
 def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With congestion in both directions every scheme overshoots noticeably."""
     checks = [
@@ -79,12 +75,12 @@ def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="yet LRED controls the queue length better than others ... LRED still regulates queue length around the "
+    "yet LRED controls the queue length better than others ... LRED still regulates queue length around the "
     "expected value (100) and achieves better control effect than other schemes",
-    where=_WHERE + "Figs. 15 and 16",
-    tolerance=_AXIS,
-    shown="fig15 fig16",
+    _WHERE + "Figs. 15 and 16",
+    "fig15 fig16",
 )
+@tolerance(_AXIS)
 def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With congestion in both directions LRED controls the queues better than PI, PI* and REM, and with a buffer of 400
     packets it keeps them about the target.
@@ -111,11 +107,11 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="The forward traffic that consists of persistent TCP flows is influenced more noticeably",
-    where=_WHERE + "Fig. 15",
-    tolerance=_SECONDS,
-    shown="fig15",
+    "The forward traffic that consists of persistent TCP flows is influenced more noticeably",
+    _WHERE + "Fig. 15",
+    "fig15",
 )
+@tolerance(_SECONDS)
 def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """The forward direction, of long flows, is influenced more noticeably than the reverse one: it is at the buffer's
     end for longer, and overshoots more.
@@ -160,12 +156,8 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="both PI and PI* still show slower response",
-    where=_WHERE + "Fig. 16",
-    tolerance=_SECONDS,
-    shown="fig16",
-)
+@claim("both PI and PI* still show slower response", _WHERE + "Fig. 16", "fig16")
+@tolerance(_SECONDS)
 def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* respond more slowly than LRED, in both directions."""
     return Judgement(
@@ -174,12 +166,8 @@ def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="and bigger overshoot",
-    where=_WHERE + "Fig. 16",
-    tolerance=Tolerance(10, "packets", "a fortieth of the figure's axis"),
-    shown="fig16",
-)
+@claim("and bigger overshoot", _WHERE + "Fig. 16", "fig16")
+@tolerance(10, "packets", "a fortieth of the figure's axis")
 def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* overshoot more than LRED, in both directions."""
     return Judgement(
@@ -188,12 +176,8 @@ def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Although REM responds more quickly",
-    where=_WHERE + "Fig. 16",
-    tolerance=_SECONDS,
-    shown="fig16",
-)
+@claim("Although REM responds more quickly", _WHERE + "Fig. 16", "fig16")
+@tolerance(_SECONDS)
 def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets REM responds sooner than PI and PI*, in both directions."""
     parts, beside = (
@@ -202,12 +186,8 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(parts, "REM climbs five times as fast as PI.", beside)
 
 
-@claim(
-    quote="its queue length is often below the expected value (100)",
-    where=_WHERE + "Fig. 16",
-    tolerance=Tolerance(60, "%", "often: more than the half that any queue about its target has"),
-    shown="fig16",
-)
+@claim("its queue length is often below the expected value (100)", _WHERE + "Fig. 16", "fig16")
+@tolerance(60, "%", "often: more than the half that any queue about its target has")
 def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets REM's queue is often below its target, in both directions."""
 
@@ -231,12 +211,8 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="leading to lower goodput",
-    where=_WHERE + "Fig. 16",
-    tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
-    shown="fig16",
-)
+@claim("leading to lower goodput", _WHERE + "Fig. 16", "fig16")
+@tolerance(0.05, "Mbit/s", "0.5 % of the link")
 def two_way_rem_goodput(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets REM's low queue costs it goodput: it has less than LRED, in both directions."""
     parts, beside = (

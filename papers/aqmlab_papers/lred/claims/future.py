@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.lred.measures import ARRIVALS, COUNT, HURST, OFF_TARGET, Q0, WEIGHTS, rivals
 from aqmlab_papers.theory.short_flows import Shorts, equilibrium
 
@@ -21,7 +21,8 @@ _NOISE_WHERE = "Sections 6.2 and 7 leave traces and fractional Gaussian noise to
 _PRIORITIES_WHERE = "Section 7 leaves priorities to the future"
 
 
-@claim(where=_MARKS_WHERE, tolerance=_BAND, shown="marks")
+@ours(_MARKS_WHERE, "marks")
+@tolerance(_BAND)
 def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks holds its target."""
     return Judgement(
@@ -38,11 +39,8 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_MARKS_WHERE,
-    tolerance=Tolerance(0.1, "%", "nothing: a packet in a thousand"),
-    shown="marks",
-)
+@ours(_MARKS_WHERE, "marks")
+@tolerance(0.1, "%", "nothing: a packet in a thousand")
 def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks loses nothing."""
     checks = [
@@ -52,22 +50,16 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "SYNs and segments that are sent again must not be marked: LRED drops them with its p.")
 
 
-@claim(
-    where=_MARKS_WHERE,
-    tolerance=Tolerance(0.05, "Mbit/s", "0.5 % of the link"),
-    shown="marks",
-)
+@ours(_MARKS_WHERE, "marks")
+@tolerance(0.05, "Mbit/s", "0.5 % of the link")
 def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
     return Judgement(parts, "The link is busy either way; what is delivered twice makes the difference.")
 
 
-@claim(
-    where=_MARKS_WHERE,
-    tolerance=Tolerance(5, "s", "the time for which a queue has to stay near its target"),
-    shown="marks",
-)
+@ours(_MARKS_WHERE, "marks")
+@tolerance(5, "s", "the time for which a queue has to stay near its target")
 def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED responds as fast with marks as with drops."""
     compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
@@ -78,11 +70,8 @@ def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_MARKS_WHERE,
-    tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
-    shown="marks",
-)
+@ours(_MARKS_WHERE, "marks")
+@tolerance(0.02, "", "a fiftieth of Jain's index")
 def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Marks make LRED no less fair to the flows."""
     parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)
@@ -91,12 +80,8 @@ def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_NOISE_WHERE,
-    tolerance=_PACKETS,
-    shown="noise",
-    comparative=True,
-)
+@ours(_NOISE_WHERE, "noise", comparative=True)
+@tolerance(_PACKETS)
 def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
@@ -108,12 +93,8 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_NOISE_WHERE,
-    tolerance=_PACKETS,
-    shown="noise",
-    comparative=True,
-)
+@ours(_NOISE_WHERE, "noise", comparative=True)
+@tolerance(_PACKETS)
 def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside fractional Gaussian noise LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     each = (HURST, "H = {:g}")
@@ -123,12 +104,8 @@ def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_NOISE_WHERE,
-    tolerance=_PACKETS,
-    shown="noise",
-    comparative=True,
-)
+@ours(_NOISE_WHERE, "noise", comparative=True)
+@tolerance(_PACKETS)
 def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside fractional Gaussian noise LRED's queue deviates least."""
     return Judgement(
@@ -137,11 +114,8 @@ def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_PRIORITIES_WHERE,
-    tolerance=Tolerance(10, "% of it", "a tenth"),
-    shown="priorities",
-)
+@ours(_PRIORITIES_WHERE, "priorities")
+@tolerance(10, "% of it", "a tenth")
 def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     """With weights each class of LRED loses in proportion to its own."""
     checks = []
@@ -158,11 +132,8 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
     return Judgement(checks, "As long as no p is clipped at 1 and the buffer has room.")
 
 
-@claim(
-    where=_PRIORITIES_WHERE,
-    tolerance=Tolerance(10, "% of it", "a tenth"),
-    shown="priorities",
-)
+@ours(_PRIORITIES_WHERE, "priorities")
+@tolerance(10, "% of it", "a tenth")
 def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     """Weights leave the loss ratio of all classes together as it is."""
 
@@ -203,11 +174,8 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Section 7 leaves a model with short flows to the future",
-    tolerance=Tolerance(10, "% of it", "a tenth"),
-    shown="model",
-)
+@ours("Section 7 leaves a model with short flows to the future", "model")
+@tolerance(10, "% of it", "a tenth")
 def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
     """The model of short flows finds the loss of experiment 5's load with the TCP that it models."""
     checks = []

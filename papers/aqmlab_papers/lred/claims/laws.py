@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import COUNT
 
 
 @claim(
-    quote="the drop probability for a small queue length q would still be quite high, resulting in low link utility",
-    where="Section 3, (3)",
-    tolerance=Tolerance(0.5, "%", "of the link, as for goodput"),
-    shown="laws",
+    "the drop probability for a small queue length q would still be quite high, resulting in low link utility",
+    "Section 3, (3)",
+    "laws",
 )
+@tolerance(0.5, "%", "of the link, as for goodput")
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """At high loss LRED's root keeps the link used, where a linear law whose gain is too low does not."""
     at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
@@ -57,12 +57,7 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="depends on the percentage of traffic rate change only",
-    where="Section 3, (3)",
-    shown="gains",
-    arithmetic=True,
-)
+@claim("depends on the percentage of traffic rate change only", "Section 3, (3)", "gains", arithmetic=True)
 def root_gain() -> Judgement:
     """The root makes the loop's gain independent of the number of flows."""
     from aqmlab_papers.lred.theory import BETA, C
@@ -74,11 +69,11 @@ def root_gain() -> Judgement:
 
 
 @claim(
-    quote="this multi-granular update improves not only the stability of the system, but also its responsiveness",
-    where="Sections 1 and 7",
-    tolerance=Tolerance(2, "packets", "a hundredth of the buffer; response times are whole seconds"),
-    shown="laws",
+    "this multi-granular update improves not only the stability of the system, but also its responsiveness",
+    "Sections 1 and 7",
+    "laws",
 )
+@tolerance(2, "packets", "a hundredth of the buffer; response times are whole seconds")
 def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """Both grains, the queue's and the loss ratio's, make LRED more stable and responsive than either alone."""
     spread = (polars.col("queue_mad") + (polars.col("queue_mean") - 100).abs()).alias(
@@ -109,12 +104,8 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="improve the fairness among TCP connections with different packet size",
-    where="Section 3",
-    tolerance=Tolerance(0.02, "", "a fiftieth of Jain's index"),
-    shown="sizes",
-)
+@claim("improve the fairness among TCP connections with different packet size", "Section 3", "sizes")
+@tolerance(0.02, "", "a fiftieth of Jain's index")
 def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Counting the queue in bytes, and dropping by size, is fairer to flows of different packet sizes."""
     share = (polars.col("classes.large.goodput") / polars.col("classes.small.goodput")).alias("large over small")

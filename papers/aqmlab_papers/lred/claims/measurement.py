@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import COUNT, FOUR, JOINS, PERIOD, Q0, WEIGHT, lower, settled
 
 _QUICK = 10.0
@@ -46,11 +46,9 @@ def _slower(runs: Runs, path: str, usual: float, values: list[float], tolerance:
 
 
 @claim(
-    quote="almost independent of p0 ..., but mainly influenced by the measurement period",
-    where="Sections 5.2 and 6.4",
-    tolerance=Tolerance(1, "s", "response times are whole seconds"),
-    shown="period",
+    "almost independent of p0 ..., but mainly influenced by the measurement period", "Sections 5.2 and 6.4", "period"
 )
+@tolerance(1, "s", "response times are whole seconds")
 def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's response time is set by its measurement period more than by the load: ten times the period adds more to it
     than eight times the flows.
@@ -75,12 +73,8 @@ def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="if it is too big, the response time can be longer",
-    where="Section 6.4",
-    tolerance=_HOLD,
-    shown="period",
-)
+@claim("if it is too big, the response time can be longer", "Section 6.4", "period")
+@tolerance(_HOLD)
 def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """A measurement period that is too long makes LRED slow."""
     longer = [value for value in period.points(PERIOD) if value > 1]
@@ -90,12 +84,8 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="if it is too small, the measurement could be inaccurate",
-    where="Section 6.4",
-    tolerance=Tolerance(50, "% of it", "inaccurate: half more error than with 1 s"),
-    shown="period",
-)
+@claim("if it is too small, the measurement could be inaccurate", "Section 6.4", "period")
+@tolerance(50, "% of it", "inaccurate: half more error than with 1 s")
 def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """A measurement period that is too short measures inaccurately."""
     short = min(period.points(PERIOD))
@@ -112,12 +102,8 @@ def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "A window of 0.4 s has a thousand arrivals, one of 4 s ten thousand.")
 
 
-@claim(
-    quote="should be set to a small value in order to capture the latest packet loss",
-    where="Section 6.4",
-    tolerance=_HOLD,
-    shown="period",
-)
+@claim("should be set to a small value in order to capture the latest packet loss", "Section 6.4", "period")
+@tolerance(_HOLD)
 def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     """A large weight of the old estimate makes LRED slow."""
     return Judgement(
@@ -126,12 +112,8 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="are reasonable choices in most scenarios",
-    where="Section 6.4",
-    tolerance=_HOLD,
-    shown="period",
-)
+@claim("are reasonable choices in most scenarios", "Section 6.4", "period")
+@tolerance(_HOLD)
 def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement:
     """A period of 1 s and a weight of 0.1 are reasonable: hardly another choice responds sooner by much, or holds the
     queue better.
@@ -171,11 +153,11 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
 
 
 @claim(
-    quote="when the network is highly dynamic, LRED can quickly converge to a new stable state",
-    where="Abstract; sections 5.2 and 6.4",
-    tolerance=_HOLD,
-    shown="steps",
+    "when the network is highly dynamic, LRED can quickly converge to a new stable state",
+    "Abstract; sections 5.2 and 6.4",
+    "steps",
 )
+@tolerance(_HOLD)
 def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     """When long flows join or leave, LRED is at its new steady state quickly, and sooner than PI and REM."""
     parts: list[Check] = []
@@ -196,12 +178,8 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the packet drop probability almost equals 1 or 0",
-    where="Section 6.4, Fig. 17",
-    tolerance=Tolerance(90, "%", "nearly always: nine arrivals of ten"),
-    shown="fig17",
-)
+@claim("the packet drop probability almost equals 1 or 0", "Section 6.4, Fig. 17", "fig17")
+@tolerance(90, "%", "nearly always: nine arrivals of ten")
 def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """With beta = 10, p is nearly always 0 or 1."""
 
@@ -227,12 +205,11 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="LRED behaves like a virtual Tail-Drop with a virtual buffer size of q0 ... and the queue length stays below "
-    "100",
-    where="Section 6.4, Fig. 17",
-    tolerance=Tolerance(1, "packets", "the packet that an arrival at q0 may add"),
-    shown="fig17",
+    "LRED behaves like a virtual Tail-Drop with a virtual buffer size of q0 ... and the queue length stays below 100",
+    "Section 6.4, Fig. 17",
+    "fig17",
 )
+@tolerance(1, "packets", "the packet that an arrival at q0 may add")
 def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
     """With beta = 10 the queue stays below its target after the start, as in a drop-tail buffer that ends there."""
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from aqmlab.theory import loop, pi
-from aqmlab_papers import Check, Judgement, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.theory import BETA, EXAMPLE, FREQUENCY, LOADS, C
 from aqmlab_papers.theory import lred
 from aqmlab_papers.theory.lred import proportional
 
 
-@claim(
-    quote="strictly lies in the left half-complex plane irrespective of",
-    where="Section 4.2, (14)",
-    shown="gains",
-    arithmetic=True,
-)
+@claim("strictly lies in the left half-complex plane irrespective of", "Section 4.2, (14)", "gains", arithmetic=True)
 def zero_delay() -> Judgement:
     """Without delay both roots of the characteristic equation are in the left half plane."""
     flows, trips, gains = np.meshgrid(np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8), np.geomspace(1e-6, 1e-2, 5))
@@ -27,11 +22,7 @@ def zero_delay() -> Judgement:
     return Judgement([Check.exact(f"rightmost root at {first.size} points", worst, unit="1/s", most=0)], why)
 
 
-@claim(
-    quote="then the system is stable for",
-    where="Section 4.2, Lemmas 1 to 4, Theorem 1",
-    shown="gains",
-)
+@claim("then the system is stable for", "Section 4.2, Lemmas 1 to 4, Theorem 1", "gains")
 def lemmas() -> Judgement:
     """A proportional AQM that is stable at the fewest flows, the longest round trip and the largest gain is so at more
     flows, shorter round trips and smaller gains.
@@ -52,11 +43,7 @@ def lemmas() -> Judgement:
     )
 
 
-@claim(
-    quote="the system is stable for any",
-    where="Section 5.1, Lemma 5, Theorem 2",
-    shown="gains",
-)
+@claim("the system is stable for any", "Section 5.1, Lemma 5, Theorem 2", "gains")
 def theorem2() -> Judgement:
     """With beta up to beta*, LRED is stable for all N >= N- and R <= R+."""
     flows, trips = np.geomspace(20, 2000, 10), np.geomspace(0.02, 1, 10)
@@ -75,12 +62,8 @@ def theorem2() -> Judgement:
     )
 
 
-@claim(
-    quote="The AQM parameter ... is thus 0.001",
-    where="Section 5.1",
-    tolerance=Tolerance(0.0005, "1/packet", "half of the only printed digit"),
-    shown="gains numbers",
-)
+@claim("The AQM parameter ... is thus 0.001", "Section 5.1", "gains numbers")
+@tolerance(0.0005, "1/packet", "half of the only printed digit")
 def example(*, tolerance: Tolerance) -> Judgement:
     """For 300 flows, 0.35 s and 2500 packets/s beta* is 0.001."""
     found = lred.design(N_min=EXAMPLE.N, R_max=EXAMPLE.R, C=C, beta=BETA)
@@ -96,11 +79,7 @@ def example(*, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="is set to 0.001 according to Theorem 2",
-    where="Section 6",
-    shown="gains",
-)
+@claim("is set to 0.001 according to Theorem 2", "Section 6", "gains")
 def guaranteed() -> Judgement:
     """beta = 0.001 is within Theorem 2's bound in the simulations."""
     bounds = {load: float(lred.beta_star(load.N, load.R, C)) for load in LOADS if load.name != "Experiment 2, heavy"}
@@ -112,11 +91,7 @@ def guaranteed() -> Judgement:
     )
 
 
-@claim(
-    quote="derived according to the design rules in [12]",
-    where="Section 6; Experiments 1 and 2",
-    shown="gains",
-)
+@claim("derived according to the design rules in [12]", "Section 6; Experiments 1 and 2", "gains")
 def pistar_rule() -> Judgement:
     """The rule from which PI*'s gains are derived covers the network of each experiment."""
     a, _ = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
@@ -127,10 +102,7 @@ def pistar_rule() -> Judgement:
     )
 
 
-@claim(
-    where="Section 5.1, Theorem 2",
-    shown="gains",
-)
+@ours("Section 5.1, Theorem 2", "gains")
 def lemma5_needless() -> Judgement:
     """Lemma 5's bound is not needed: beta up to beta_0 at the corner is enough for all N >= N-, R <= R+."""
     corner = lred.check_corner(np.geomspace(20, 2000, 20), np.geomspace(0.02, 1, 20), C)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.measures import FLOWS, Q0, TARGET, at, balance, mean_of, panels
 
 DRIFT = Tolerance(0.003, "", "p_k's drift over the 100 s of averaging has a smaller effect")
@@ -13,11 +13,8 @@ def held(runs: Runs, flows: float) -> PerSeed:
     return runs.from_series(runs.hero, mean_of("p_1.mean", runs.duration / 2, runs.duration), at(flows))
 
 
-@claim(
-    where="(2), (3)",
-    tolerance=DRIFT,
-    shown="regulation balance",
-)
+@ours("(2), (3)", "regulation balance")
+@tolerance(DRIFT)
 def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Judgement:
     """With r0 = C and p_k within its bounds the link idles for as long as drops would have taken: U + l = 1."""
     few = case1.points(FLOWS)[0]
@@ -34,13 +31,8 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
     )
 
 
-@claim(
-    where="(12)",
-    tolerance=Tolerance(
-        10, "% of it", "a tenth: arrivals see a queue other than its time average, bursts a longer one"
-    ),
-    shown="balance start",
-)
+@ours("(12)", "balance start")
+@tolerance(10, "% of it", "a tenth: arrivals see a queue other than its time average, bursts a longer one")
 def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
     """With more flows p_k is 1, and the queue rests at l q0."""
     import polars
@@ -54,11 +46,8 @@ def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Toleran
     return Judgement(checks, "p_k is 1 there (table `balance`): an arrival is lost with probability q / q0.")
 
 
-@claim(
-    where="(3)",
-    tolerance=Tolerance(0.1, "", "next to nothing: a tenth of all drops"),
-    shown="balance start readings",
-)
+@ours("(3)", "balance start readings")
+@tolerance(0.1, "", "next to nothing: a tenth of all drops")
 def idle(case2: Runs, case2_taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long round trips and few flows RAQM leaves the drops to the full buffer: it drops next to nothing itself."""
     import polars

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from aqmlab_papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.raqm import measures
 from aqmlab_papers.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
 
@@ -114,13 +114,8 @@ def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> l
     ]
 
 
-@claim(
-    where="Section 1",
-    quote="This passive behavior results in long queuing delay",
-    tolerance=Tolerance(0.4, "ms", "a packet of the link, the unit of a queue"),
-    runs=PANELS,
-    shown="readings",
-)
+@claim("This passive behavior results in long queuing delay", "Section 1", "readings", runs=PANELS)
+@tolerance(0.4, "ms", "a packet of the link, the unit of a queue")
 def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """Tail drop has a long queueing delay, longer than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
@@ -128,11 +123,11 @@ def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    where="Section 1",
-    quote="is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
-    tolerance=Tolerance(1, "%", "of the flows: a hundredth of what flows in step would be"),
+    "is often the cause of the correlation among packet drops, resulting in … TCP synchronization",
+    "Section 1",
     runs=PANELS,
 )
+@tolerance(1, "%", "of the flows: a hundredth of what flows in step would be")
 def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """Tail drop's losses are often correlated: more flows lose in the same event than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
@@ -155,15 +150,14 @@ def _of_case(
     own, regulating = [case], [case, f"{case}-taildrop"]
     return [
         claim(
+            quote,
+            f"Abstract; {place}" if quote == ABSTRACT else place,
+            f"fig{number + 3} {beside}",
             text=f"In case {name} RAQM{text}.",
             name=f"{case}-{kind}",
-            where=f"Abstract; {place}" if quote == ABSTRACT else place,
-            quote=quote,
-            tolerance=size,
             runs=regulating if kind == "regulation" else own,
-            shown=f"fig{number + 3} {beside}",
             comparative=kind in ("response", "stability"),
-        )(judge)
+        )(tolerance(size)(judge))
         for kind, text, quote, size, beside, judge in (
             ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
             ("response", " brings the queue to q0 faster than PI and REM", fast, speed, "readings", faster),
@@ -186,11 +180,9 @@ CASE_1 = _of_case(
 
 
 @claim(
-    where="Section 3.1, Fig. 4",
-    quote="slow response and big overshoot, especially when the number of TCP flows is large",
-    tolerance=SETTLED,
-    shown="fig4",
+    "slow response and big overshoot, especially when the number of TCP flows is large", "Section 3.1, Fig. 4", "fig4"
 )
+@tolerance(SETTLED)
 def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI and REM respond slowly and overshoot, above all with 400 flows."""
     few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
@@ -224,11 +216,11 @@ CASE_2 = _of_case(
 
 
 @claim(
-    where="Section 3.2, Fig. 5a",
-    quote="REM is nearly out of control in this case when the number of TCP flows is equal to 40",
-    tolerance=Tolerance(100 / 12**0.5, "packets", "the deviation of a queue that is uniformly anywhere in the buffer"),
-    shown="fig5 rem-forms",
+    "REM is nearly out of control in this case when the number of TCP flows is equal to 40",
+    "Section 3.2, Fig. 5a",
+    "fig5 rem-forms",
 )
+@tolerance(100 / 12**0.5, "packets", "the deviation of a queue that is uniformly anywhere in the buffer")
 def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long round trips and 40 flows REM, and REM alone, is nearly out of control."""
     few, anywhere = at(case2.points(FLOWS)[0]), tolerance.value
@@ -261,11 +253,11 @@ CASE_3 = _of_case(
 
 
 @claim(
-    where="Abstract",
-    quote="can quickly regulate the queue length to the expected value with small overshoot",
-    tolerance=Tolerance(25, "packets", "half of the room above the target; the full buffer, as tail drop's, is 50"),
-    shown="fig4 fig5 fig6 fig8",
+    "can quickly regulate the queue length to the expected value with small overshoot",
+    "Abstract",
+    "fig4 fig5 fig6 fig8",
 )
+@tolerance(25, "packets", "half of the room above the target; the full buffer, as tail drop's, is 50")
 def small_overshoot(case1: Runs, case2: Runs, case3: Runs, case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """RAQM's overshoot is small in all four cases."""
     hybrid = [(f"case4, {load}", case4, where) for load, where in loads(case4)]
@@ -279,24 +271,18 @@ def small_overshoot(case1: Runs, case2: Runs, case3: Runs, case4: Runs, *, toler
 
 
 CASE_4_STABILITY = claim(
+    "RAQM still obtains better stability … under hybrid traffics",
+    "Section 3.4, Fig. 8",
+    "fig8",
     text="With short flows and UDP RAQM's queue is steadier about q0 than PI's and REM's.",
     name="case4-stability",
-    where="Section 3.4, Fig. 8",
-    quote="RAQM still obtains better stability … under hybrid traffics",
-    tolerance=STEADY,
     runs="case4",
-    shown="fig8",
     comparative=True,
-)(steadier)
+)(tolerance(STEADY)(steadier))
 
 
-@claim(
-    where="Section 3.4, Fig. 8",
-    quote="faster response than PI and REM under hybrid traffics",
-    tolerance=SETTLED,
-    shown="fig8",
-    comparative=True,
-)
+@claim("faster response than PI and REM under hybrid traffics", "Section 3.4, Fig. 8", "fig8", comparative=True)
+@tolerance(SETTLED)
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """With short flows and UDP RAQM responds faster than PI and REM."""
     settled, away, high = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm import measures
 from aqmlab_papers.raqm.claims.cases import FIFTH
 from aqmlab_papers.raqm.measures import CORRECTED, CROSS_FLOWS, FLOOD, PLAIN, cross_points, handicap, link_share
@@ -12,11 +12,8 @@ FAIR = Tolerance(0.02, "", "of the ratio of goodputs, .58 by the square-root law
 PART = Tolerance(0.01, "", "a hundredth of the link")
 
 
-@claim(
-    where=HOPS,
-    tolerance=FIFTH,
-    shown="bottlenecks",
-)
+@ours(HOPS, "bottlenecks")
+@tolerance(FIFTH)
 def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Where there are several bottlenecks, RAQM holds the queue of each at its target."""
     runs = bottlenecks
@@ -33,11 +30,8 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "As at a single one: RAQM steers the rate of arrivals to C, not the queue.")
 
 
-@claim(
-    where=HOPS,
-    tolerance=FAIR,
-    shown="bottlenecks",
-)
+@ours(HOPS, "bottlenecks")
+@tolerance(FAIR)
 def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     """RAQM is no harder than PI and REM on flows that cross several bottlenecks."""
     checks = [
@@ -56,11 +50,8 @@ def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Section 4 leaves both to the future",
-    tolerance=Tolerance(10, "% of it", "as for the shares at one bottleneck"),
-    shown="bottlenecks",
-)
+@ours("Section 4 leaves both to the future", "bottlenecks")
+@tolerance(10, "% of it", "as for the shares at one bottleneck")
 def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
     """With an expected rate of their own at each bottleneck the long flows get their share over several hops."""
     import polars
@@ -84,11 +75,8 @@ def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "A p_k of their own falls at each hop until the arrivals there are .3 C.", beside)
 
 
-@claim(
-    where=AGGREGATES,
-    tolerance=Tolerance(10, "% of it", "r0 is for arrivals, of which losses of up to a tenth are a part"),
-    shown="sub-aggregates",
-)
+@ours(AGGREGATES, "sub-aggregates")
+@tolerance(10, "% of it", "r0 is for arrivals, of which losses of up to a tenth are a part")
 def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
     """With an expected rate of its own each sub-aggregate gets its share of the link, whatever others send."""
     runs = sub_aggregates
@@ -116,11 +104,8 @@ def flood(rate: float) -> str:
     return f"flood of {rate / 1e6:g} Mbit/s"
 
 
-@claim(
-    where=AGGREGATES,
-    tolerance=PART,
-    shown="sub-aggregates",
-)
+@ours(AGGREGATES, "sub-aggregates")
+@tolerance(PART)
 def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
     """Sub-aggregates protect those with few flows from many, and from a flood."""
     checks = [

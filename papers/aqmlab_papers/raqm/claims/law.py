@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
 
@@ -24,12 +24,8 @@ def near_r0(runs: Runs, where: At | None, about: str, gamma: float = 1.0) -> Che
     return Check.near(f"rate of arrivals over C, {about}", runs.per_seed(input_rate(), runs.hero, where), gamma, CLOSE)
 
 
-@claim(
-    where="Sections 1 and 2.1",
-    quote="so as to make the input rate close to the expected value r0",
-    tolerance=CLOSE,
-    shown="rate-mode",
-)
+@claim("so as to make the input rate close to the expected value r0", "Sections 1 and 2.1", "rate-mode")
+@tolerance(CLOSE)
 def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs) -> Judgement:
     """In the queue-independent mode the rate of arrivals is held at r0."""
     every = panels(case1_rate, case2_rate, case3_rate)
@@ -41,11 +37,8 @@ def mode_rate(case1_rate: Runs, case2_rate: Runs, case3_rate: Runs) -> Judgement
     )
 
 
-@claim(
-    where="Section 2.1",
-    quote="r0 can be set as the link capacity C or gamma C",
-    tolerance=CLOSE,
-)
+@claim("r0 can be set as the link capacity C or gamma C", "Section 2.1")
+@tolerance(CLOSE)
 def part_of_capacity(gamma: Runs) -> Judgement:
     """r0 may be set to a part of the link's capacity; the rate is then held there."""
     parts = gamma.points("aqm.gamma")
@@ -54,11 +47,11 @@ def part_of_capacity(gamma: Runs) -> Judgement:
 
 
 @claim(
-    where="Section 2.1",
-    quote="if alpha is too large, p_k will oscillate. On the contrary, p_k will adapt slowly if alpha is too small",
-    tolerance=SOON,
-    shown="static",
+    "if alpha is too large, p_k will oscillate. On the contrary, p_k will adapt slowly if alpha is too small",
+    "Section 2.1",
+    "static",
 )
+@tolerance(SOON)
 def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
     """If alpha is too large p_k oscillates, if it is too small p_k adapts slowly."""
     gains = static.points("aqm.m")
@@ -80,11 +73,11 @@ def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    where="Section 2.4",
-    quote="needs to be conservatively set using a small value, which will cause slow convergence and response",
-    tolerance=SOON,
-    shown="static",
+    "needs to be conservatively set using a small value, which will cause slow convergence and response",
+    "Section 2.4",
+    "static",
 )
+@tolerance(SOON)
 def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
     """A static alpha, which must be small, makes convergence and response slow."""
     checks = []
@@ -111,11 +104,11 @@ def reached(runs: Runs, label: str, where: At) -> PerSeed:
 
 
 @claim(
-    where="Section 2.4",
-    quote="if and only if it is a bit smaller than alpha^, so as to keep stability and fast convergence simultaneously",
-    tolerance=SOON,
-    shown="convergence start",
+    "if and only if it is a bit smaller than alpha^, so as to keep stability and fast convergence simultaneously",
+    "Section 2.4",
+    "convergence start",
 )
+@tolerance(SOON)
 def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judgement:
     """alpha a little below alpha^ keeps stability and fast convergence at once."""
     from aqmlab_papers.theory.raqm import smoothed
@@ -140,12 +133,8 @@ def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judge
     )
 
 
-@claim(
-    where="Section 2.4",
-    quote="The period T can be set as several RTTs to track the variation of input rate",
-    tolerance=STEP,
-    shown="periods",
-)
+@claim("The period T can be set as several RTTs to track the variation of input rate", "Section 2.4", "periods")
+@tolerance(STEP)
 def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """A period of several round trips tracks the rate, no worse than one below a round trip."""
     short = min(period.points("aqm.period"))
@@ -171,10 +160,7 @@ def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
 # --- ours ------------------------------------------------------------------------------------------------------------
 
 
-@claim(
-    where="Fig. 1",
-    shown="fig1",
-)
+@ours("Fig. 1", "fig1")
 def procedures(case1: Runs) -> Judgement:
     """The engine follows the paper's procedures: p_k of a run is that of Figure 1 for the run's arrivals."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Evidence, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Evidence, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.claims.cases import FIFTH, SETTLED
 from aqmlab_papers.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, UNSHED, loads, panels, slope
 
@@ -17,10 +17,7 @@ def queues(label: str, tolerance: Tolerance, *runs: Runs) -> list[Check]:
     ]
 
 
-@claim(
-    where="(3), (12)",
-    shown="regulation",
-)
+@ours("(3), (12)", "regulation")
 def target_cancels(invariance: Runs) -> Judgement:
     """q0 is no set-point of (3) and (12): with p_0 in proportion, two targets have the same run, packet for packet."""
     one, two = (invariance.of(label).sort("seed") for label in invariance.labels)
@@ -34,11 +31,8 @@ def target_cancels(invariance: Runs) -> Judgement:
     )
 
 
-@claim(
-    where="(1), (3), (12)",
-    tolerance=PART,
-    shown="regulation readings",
-)
+@ours("(1), (3), (12)", "regulation readings")
+@tolerance(PART)
 def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """With r of packets that are not dropped early, the other reading of 'input rate', the link is full and the queue
     at its target.
@@ -54,11 +48,8 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="Figs. 4 to 6",
-    tolerance=FIFTH,
-    shown="saved readings",
-)
+@ours("Figs. 4 to 6", "saved readings")
+@tolerance(FIFTH)
 def saved_regulates(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
@@ -71,11 +62,8 @@ def saved_regulates(
     )
 
 
-@claim(
-    where="Section 3.4, Fig. 8",
-    tolerance=FIFTH,
-    shown="saved",
-)
+@ours("Section 3.4, Fig. 8", "saved")
+@tolerance(FIFTH)
 def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """In that reading RAQM holds q0 among short flows and UDP too."""
     checks = [
@@ -85,12 +73,8 @@ def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "What arrives and goes changes the p that is needed, to which an integrator moves.")
 
 
-@claim(
-    where="Figs. 4 to 6",
-    tolerance=SETTLED,
-    runs=[f"{case}{suffix}" for suffix in ("", "-readings") for case in CASES],
-    shown="saved readings",
-)
+@ours("Figs. 4 to 6", "saved readings", runs=[f"{case}{suffix}" for suffix in ("", "-readings") for case in CASES])
+@tolerance(SETTLED)
 def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """In that reading RAQM responds faster than PI and REM, as the paper says."""
     checks = [
@@ -111,11 +95,8 @@ def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="(3), (12)",
-    tolerance=FIFTH,
-    shown="saved readings",
-)
+@ours("(3), (12)", "saved readings")
+@tolerance(FIFTH)
 def saved_without_the_rate(
     case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance
 ) -> Judgement:
@@ -126,11 +107,8 @@ def saved_without_the_rate(
     )
 
 
-@claim(
-    where="(3), (11), (12)",
-    tolerance=PART,
-    shown="readings",
-)
+@ours("(3), (11), (12)", "readings")
+@tolerance(PART)
 def fed_alone(case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps)."""
     import polars

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.raqm.claims.cases import STEADY
 from aqmlab_papers.raqm.measures import BAND, BOTH, FULL, KNEE, TAIL, TARGET, at_equal_queue, good, slope
@@ -49,15 +49,15 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
     quantity = QUANTITIES[metric][0]
 
     @claim(
+        quote,
+        where,
+        "fig7",
         text=f"RAQM has average queues of 20 to 90 packets, and the better {quantity} at the same average queue.",
         name=f"{quantity.replace(' ', '-')}-at-equal-queue",
-        where=where,
-        quote=quote,
-        tolerance=QUANTITIES[metric][3],
-        shown="fig7",
         runs=["case3b", "case3b-low"],
         comparative=True,
     )
+    @tolerance(QUANTITIES[metric][3])
     def judge(case3b: Runs, case3b_low: Runs | None = None) -> Judgement:
         """Compare at RAQM's own mean queues, and ask which of the paper's it has."""
         hero, goals = case3b.hero, case3b.points(TARGET)
@@ -94,11 +94,11 @@ EQUAL_QUEUE = [
 
 
 @claim(
-    where="Section 3.3, Fig. 7a",
-    quote="Even if the average queue length is about 20, RAQM still obtains high goodput (about 0.96)",
-    tolerance=Tolerance(25, "% of it", "'about': 5 packets, half the distance of the targets"),
-    shown="fig7 numbers",
+    "Even if the average queue length is about 20, RAQM still obtains high goodput (about 0.96)",
+    "Section 3.3, Fig. 7a",
+    "fig7 numbers",
 )
+@tolerance(25, "% of it", "'about': 5 packets, half the distance of the targets")
 def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     """Even at an average queue of about 20 packets RAQM has a goodput of about .96."""
     first = {TARGET: case3b.points(TARGET)[0]}
@@ -127,11 +127,11 @@ def beyond_the_knee(runs: Runs, label: str, better: Better) -> list[Check]:
 
 
 @claim(
-    where="Section 3.3, Fig. 7a",
-    quote="when the expected queue length q0 is bigger than 60, it causes decreased goodput … like … Tail-Drop",
-    tolerance=GOOD,
-    shown="fig7",
+    "when the expected queue length q0 is bigger than 60, it causes decreased goodput … like … Tail-Drop",
+    "Section 3.3, Fig. 7a",
+    "fig7",
 )
+@tolerance(GOOD)
 def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's and REM's goodput falls as their target grows beyond 60 packets."""
     sizes = case3b_taildrop.points("dumbbell.buffer")
@@ -159,12 +159,8 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
     )
 
 
-@claim(
-    where="Section 3.3, Fig. 7a",
-    quote="this phenomenon is not observed in RAQM",
-    tolerance=GOOD,
-    shown="fig7",
-)
+@claim("this phenomenon is not observed in RAQM", "Section 3.3, Fig. 7a", "fig7")
+@tolerance(GOOD)
 def goodput_does_not_fall(case3b: Runs) -> Judgement:
     """RAQM's goodput does not fall there."""
     low, high = span(case3b, case3b.hero)
@@ -177,12 +173,12 @@ def goodput_does_not_fall(case3b: Runs) -> Judgement:
 
 
 @claim(
-    where="Section 3.3, Fig. 7",
-    quote="capable to more effectively regulate queue length and keep higher goodput even if the expected queue length "
+    "capable to more effectively regulate queue length and keep higher goodput even if the expected queue length "
     "is close to the buffer size",
-    tolerance=FIFTH,
-    shown="fig7 regulation",
+    "Section 3.3, Fig. 7",
+    "fig7 regulation",
 )
+@tolerance(FIFTH)
 def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a target close to the size of the buffer RAQM regulates the queue, and more effectively than PI and REM, and
     keeps a higher goodput.
@@ -219,12 +215,9 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    where="Abstract",
-    quote="obtains higher goodput with the same buffer size as in PI and REM schemes",
-    tolerance=GOOD,
-    shown="fig7",
-    comparative=True,
+    "obtains higher goodput with the same buffer size as in PI and REM schemes", "Abstract", "fig7", comparative=True
 )
+@tolerance(GOOD)
 def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     """RAQM has a higher goodput than PI and REM with the same buffer."""
     checks = case3b.compare(
@@ -233,11 +226,8 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "Its short queue is empty more often, and a link that idles does not make up for it.")
 
 
-@claim(
-    where="Abstract, Section 4",
-    quote="independent of the number of micro-flows and is in the order of O(1)",
-    tolerance=Tolerance(20, "% of it", "ten times the flows would be ten times the cost if it grew with them"),
-)
+@claim("independent of the number of micro-flows and is in the order of O(1)", "Abstract, Section 4")
+@tolerance(20, "% of it", "ten times the flows would be ten times the cost if it grew with them")
 def complexity(*, tolerance: Tolerance) -> Judgement:
     """RAQM takes O(1) operations a packet, whatever the number of flows."""
     from aqmlab_papers.run.complexity import complexity as measured
@@ -253,11 +243,8 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
 # --- ours ------------------------------------------------------------------------------------------------------------
 
 
-@claim(
-    where="Section 3.3, Fig. 7",
-    tolerance=GOOD,
-    shown="fig7 regulation",
-)
+@ours("Section 3.3, Fig. 7", "fig7 regulation")
+@tolerance(GOOD)
 def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> Judgement:
     """With the applied probability fed back the average queue is the target, and Figure 7 has RAQM's curve above."""
     both = case3b | case3b_readings

@@ -12,9 +12,9 @@ from aqmlab_papers.raqm.theory import GAINS, STEPS, periods_to_settle
 
 
 @claim(
-    where="Section 2.2, Lemmas 1 and 2",
-    quote="The stable point, for the system defined by Eqs. (3)-(5), is unique",
-    shown="convergence",
+    "The stable point, for the system defined by Eqs. (3)-(5), is unique",
+    "Section 2.2, Lemmas 1 and 2",
+    "convergence",
     arithmetic=True,
 )
 def lemmas() -> Judgement:
@@ -26,11 +26,7 @@ def lemmas() -> Judgement:
     return Judgement([check], "The law (3) rests only where its exponent is 0. The reference to (10) means (6).")
 
 
-@claim(
-    where="Section 2.2, Theorem 1",
-    quote="RAQM is stable iff 0 < alpha < alpha^",
-    shown="convergence numbers",
-)
+@claim("RAQM is stable iff 0 < alpha < alpha^", "Section 2.2, Theorem 1", "convergence numbers")
 def theorem_1() -> Judgement:
     """RAQM is stable just if alpha is below alpha^(r_k)."""
     from aqmlab.theory.domain import ValidityWarning
@@ -70,9 +66,9 @@ def theorem_1() -> Judgement:
 
 
 @claim(
-    where="Section 2.2, Theorem 2",
-    quote="The bigger value of alpha, the faster convergence rate will be obtained",
-    shown="convergence numbers",
+    "The bigger value of alpha, the faster convergence rate will be obtained",
+    "Section 2.2, Theorem 2",
+    "convergence numbers",
 )
 def theorem_2() -> Judgement:
     """The bigger alpha is, the faster RAQM converges."""
@@ -92,10 +88,7 @@ def theorem_2() -> Judgement:
     )
 
 
-@claim(
-    where="Section 2.2, proof of Theorem 2",
-    quote="the absolute value of V(k+1) - V(k) will decrease when alpha grows",
-)
+@claim("the absolute value of V(k+1) - V(k) will decrease when alpha grows", "Section 2.2, proof of Theorem 2")
 def theorem_2_proof() -> Judgement:
     """The change of V in a period becomes smaller as alpha grows, which makes RAQM faster."""
     from aqmlab_papers.theory.raqm import map, theorems
@@ -115,9 +108,9 @@ def theorem_2_proof() -> Judgement:
 
 
 @claim(
-    where="Section 2.4, Fig. 2",
-    quote="c(x) > 4 …; when x is close to 1, c(x) has limited value of 4; … close to 0 or 2 … +∞",
-    shown="fig2 numbers",
+    "c(x) > 4 …; when x is close to 1, c(x) has limited value of 4; … close to 0 or 2 … +∞",
+    "Section 2.4, Fig. 2",
+    "fig2 numbers",
     arithmetic=True,
 )
 def bound() -> Judgement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail.measures import HERO, LONG, LOSS, PAYLOAD, RATE, TABLE_3, TABLE_4, TENTH, Rows, T, of
 from aqmlab_papers.redtail.measures import N as AFTER
@@ -47,12 +47,8 @@ def printed_room(table: Rows) -> float:
     return 100 * (web - cbr) / (ftp - cbr)
 
 
-@claim(
-    quote="The probability of false alarm is less than 0.02 in our scenario",
-    where="Section III",
-    tolerance=Tolerance(0, "%", "'less than' is a bound"),
-    shown="alarms",
-)
+@claim("The probability of false alarm is less than 0.02 in our scenario", "Section III", "alarms")
+@tolerance(0, "%", "'less than' is a bound")
 def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Fewer than 2 % of the web's connections are taken for long ones."""
     points, most = n.points(AFTER), 2.0 + tolerance.value
@@ -86,11 +82,11 @@ def counted_long(runs: Runs, after: int) -> PerSeed:
 
 
 @claim(
-    quote="there is no harm if the short-life connection packets are misdirected to the RED queue after time T",
-    where="Section III",
-    tolerance=TENTH,
-    shown="over-t",
+    "there is no harm if the short-life connection packets are misdirected to the RED queue after time T",
+    "Section III",
+    "over-t",
 )
+@tolerance(TENTH)
 def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
     """Packets of short connections that come to the long queue harm neither the web nor FTP, being few."""
     points = silence.points(T)
@@ -123,11 +119,8 @@ def web_in_long(runs: Runs, at: At) -> PerSeed:
     return runs.per_seed(100 * share, HERO, at, unit="%")
 
 
-@claim(
-    where="ours",
-    tolerance=Tolerance(0, "%", "the share that the delays of Table III allow"),
-    shown="table3 over-n",
-)
+@ours("ours", "table3 over-n")
+@tolerance(0, "%", "the share that the delays of Table III allow")
 def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """A good part of the web's packets go through the queue of long flows if N is 64, more than the printed delays
     allow.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail.measures import (
     DELAY,
@@ -48,16 +48,12 @@ def hurst(counts: NDArray[np.float64], step: float) -> float:
     return 1 + float(np.polyfit(np.log(times), np.log(variances), 1)[0]) / 2
 
 
-@claim(
-    quote="web traffic is strongly correlated and has a long range dependency property",
-    where="Section VII",
-    tolerance=Tolerance(
-        0.1,
-        "",
-        "independent counts have 0.5, and the estimate from 200 s is accurate to about a tenth; strong is a "
-        "correlation of 0.5 or more, as usual",
-    ),
-    shown="forecast",
+@claim("web traffic is strongly correlated and has a long range dependency property", "Section VII", "forecast")
+@tolerance(
+    0.1,
+    "",
+    "independent counts have 0.5, and the estimate from 200 s is accurate to about a tenth; strong is a "
+    "correlation of 0.5 or more, as usual",
 )
 def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web traffic is strongly correlated from one interval to the next, and has long-range dependence."""
@@ -101,12 +97,8 @@ def foreseen(came: NDArray[np.float64]) -> float:
     return 100 * (1 - float((errors[0] ** 2).mean() / (errors[1] ** 2).mean()))
 
 
-@claim(
-    quote="the future bandwidth demand of the web traffic is predictable",
-    where="Section VII",
-    tolerance=Tolerance(10, "%", "a twentieth of the error: less no allocation notices"),
-    shown="forecast",
-)
+@claim("the future bandwidth demand of the web traffic is predictable", "Section VII", "forecast")
+@tolerance(10, "%", "a twentieth of the error: less no allocation notices")
 def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """What the web wants can be predicted from its recent past."""
 
@@ -140,11 +132,8 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_WHERE,
-    tolerance=TENTH,
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(TENTH)
 def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction shortens the delay of short flows."""
     checks, beside = (
@@ -163,11 +152,8 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_WHERE,
-    tolerance=Tolerance(50, "%", "the effect is the prediction's if a mean has at most half of it"),
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(50, "%", "the effect is the prediction's if a mean has at most half of it")
 def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """It is the prediction that helps: a mere mean of the last 10 s helps less, by half or more."""
     checks = []
@@ -191,11 +177,8 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_WHERE,
-    tolerance=Tolerance(20, "% of it", "'is'; far below is less than half"),
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(20, "% of it", "'is'; far below is less than half")
 def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """The short queue's delay is max_th1 / C by the present rule, and far below with a prediction."""
     checks = []
@@ -215,11 +198,8 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_WHERE,
-    tolerance=TENTH,
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(TENTH)
 def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction delivers web files sooner."""
     checks = prediction.compare(
@@ -228,11 +208,8 @@ def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "A small file is a handful of round trips, and each has the short queue in it once.")
 
 
-@claim(
-    where=_WHERE,
-    tolerance=Tolerance(5, "% of it", "little: half of what is a difference elsewhere"),
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(5, "% of it", "little: half of what is a difference elsewhere")
 def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Long flows pay little for it."""
     costs: tuple[tuple[str, Better], ...] = ((DELAY, "not higher"), (RATE, "not lower"))
@@ -250,11 +227,8 @@ def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where=_WHERE,
-    tolerance=Tolerance(0.2, "%", "less than 4.2 and 4.5 % differ by, losses of the web that section IV calls similar"),
-    shown="prediction",
-)
+@ours(_WHERE, "prediction")
+@tolerance(0.2, "%", "less than 4.2 and 4.5 % differ by, losses of the web that section IV calls similar")
 def prediction_loss(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction loses no more of the web."""
     checks = prediction.compare(

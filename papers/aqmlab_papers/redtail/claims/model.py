@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab.theory import tcp
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import around, versus
 from aqmlab_papers.redtail.theory import (
@@ -79,11 +79,11 @@ def _unrest(queue_model: Slots) -> float:
 
 
 @claim(
-    quote="shows consistent steady state behavior with simulation results in Figure 10",
-    where="Section VI-B, Figs. 10 and 17",
-    tolerance=Tolerance(10, "% of it", "consistent: what the figures' axes of 600 packets resolve"),
-    shown="fig17",
+    "shows consistent steady state behavior with simulation results in Figure 10",
+    "Section VI-B, Figs. 10 and 17",
+    "fig17",
 )
+@tolerance(10, "% of it", "consistent: what the figures' axes of 600 packets resolve")
 def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The model's steady state, level and swing, is consistent with the simulation's, for 20 and for 40 connections."""
 
@@ -115,11 +115,11 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="this assumption is not very restrictive considering the interval (PL, PU) is small",
-    where="Section VI-B",
-    tolerance=WIDTHS,
-    shown="fig21 fig21-fixed",
+    "this assumption is not very restrictive considering the interval (PL, PU) is small",
+    "Section VI-B",
+    "fig21 fig21-fixed",
 )
+@tolerance(WIDTHS)
 def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """p may be taken as fixed, since the band is narrow: the queue swings as it does at a fixed loss."""
     checks = [
@@ -138,14 +138,8 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Three distributions agree well",
-    where="Section VI-B, Fig. 21",
-    tolerance=Tolerance(
-        0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves"
-    ),
-    shown="fig21",
-)
+@claim("Three distributions agree well", "Section VI-B, Fig. 21", "fig21")
+@tolerance(0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves")
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The distributions of simulation, Markov chain and linear approximation agree well."""
     checks, beside = [], []
@@ -171,12 +165,12 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="in the case S=RTT, the queue length stays around qe with small variation, while in the case S=2RTT, the "
+    "in the case S=RTT, the queue length stays around qe with small variation, while in the case S=2RTT, the "
     "queue length dynamics is much more chaotic",
-    where="Section VI-B, Fig. 20",
-    tolerance=Tolerance(2, "", "much: twice the deviation"),
-    shown="fig20",
+    "Section VI-B, Fig. 20",
+    "fig20",
 )
+@tolerance(2, "", "much: twice the deviation")
 def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S = RTT the queue stays near the equilibrium and varies little, with S = 2 RTT it is much more chaotic."""
     one, two = chain(40), chain(40, 2.0)
@@ -194,12 +188,8 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="one can verify that f maps [0, B0] to [0, B0]",
-    where="Section VI-B, eq. (12)",
-    tolerance=EXACT,
-    shown="eq12",
-)
+@claim("one can verify that f maps [0, B0] to [0, B0]", "Section VI-B, eq. (12)", "eq12")
+@tolerance(EXACT)
 def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     """f maps `[0, B0]` into itself if `B0` is above q_e and f(0)."""
     checks = []
@@ -220,12 +210,8 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the equilibrium qe is globally asymptotically stable",
-    where="Proposition 6.1",
-    tolerance=REST,
-    shown="fig18",
-)
+@claim("the equilibrium qe is globally asymptotically stable", "Proposition 6.1", "fig18")
+@tolerance(REST)
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S below (10) the equilibrium is globally stable, geometrically."""
     checks = [
@@ -258,12 +244,8 @@ def _shrinks(queue_model: Slots) -> float:
     return float(np.max(np.abs((queue_model.f(queues) - queue_model.q_e) / (queues - queue_model.q_e))))
 
 
-@claim(
-    quote="the queue length distribution … converges to … weakly",
-    where="Proposition 6.3",
-    tolerance=Tolerance(0.01, "packets", "the same queue"),
-    shown="fig18",
-)
+@claim("the queue length distribution … converges to … weakly", "Proposition 6.3", "fig18")
+@tolerance(0.01, "packets", "the same queue")
 def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
     """With noise the distributions then converge."""
     checks = []
@@ -284,12 +266,9 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="The stochastic system (15) admits an invariant probability measure",
-    where="Proposition 6.3",
-    tolerance=Tolerance(1e-9, "", "numerically invariant"),
-    shown="masses",
-    arithmetic=True,
+    "The stochastic system (15) admits an invariant probability measure", "Proposition 6.3", "masses", arithmetic=True
 )
+@tolerance(1e-9, "", "numerically invariant")
 def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
     """An invariant distribution exists, whatever S."""
     checks = []
@@ -307,12 +286,8 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="has probability masses at q = 0 and q = B, and has probability density on (0, B)",
-    where="Section VI-B",
-    tolerance=Tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density"),
-    shown="masses",
-)
+@claim("has probability masses at q = 0 and q = B, and has probability density on (0, B)", "Section VI-B", "masses")
+@tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density")
 def masses(_: object, *, tolerance: Tolerance) -> Judgement:
     """It has masses at 0 and at B, and a density between."""
     p = theory.small_buffer().probability
@@ -337,12 +312,8 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="If f'(qe) >= 0, then qe is a globally asymptotically stable",
-    where="Proposition 6.2",
-    tolerance=REST,
-    shown="fig18 fig19",
-)
+@claim("If f'(qe) >= 0, then qe is a globally asymptotically stable", "Proposition 6.2", "fig18 fig19")
+@tolerance(REST)
 def settling(_: object, *, tolerance: Tolerance) -> Judgement:
     """If f'(q_e) >= 0 the equilibrium is globally stable."""
     return Judgement(
@@ -360,12 +331,8 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="graphical analysis reveals that |q_n+1 - q_e| <= |q_n - q_e|",
-    where="Proof of Proposition 6.2",
-    tolerance=EXACT,
-    shown="fig18 fig19",
-)
+@claim("graphical analysis reveals that |q_n+1 - q_e| <= |q_n - q_e|", "Proof of Proposition 6.2", "fig18 fig19")
+@tolerance(EXACT)
 def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
     """Every slot then brings the queue nearer."""
     q = np.arange(BUFFER + 1.0)
@@ -383,11 +350,8 @@ def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="For the heterogeneous case, a sufficient condition … for stability can be derived",
-    where="after Proposition 6.2",
-    tolerance=EXACT,
-)
+@claim("For the heterogeneous case, a sufficient condition … for stability can be derived", "after Proposition 6.2")
+@tolerance(EXACT)
 def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
     """A sufficient condition holds for round-trip times that differ."""
     whole, rng = theory.model(40), np.random.default_rng(1)
@@ -409,11 +373,7 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the normalized queue length variation will be minimal if f'(qe) = 0",
-    where="eq. (21)",
-    arithmetic=True,
-)
+@claim("the normalized queue length variation will be minimal if f'(qe) = 0", "eq. (21)", arithmetic=True)
 def least_variance(_: object) -> Judgement:
     """The normalised variance is least where f'(q_e) = 0, at S = RTT."""
     sigma = redtail.paper_sigma(40)
@@ -434,11 +394,8 @@ def least_variance(_: object) -> Judgement:
     )
 
 
-@claim(
-    where="ours",
-    tolerance=Tolerance(0, "", "on the other side of the middle of the printed two"),
-    shown="fig21",
-)
+@ours("ours", "fig21")
+@tolerance(0, "", "on the other side of the middle of the printed two")
 def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places."""
     few, many = (of_steady(steady, MOVING, flows, lambda one: one.sigma) for flows in FLOWS)
@@ -456,11 +413,8 @@ def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="ours",
-    tolerance=WIDTHS,
-    shown="fig21-fixed",
-)
+@ours("ours", "fig21-fixed")
+@tolerance(WIDTHS)
 def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high."""
 
@@ -481,11 +435,7 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="ours",
-    shown="fig17 fig21",
-    arithmetic=True,
-)
+@ours("ours", "fig17 fig21", arithmetic=True)
 def limit_of_figures(_: object) -> Judgement:
     """The figures' slots are above the limit (10) of Propositions 6.1 and 6.3."""
     return Judgement(

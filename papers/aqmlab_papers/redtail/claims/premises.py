@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
 
 
 @claim(
-    quote="all connections sense packet loss and slow down the transfer rate simultaneously",
-    where="Section I",
-    tolerance=Tolerance(10, "%", "'all', but for one flow of ten"),
-    shown="synchronisation",
+    "all connections sense packet loss and slow down the transfer rate simultaneously", "Section I", "synchronisation"
 )
+@tolerance(10, "%", "'all', but for one flow of ten")
 def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     """A full drop-tail buffer makes the flows back off together."""
     checks = [
@@ -36,12 +34,8 @@ def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the performance of RED is very sensitive to parameter settings",
-    where="Section I (cited)",
-    tolerance=Tolerance(2, "", "very: the queue, and with it the delay, at least doubles from one setting to another"),
-    shown="synchronisation",
-)
+@claim("the performance of RED is very sensitive to parameter settings", "Section I (cited)", "synchronisation")
+@tolerance(2, "", "very: the queue, and with it the delay, at least doubles from one setting to another")
 def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's queue depends strongly on its setting."""
 
@@ -63,12 +57,12 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="A TCP connection with a higher flow rate has a better chance to get packets dropped and reduce its rate "
+    "A TCP connection with a higher flow rate has a better chance to get packets dropped and reduce its rate "
     "more rapidly",
-    where="Section I",
-    tolerance=Tolerance(50, "% of it", "the faster flows are more than twice as fast"),
-    shown="mixed",
+    "Section I",
+    "mixed",
 )
+@tolerance(50, "% of it", "the faster flows are more than twice as fast")
 def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """A faster flow has more packets dropped, and more often cause to reduce its rate."""
     import polars
@@ -97,11 +91,11 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="Dropping web packets in this phase is not an effective way to control the traffic rate",
-    where="Sections I and II",
-    tolerance=Tolerance(10, "%", "FTP's rate halves by its square-root law"),
-    shown="random-loss",
+    "Dropping web packets in this phase is not an effective way to control the traffic rate",
+    "Sections I and II",
+    "random-loss",
 )
+@tolerance(10, "%", "FTP's rate halves by its square-root law")
 def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drops in slow start do not relieve the link: losses hardly slow the web down."""
 
@@ -120,12 +114,8 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
     )
 
 
-@claim(
-    where="Beyond section VI-A, which names them and runs CBR",
-    tolerance=TENTH,
-    shown="voice",
-    comparative=True,
-)
+@ours("Beyond section VI-A, which names them and runs CBR", "voice", comparative=True)
+@tolerance(TENTH)
 def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     """Voice and video have less jitter in the short queue."""
     beside = [

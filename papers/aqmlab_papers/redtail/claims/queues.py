@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import (
     ALL_TRAFFIC,
     ARED,
@@ -41,11 +41,11 @@ DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of i
 
 
 @claim(
-    quote="the Adaptive RED works well with those FTP connections before the web traffic comes in",
-    where="Section II, Fig. 1",
-    tolerance=IN_REGION,
-    shown="fig1",
+    "the Adaptive RED works well with those FTP connections before the web traffic comes in",
+    "Section II, Fig. 1",
+    "fig1",
 )
+@tolerance(IN_REGION)
 def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long flows alone Adaptive RED keeps its queue in the desired region."""
     share = time.from_series(ARED, share_in(Q, BAND, *FLOWS_ALONE), unit="%")
@@ -56,12 +56,8 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the queue length of Adaptive RED deviates dramatically from the desired region",
-    where="Section II, Fig. 1",
-    tolerance=Tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time"),
-    shown="fig1",
-)
+@claim("the queue length of Adaptive RED deviates dramatically from the desired region", "Section II, Fig. 1", "fig1")
+@tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time")
 def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """When web and CBR traffic come, its queue deviates dramatically from the region."""
     outside = 100 - time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
@@ -73,11 +69,11 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="This over-reaction causes a great queue length variation and poor performance in packet delay and loss",
-    where="Section II, Fig. 1",
-    tolerance=DOUBLED,
-    shown="fig1",
+    "This over-reaction causes a great queue length variation and poor performance in packet delay and loss",
+    "Section II, Fig. 1",
+    "fig1",
 )
+@tolerance(DOUBLED)
 def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Its queue then varies a lot more, and FTP's packets wait longer and are lost more often."""
     swings, delays, losses = (
@@ -118,12 +114,8 @@ def pace(start: float, end: float) -> Callable[[polars.DataFrame], float]:
     return reading
 
 
-@claim(
-    quote="makes the Adaptive RED increase/decrease its dropping probability rapidly",
-    where="Section II",
-    tolerance=DOUBLED,
-    shown="fig1",
-)
+@claim("makes the Adaptive RED increase/decrease its dropping probability rapidly", "Section II", "fig1")
+@tolerance(DOUBLED)
 def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Adaptive RED then raises and lowers its drop probability rapidly."""
     before, after = (time.from_series(ARED, pace(*period)) for period in (FLOWS_ALONE, ALL_TRAFFIC))
@@ -133,12 +125,8 @@ def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="This scheme prevents the over-reaction behavior of RED",
-    where="Section IV",
-    tolerance=Tolerance(50, "% of it", "an over-reaction is a movement that is doubled; prevented, it is halved"),
-    shown="fig4",
-)
+@claim("This scheme prevents the over-reaction behavior of RED", "Section IV", "fig4")
+@tolerance(50, "% of it", "an over-reaction is a movement that is doubled; prevented, it is halved")
 def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail prevents this: the long queue's drop probability moves far less than Adaptive RED's."""
     ared = time.from_series(ARED, pace(*ALL_TRAFFIC))
@@ -159,11 +147,11 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
 
 
 @claim(
-    quote="the virtual queue length q2 is quite stable and stays in the desired region even after",
-    where="Section IV, Fig. 4",
-    tolerance=IN_REGION,
-    shown="fig4",
+    "the virtual queue length q2 is quite stable and stays in the desired region even after",
+    "Section IV, Fig. 4",
+    "fig4",
 )
+@tolerance(IN_REGION)
 def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail's long queue stays in the region beside web traffic."""
     shares = {
@@ -180,11 +168,11 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the Adaptive RED queue has a small length variation",
-    where="Abstract, Sections I and IV, Figs. 1 and 4",
-    tolerance=Tolerance(1, "packets", "what a figure with an axis of 160 packets resolves"),
-    shown="fig4 fig1 over-n",
+    "the Adaptive RED queue has a small length variation",
+    "Abstract, Sections I and IV, Figs. 1 and 4",
+    "fig4 fig1 over-n",
 )
+@tolerance(1, "packets", "what a figure with an axis of 160 packets resolves")
 def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It varies less than Adaptive RED's queue."""
     ared = web.per_seed("queue_std", ARED)
@@ -204,12 +192,12 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="make FTP senders reduce flow rates automatically without shrinking their congestion window sizes",
-    where="Section III",
-    tolerance=Tolerance(
-        10, "%", "the least printed difference that the text speaks of is 12 %; a window halved in a fifth of the flows"
-    ),
-    shown="fig8",
+    "make FTP senders reduce flow rates automatically without shrinking their congestion window sizes",
+    "Section III",
+    "fig8",
+)
+@tolerance(
+    10, "%", "the least printed difference that the text speaks of is 12 %; a window halved in a fifth of the flows"
 )
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """A small rate slows FTP without shrinking its windows."""
@@ -250,11 +238,11 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
 
 
 @claim(
-    quote="C1max preserves the minimum available bandwidth … to prevent FTP connections from timeout",
-    where="Section III",
-    tolerance=TENTH,
-    shown="over-c1max",
+    "C1max preserves the minimum available bandwidth … to prevent FTP connections from timeout",
+    "Section III",
+    "over-c1max",
 )
+@tolerance(TENTH)
 def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """C1max below C spares FTP time-outs."""
     whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})

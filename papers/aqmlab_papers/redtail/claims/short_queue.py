@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import (
     BAND,
     DELAY,
@@ -58,12 +58,8 @@ def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
     return {"": maxth1, ", C1max = C": equation_1}
 
 
-@claim(
-    quote="maxth1/C is a lower bound of the average queuing delay at the drop-tail queue",
-    where="Section VI-A",
-    tolerance=Tolerance(0, "", "a bound"),
-    shown="fig16",
-)
+@claim("maxth1/C is a lower bound of the average queuing delay at the drop-tail queue", "Section VI-A", "fig16")
+@tolerance(0, "", "a bound")
 def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """By eq. (1) max_th1/C is a lower bound of the mean delay."""
     checks = [
@@ -79,12 +75,8 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="The simple lower bound … is seen to provide a good approximation",
-    where="Section VI-A, Fig. 16",
-    tolerance=Tolerance(25, "% of it", "Table III has 36 % for CBR, which the text calls larger than expected"),
-    shown="fig16",
-)
+@claim("The simple lower bound … is seen to provide a good approximation", "Section VI-A, Fig. 16", "fig16")
+@tolerance(25, "% of it", "Table III has 36 % for CBR, which the text calls larger than expected")
 def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """It is a good approximation of CBR's and web's delay."""
 
@@ -103,12 +95,8 @@ def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judge
     )
 
 
-@claim(
-    quote="almost a constant even when maxth1 is decreasing",
-    where="Section VI-A, Fig. 16",
-    tolerance=Tolerance(15, "%", "half of what the text calls a longer delay, 184 ms after 143"),
-    shown="fig16",
-)
+@claim("almost a constant even when maxth1 is decreasing", "Section VI-A, Fig. 16", "fig16")
+@tolerance(15, "%", "half of what the text calls a longer delay, 184 ms after 143")
 def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """The delay of FTP hardly depends on max_th1."""
     checks, found = [], []
@@ -121,12 +109,8 @@ def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> 
     return Judgement(checks, f"{_UNSTATED} It is {'; '.join(found)}.")
 
 
-@claim(
-    quote="the mean delay at the Adaptive RED queue is around q2/C2",
-    where="Section VI-A",
-    tolerance=TENTH,
-    shown="fig16",
-)
+@claim("the mean delay at the Adaptive RED queue is around q2/C2", "Section VI-A", "fig16")
+@tolerance(TENTH)
 def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """It is about the middle of the region over the long queue's rate."""
     middle = sum(BAND) / 2
@@ -147,12 +131,8 @@ def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
     return Judgement(checks, f"{_UNSTATED} Little's law, with a queue that Adaptive RED keeps near its middle.")
 
 
-@claim(
-    quote="the drop-tail queue has a very small delay variance",
-    where="Section VI-A, Fig. 16",
-    tolerance=Tolerance(50, "% of it", "very small: a deviation of less than half of FTP's"),
-    shown="fig16",
-)
+@claim("the drop-tail queue has a very small delay variance", "Section VI-A, Fig. 16", "fig16")
+@tolerance(50, "% of it", "very small: a deviation of less than half of FTP's")
 def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Delay varies very little in the short queue: of CBR's packets, and of all."""
 
@@ -185,12 +165,8 @@ def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance)
     )
 
 
-@claim(
-    quote="the delay variance at the Adaptive RED queue is slightly increased",
-    where="Section VI-A, Fig. 16",
-    tolerance=Tolerance(5, "%", "less is no increase; more than half is not slight"),
-    shown="fig16",
-)
+@claim("the delay variance at the Adaptive RED queue is slightly increased", "Section VI-A, Fig. 16", "fig16")
+@tolerance(5, "%", "less is no increase; more than half is not slight")
 def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP's varies slightly more with a smaller max_th1."""
     checks, found = [], []
@@ -213,12 +189,12 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
 
 
 @claim(
-    quote="The delay and loss at the drop-tail queue can be improved by … using a more aggressive bandwidth allocation "
+    "The delay and loss at the drop-tail queue can be improved by … using a more aggressive bandwidth allocation "
     "policy (smaller maxth1)",
-    where="Section V; of the delay also section IV",
-    tolerance=TENTH,
-    shown="fig16 room",
+    "Section V; of the delay also section IV",
+    "fig16 room",
 )
+@tolerance(TENTH)
 def smaller_max_th1(maxth1: Runs, room: Runs, *, tolerance: Tolerance) -> Judgement:
     """A max_th1 below that of Table II improves delay and loss of the short flows."""
     buffer = "dumbbell.buffer"
@@ -245,11 +221,11 @@ def smaller_max_th1(maxth1: Runs, room: Runs, *, tolerance: Tolerance) -> Judgem
 
 
 @claim(
-    quote="the mean packet delay requirements at both queues can be satisfied by properly designing the values",
-    where="Section VI-A",
-    tolerance=Tolerance(20, "% of it", "as for the printed delays"),
-    shown="targets",
+    "the mean packet delay requirements at both queues can be satisfied by properly designing the values",
+    "Section VI-A",
+    "targets",
 )
+@tolerance(20, "% of it", "as for the printed delays")
 def delay_targets(targets: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Both queues' delays can be had by choice of the thresholds."""
 

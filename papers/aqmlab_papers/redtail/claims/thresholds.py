@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.theory import tcp
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail.measures import (
     ALL_TRAFFIC,
@@ -46,11 +46,11 @@ QUARTER = Tolerance(25, "% of it", "read off a figure of one run; the same for b
 
 
 @claim(
-    quote="a large dropping probability (0.05) … a much lower average dropping probability (0.014",
-    where="Section V, Fig. 11",
-    tolerance=QUARTER,
-    shown="fig11",
+    "a large dropping probability (0.05) … a much lower average dropping probability (0.014",
+    "Section V, Fig. 11",
+    "fig11",
 )
+@tolerance(QUARTER)
 def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The drop probability is 0.05 with fixed thresholds, and much lower with moving ones: 0.014."""
     whole = {label: dynamic.from_series(label, mean_over(P, SETTLED)) for label in (FIXED, DYNAMIC)}
@@ -69,11 +69,11 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="This scheme is able to keep the packet dropping probability within a desired small region",
-    where="Abstract, Section V, Fig. 11",
-    tolerance=MOST,
-    shown="fig11",
+    "This scheme is able to keep the packet dropping probability within a desired small region",
+    "Abstract, Section V, Fig. 11",
+    "fig11",
 )
+@tolerance(MOST)
 def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds keep the drop probability in (0.01, 0.02) most of the time."""
     share = dynamic.from_series(DYNAMIC, share_in(P, ALONE_BAND, SETTLED, over=5), unit="%")
@@ -83,24 +83,16 @@ def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the fixed threshold scheme has a small queue length variation",
-    where="Section V, Fig. 10",
-    tolerance=Tolerance(50, "% of it", "small beside the other: less than half"),
-    shown="fig10",
-)
+@claim("the fixed threshold scheme has a small queue length variation", "Section V, Fig. 10", "fig10")
+@tolerance(50, "% of it", "small beside the other: less than half")
 def fixed_is_steady(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """With fixed thresholds the queue varies little."""
     checks = dynamic.compare("queue_std", FIXED, [DYNAMIC], better="lower", tolerance=tolerance)
     return Judgement(checks, "Moving thresholds let the queue take up the load; it is long while there are 40 flows.")
 
 
-@claim(
-    quote="but a higher packet delay",
-    where="Section V, Fig. 10",
-    tolerance=TENTH,
-    shown="fig10",
-)
+@claim("but a higher packet delay", "Section V, Fig. 10", "fig10")
+@tolerance(TENTH)
 def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds cost a higher delay."""
     return Judgement(
@@ -109,12 +101,8 @@ def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="each FTP connection has the same throughput",
-    where="Section V",
-    tolerance=Tolerance(0.02, "", "Jain's index of 0.98 is rates that differ by 14 %, the randomness of equal flows"),
-    shown="fig10",
-)
+@claim("each FTP connection has the same throughput", "Section V", "fig10")
+@tolerance(0.02, "", "Jain's index of 0.98 is rates that differ by 14 %, the randomness of equal flows")
 def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Each FTP connection has the same throughput, as the others and with either scheme."""
     flows = {"ftp": "that stay", "more": "that come and leave"}
@@ -139,11 +127,11 @@ def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="with a much lower packet loss rate, the dynamic threshold scheme achieves a higher goodput",
-    where="Section V; section I has 'high goodput (low packet dropping rate)'",
-    tolerance=Tolerance(1, "%", "a quarter of the 3.8 % that 0.05 and 0.014 make"),
-    shown="fig10 goodput",
+    "with a much lower packet loss rate, the dynamic threshold scheme achieves a higher goodput",
+    "Section V; section I has 'high goodput (low packet dropping rate)'",
+    "fig10 goodput",
 )
+@tolerance(1, "%", "a quarter of the 3.8 % that 0.05 and 0.014 make")
 def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds make a higher goodput: more of the packets sent arrive, and receivers get more."""
     sent = [100 - dynamic.per_seed(LOSS, label) for label in (DYNAMIC, FIXED)]
@@ -169,12 +157,8 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="This high dropping probability causes frequent retransmissions",
-    where="Section V",
-    tolerance=Tolerance(50, "% of it", "frequent: half as many again"),
-    shown="goodput",
-)
+@claim("This high dropping probability causes frequent retransmissions", "Section V", "goodput")
+@tolerance(50, "% of it", "frequent: half as many again")
 def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The high drop probability of fixed thresholds causes frequent retransmissions."""
     return Judgement(
@@ -184,11 +168,11 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @claim(
-    quote="the floating thresholds do not change the current slope of dropping probability function dramatically",
-    where="Section V",
-    tolerance=Tolerance(1.5, "", "dramatic: half as much again, as of the queue when web traffic comes"),
-    shown="slope",
+    "the floating thresholds do not change the current slope of dropping probability function dramatically",
+    "Section V",
+    "slope",
 )
+@tolerance(1.5, "", "dramatic: half as much again, as of the queue when web traffic comes")
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """With `PU` below Pmax the slope of the drop probability hardly changes."""
     moving, fixed = (
@@ -211,12 +195,8 @@ def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="allows us to consider the trade-off between packet loss and queuing delay",
-    where="Section V",
-    tolerance=TENTH,
-    shown="trade-off",
-)
+@claim("allows us to consider the trade-off between packet loss and queuing delay", "Section V", "trade-off")
+@tolerance(TENTH)
 def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     """The band of P trades loss for delay."""
     low, middle, high = ({"aqm.p_l": value} for value in bands.points("aqm.p_l"))
@@ -237,12 +217,12 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="connections with shorter link propagation delays and higher throughputs can be suppressed by raising the "
+    "connections with shorter link propagation delays and higher throughputs can be suppressed by raising the "
     "queue length thresholds",
-    where="Sections V and VII",
-    tolerance=TENTH,
-    shown="mixed",
+    "Sections V and VII",
+    "mixed",
 )
+@tolerance(TENTH)
 def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Raised thresholds hold back flows of short round trips, so that throughputs are fairer."""
     ratio = [
@@ -260,11 +240,9 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="The dropping probability stays in the desired region most of the time as expected",
-    where="Section V, Fig. 12",
-    tolerance=MOST,
-    shown="fig12",
+    "The dropping probability stays in the desired region most of the time as expected", "Section V, Fig. 12", "fig12"
 )
+@tolerance(MOST)
 def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """In RED+Tail moving thresholds keep the drop probability in (0.005, 0.010) most of the time."""
     checks = [
@@ -279,11 +257,9 @@ def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="without increasing the queue length q2(t) and the dropping probability dramatically",
-    where="Section V, Fig. 12",
-    tolerance=Tolerance(1.5, "", "dramatic: half as much again"),
-    shown="fig12",
+    "without increasing the queue length q2(t) and the dropping probability dramatically", "Section V, Fig. 12", "fig12"
 )
+@tolerance(1.5, "", "dramatic: half as much again")
 def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """When web traffic comes, neither the long queue nor its drop probability rises dramatically."""
     checks, texts = [], []
@@ -296,12 +272,8 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="The packet loss rate of FTP connection is reduced from 2.747%",
-    where="Section V, Table IV, Fig. 13",
-    tolerance=Tolerance(50, "% of it", "a third in print, by either of the numbers that it has; at most half"),
-    shown="table4 fig13",
-)
+@claim("The packet loss rate of FTP connection is reduced from 2.747%", "Section V, Table IV, Fig. 13", "table4 fig13")
+@tolerance(50, "% of it", "a third in print, by either of the numbers that it has; at most half")
 def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP then loses far less: in print 0.9 instead of 2.7 %."""
     rate, wait = TABLE_4["FTP"][2] / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
@@ -312,12 +284,8 @@ def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="at the cost of packet delay (increased from 0.184s to 0.318s)",
-    where="Section V, Table IV, Fig. 14",
-    tolerance=Tolerance(20, "% of it", "as for the 0.184 s"),
-    shown="table4 fig14",
-)
+@claim("at the cost of packet delay (increased from 0.184s to 0.318s)", "Section V, Table IV, Fig. 14", "table4 fig14")
+@tolerance(20, "% of it", "as for the 0.184 s")
 def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It costs delay: FTP waits 0.318 instead of 0.184 s."""
     delay, rate = (dynamic_web.per_seed(of("FTP", metric), DYNAMIC) for metric in (DELAY, RATE))
@@ -336,12 +304,8 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="about 80KBytes instead of 60KBytes in the fixed threshold scheme",
-    where="Section V",
-    tolerance=Tolerance(10, "packets", "'about': half of the difference of the two, so that they can be told apart"),
-    shown="fig12 fig4",
-)
+@claim("about 80KBytes instead of 60KBytes in the fixed threshold scheme", "Section V", "fig12 fig4")
+@tolerance(10, "packets", "'about': half of the difference of the two, so that they can be told apart")
 def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The long queue's mean is about 80 kB with moving thresholds and 60 kB with fixed ones."""
     return Judgement(
@@ -357,23 +321,19 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="experience a higher loss rate from 1.278% to 2.306% and from 0.300% to 0.519%",
-    where="Section V, Table IV",
-    tolerance=TENTH,
-    shown="table4 fig13",
+    "experience a higher loss rate from 1.278% to 2.306% and from 0.300% to 0.519%",
+    "Section V, Table IV",
+    "table4 fig13",
 )
+@tolerance(TENTH)
 def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR lose more with moving thresholds: 2.3 instead of 1.3 %, 0.52 instead of 0.30 %."""
     checks = by_owner(dynamic_web, LOSS, "loss", (DYNAMIC, [HERO]), "higher", tolerance)
     return Judgement(checks, "A longer long queue leaves less of the shared buffer for bursts.")
 
 
-@claim(
-    quote="the average delays of web and UDP packets are slightly shorter",
-    where="Section V, Table IV",
-    tolerance=Tolerance(1, "ms", "a twentieth of the printed 18 and 21 ms"),
-    shown="table4 fig14 over-n",
-)
+@claim("the average delays of web and UDP packets are slightly shorter", "Section V, Table IV", "table4 fig14 over-n")
+@tolerance(1, "ms", "a twentieth of the printed 18 and 21 ms")
 def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR wait slightly less with moving thresholds: 93 and 91 ms."""
     checks = by_owner(n, DELAY, "delay", (DYNAMIC, [HERO]), "lower", tolerance, each=(AFTER, "N = {:g}"))
@@ -394,11 +354,11 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the throughputs for the fixed threshold scheme and the dynamic threshold scheme are almost the same",
-    where="Section V, Tables III and IV",
-    tolerance=Tolerance(2, "% of it", "almost; within 0.2 % in print"),
-    shown="table4",
+    "the throughputs for the fixed threshold scheme and the dynamic threshold scheme are almost the same",
+    "Section V, Tables III and IV",
+    "table4",
 )
+@tolerance(2, "% of it", "almost; within 0.2 % in print")
 def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Throughputs are almost the same with both."""
     checks = by_owner(dynamic_web, RATE, "throughput", (DYNAMIC, [HERO]), "equal", tolerance, owners=CLASSES)
@@ -408,11 +368,11 @@ def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="can be improved by increasing the buffer size and using a more aggressive bandwidth allocation policy",
-    where="Section V",
-    tolerance=TENTH,
-    shown="room fig16",
+    "can be improved by increasing the buffer size and using a more aggressive bandwidth allocation policy",
+    "Section V",
+    "room fig16",
 )
+@tolerance(TENTH)
 def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
     """A larger buffer and a smaller max_th1 improve delay and loss of the short queue."""
     buffers, sizes = room.points("dumbbell.buffer"), room.points(MAX_TH1)
@@ -437,12 +397,8 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Table IV: Loss %, Delay Sec.",
-    where="Table IV",
-    tolerance=ONE_RUN,
-    shown="table4",
-)
+@claim("Table IV: Loss %, Delay Sec.", "Table IV", "table4")
+@tolerance(ONE_RUN)
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Table IV's losses and delays."""
     found = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)

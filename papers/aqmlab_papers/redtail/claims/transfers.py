@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from aqmlab.theory.tcp import transfers
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import PAYLOAD
 from aqmlab_papers.theory import redtail
@@ -18,12 +18,8 @@ SIZES = (30, 90, 150)
 LOSSY = [(size, p) for size, p in theory.TABLE_1 if p]
 
 
-@claim(
-    quote="in the loss free case, the file can be delivered in 1.18s",
-    where="Table I",
-    tolerance=Tolerance(0.01, "s", "a unit of the last printed digit: a difference of two such numbers"),
-    shown="table1 fig2",
-)
+@claim("in the loss free case, the file can be delivered in 1.18s", "Table I", "table1 fig2")
+@tolerance(0.01, "s", "a unit of the last printed digit: a difference of two such numbers")
 def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Without loss files of 30, 90 and 150 KB take 0.88, 1.18 and 1.34 s: by the differences, which are not fitted."""
     printed = {size: theory.TABLE_1[size, 0.0][0] for size in SIZES}
@@ -45,14 +41,8 @@ def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Table I lists the mean and standard deviation of the delay",
-    where="Table I, Fig. 2",
-    tolerance=Tolerance(
-        25, "% of it", "the mean of some hundred transfers with such deviations is accurate to about a fifth"
-    ),
-    shown="table1 fig2",
-)
+@claim("Table I lists the mean and standard deviation of the delay", "Table I, Fig. 2", "table1 fig2")
+@tolerance(25, "% of it", "the mean of some hundred transfers with such deviations is accurate to about a fifth")
 def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Their mean delay rises with the drop probability as Table I has it."""
     checks = [
@@ -85,14 +75,8 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Table I lists the mean and standard deviation of the delay",
-    where="Table I",
-    tolerance=Tolerance(
-        50, "% of it", "the deviation of a heavy tail from a few hundred transfers is accurate to about a third"
-    ),
-    shown="table1",
-)
+@claim("Table I lists the mean and standard deviation of the delay", "Table I", "table1")
+@tolerance(50, "% of it", "the deviation of a heavy tail from a few hundred transfers is accurate to about a third")
 def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """So do the standard deviations."""
     beside = [
@@ -116,12 +100,8 @@ def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="TCP takes about 4.81s to complete transmission of a 90KB file if Pd = 0.04",
-    where="Section II",
-    tolerance=Tolerance(25, "% of it", "as for Table I"),
-    shown="table1 fig2",
-)
+@claim("TCP takes about 4.81s to complete transmission of a 90KB file if Pd = 0.04", "Section II", "table1 fig2")
+@tolerance(25, "% of it", "as for Table I")
 def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """At Pd = 0.04 a file of 90 KB takes 4.81 s, in comparison to 1.18 s."""
     printed = theory.TABLE_1[90, 0.04][0] / theory.TABLE_1[90, 0.0][0]
@@ -135,11 +115,11 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="losing one packet in the slow start phase takes TCP a long time to complete a short message",
-    where="Section II",
-    tolerance=Tolerance(50, "%", "long: half of the time without a loss"),
-    shown="one-loss",
+    "losing one packet in the slow start phase takes TCP a long time to complete a short message",
+    "Section II",
+    "one-loss",
 )
+@tolerance(50, "%", "long: half of the time without a loss")
 def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """A loss in slow start takes TCP a long time to complete a short message."""
     free = {size: float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)) for size in SIZES}
@@ -162,10 +142,9 @@ def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="ssthresh decreases from 64KB to 4KB and the new congestion window cwnd is decreased from 8KB to 1KB",
-    where="Section II",
-    tolerance=Tolerance(0.5, "packets", "whole packets"),
+    "ssthresh decreases from 64KB to 4KB and the new congestion window cwnd is decreased from 8KB to 1KB", "Section II"
 )
+@tolerance(0.5, "packets", "whole packets")
 def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
     """If the 15th packet is lost, the threshold goes from 64 to 4 KB, the window from 8 to 1 KB (Tahoe)."""
     found = theory.lost({15}, "tahoe")
@@ -189,12 +168,11 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the sender may not have enough data packets to trigger the receiver to generate three duplicate "
-    "acknowledgements",
-    where="Section II",
-    tolerance=Tolerance(0, "", "the print says 'may not': of each round trip's packets at least one"),
-    shown="one-loss",
+    "the sender may not have enough data packets to trigger the receiver to generate three duplicate acknowledgements",
+    "Section II",
+    "one-loss",
 )
+@tolerance(0, "", "the print says 'may not': of each round trip's packets at least one")
 def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     """In each of the first three round trips there are packets whose loss makes a time-out."""
 
@@ -217,9 +195,9 @@ def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the probability of losing two or more packets of the same congestion window in the slow start phase also "
+    "the probability of losing two or more packets of the same congestion window in the slow start phase also "
     "cannot be ignored",
-    where="Section II",
+    "Section II",
     arithmetic=True,
 )
 def two_in_a_window(_: object) -> Judgement:
@@ -238,12 +216,8 @@ def two_in_a_window(_: object) -> Judgement:
     )
 
 
-@claim(
-    quote="These events lead to a high probability of TCP timeout and connection reset",
-    where="Section II",
-    tolerance=Tolerance(50, "%", "high: more likely than not"),
-    shown="one-loss",
-)
+@claim("These events lead to a high probability of TCP timeout and connection reset", "Section II", "one-loss")
+@tolerance(50, "%", "high: more likely than not")
 def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     """Two losses in a window of slow start lead to a time-out."""
     windows = [range(2**turn, 2 ** (turn + 1)) for turn in range(1, 6)]
@@ -264,12 +238,8 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="the delivery delay could be increased dramatically by timeout events",
-    where="Section II",
-    tolerance=Tolerance(2, "", "dramatic: twice as long"),
-    shown="table1",
-)
+@claim("the delivery delay could be increased dramatically by timeout events", "Section II", "table1")
+@tolerance(2, "", "dramatic: twice as long")
 def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """Time-outs raise the delivery delay dramatically, as the timer is long."""
     times, timeouts = theory.tried(90, 0.04, 60)
@@ -291,11 +261,7 @@ def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="is equal to 1 - (1 - Pd)^64 = 0.9267",
-    where="Section II",
-    arithmetic=True,
-)
+@claim("is equal to 1 - (1 - Pd)^64 = 0.9267", "Section II", arithmetic=True)
 def lost_in_64(_: object) -> Judgement:
     """A loss in the slow start of 64 packets has the probability 0.9267 at Pd = 0.04."""
     p = float(transfers.any_lost(64, 0.04))
@@ -305,11 +271,8 @@ def lost_in_64(_: object) -> Judgement:
     )
 
 
-@claim(
-    quote="most TCP connections have at least one packet dropped in their first slow start phase",
-    where="Section II",
-    tolerance=Tolerance(50, "%", "most"),
-)
+@claim("most TCP connections have at least one packet dropped in their first slow start phase", "Section II")
+@tolerance(50, "%", "most")
 def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
     """Therefore most TCP connections lose a packet in their first slow start."""
     edges = np.arange(0, 100_001) * PAYLOAD
@@ -323,11 +286,8 @@ def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="Since most web pages have sizes in the above range",
-    where="Section II",
-    tolerance=Tolerance(50, "%", "most"),
-)
+@claim("Since most web pages have sizes in the above range", "Section II")
+@tolerance(50, "%", "most")
 def page_sizes(_: object, *, tolerance: Tolerance) -> Judgement:
     """Most web pages have 30 to 210 KB."""
     pages = np.cumsum(2300.0 * (1 + np.random.default_rng(1).pareto(1.3, (100_000, 7))), axis=1)

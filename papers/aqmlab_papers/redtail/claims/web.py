@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import (
     ARED,
     BAND,
@@ -29,12 +29,8 @@ from aqmlab_papers.redtail.measures import (
 )
 
 
-@claim(
-    quote="the mean rate of the aggregate web traffic is around 1.2Mbps",
-    where="Section II",
-    tolerance=Tolerance(10, "% of it", "printed are 1.10 to 1.16 Mbit/s in Table III for the same"),
-    shown="table3",
-)
+@claim("the mean rate of the aggregate web traffic is around 1.2Mbps", "Section II", "table3")
+@tolerance(10, "% of it", "printed are 1.10 to 1.16 Mbit/s in Table III for the same")
 def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The mean rate of the web is around 1.2 Mbit/s."""
     checks = [
@@ -47,12 +43,8 @@ def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="these web connections usually experience a higher packet loss rate",
-    where="Section II, Table III",
-    tolerance=Tolerance(0.1, "%", "a quarter of the least printed difference, 0.37 %"),
-    shown="table3",
-)
+@claim("these web connections usually experience a higher packet loss rate", "Section II, Table III", "table3")
+@tolerance(0.1, "%", "a quarter of the least printed difference, 0.37 %")
 def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web loses more than FTP and CBR with Adaptive RED and with drop-tail, as it comes in bursts."""
 
@@ -69,12 +61,8 @@ def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgeme
     )
 
 
-@claim(
-    quote="the drop-tail queue has a similar loss rate (4.2%) as Adaptive RED for web packets",
-    where="Section IV",
-    tolerance=Tolerance(1 / 3, "", "a loss that is less by a third, 2.75 after 4.15 %, the text calls reduced"),
-    shown="table3",
-)
+@claim("the drop-tail queue has a similar loss rate (4.2%) as Adaptive RED for web packets", "Section IV", "table3")
+@tolerance(1 / 3, "", "a loss that is less by a third, 2.75 after 4.15 %, the text calls reduced")
 def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web loses about as much with drop-tail as with Adaptive RED."""
     tail, ared = (web.per_seed(of("WEB", LOSS), label) for label in (TAIL, ARED))
@@ -86,12 +74,12 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="RED+Tail provides great improvement in packet loss for web and CBR",
-    where="Section IV, Fig. 5, Table III",
-    tolerance=Tolerance(50, "% of it", "great: at least halved; in print it is a quarter to a thirteenth"),
-    shown="fig5 table3",
+    "RED+Tail provides great improvement in packet loss for web and CBR",
+    "Section IV, Fig. 5, Table III",
+    "fig5 table3",
     comparative=True,
 )
+@tolerance(50, "% of it", "great: at least halved; in print it is a quarter to a thirteenth")
 def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR lose far less with RED+Tail: 1.28 instead of 4.51 %, and 0.30 instead of 3.95 %."""
     checks, beside = (
@@ -111,15 +99,9 @@ def _early_and_tail(web: Runs) -> tuple[list[str], list[str]]:
     return [label for label in web.others if label != TAIL], [label for label in web.others if label == TAIL]
 
 
-@claim(
-    quote="is greatly reduced by the drop-tail policy and a shared buffer",
-    where="Section III",
-    tolerance=Tolerance(
-        50,
-        "% of it",
-        "greatly, of both together: at least halved; of either alone any difference, a tenth as elsewhere",
-    ),
-    shown="causes",
+@claim("is greatly reduced by the drop-tail policy and a shared buffer", "Section III", "causes")
+@tolerance(
+    50, "% of it", "greatly, of both together: at least halved; of either alone any difference, a tenth as elsewhere"
 )
 def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Short flows lose far less, the drop-tail policy and the shared buffer together halve their losses at least, and
@@ -143,13 +125,8 @@ def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="greatly reduces the total packet loss rate at the router",
-    where="Section I",
-    tolerance=Tolerance(40, "% of it", "about half, as in the sums of Table III's rows: 2.1 of 4.3 %"),
-    shown="table3",
-    comparative=True,
-)
+@claim("greatly reduces the total packet loss rate at the router", "Section I", "table3", comparative=True)
+@tolerance(40, "% of it", "about half, as in the sums of Table III's rows: 2.1 of 4.3 %")
 def total_loss(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail greatly reduces the loss of all traffic together."""
     early, _ = _early_and_tail(web)
@@ -157,12 +134,8 @@ def total_loss(web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, f"All traffic together loses {web.per_seed(LOSS, HERO)}.")
 
 
-@claim(
-    quote="reduced from 4.15% to 2.75%",
-    where="Section IV, Table III",
-    tolerance=ONE_RUN,
-    shown="fig5 table3",
-)
+@claim("reduced from 4.15% to 2.75%", "Section IV, Table III", "fig5 table3")
+@tolerance(ONE_RUN)
 def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP loses a third less with RED+Tail than with Adaptive RED: 2.75 instead of 4.15 %."""
     loss = [web.per_seed(of("FTP", LOSS), label) for label in (HERO, ARED)]
@@ -184,16 +157,8 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="by a longer queuing delay (184ms, see Table III)",
-    where="Section IV, Fig. 6, Table III",
-    tolerance=Tolerance(
-        20,
-        "% of it",
-        "of the print: the text calls 80 and 110 ms different; longer is by a tenth, as elsewhere",
-    ),
-    shown="fig6 table3",
-)
+@claim("by a longer queuing delay (184ms, see Table III)", "Section IV, Fig. 6, Table III", "fig6 table3")
+@tolerance(20, "% of it", "of the print: the text calls 80 and 110 ms different; longer is by a tenth, as elsewhere")
 def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It pays with a longer delay, 184 instead of 143 ms."""
     hero, ared = (web.per_seed(of("FTP", DELAY), label) for label in (HERO, ARED))
@@ -210,12 +175,12 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="The mean queuing delay of web and CBR packets in the RED+Tail scheme is shortened",
-    where="Section IV, Fig. 6, Table III",
-    tolerance=TENTH,
-    shown="fig6 table3 over-c1max",
+    "The mean queuing delay of web and CBR packets in the RED+Tail scheme is shortened",
+    "Section IV, Fig. 6, Table III",
+    "fig6 table3 over-c1max",
     comparative=True,
 )
+@tolerance(TENTH)
 def short_waits_less(web: Runs, c1max: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR packets wait less with RED+Tail than with Adaptive RED."""
     early, tail = _early_and_tail(web)
@@ -241,12 +206,8 @@ def short_waits_less(web: Runs, c1max: Runs | None = None, *, tolerance: Toleran
     )
 
 
-@claim(
-    quote="the mean delay of web and CBR traffic is around 110ms",
-    where="Section IV",
-    tolerance=Tolerance(20, "% of it", "'around', and far enough from the 80 ms of which it is told apart"),
-    shown="fig6 table3 over-c1max",
-)
+@claim("the mean delay of web and CBR traffic is around 110ms", "Section IV", "fig6 table3 over-c1max")
+@tolerance(20, "% of it", "'around', and far enough from the 80 ms of which it is told apart")
 def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """They wait around 110 ms, longer than the estimate of max_th1/C = 80 ms."""
     return Judgement(
@@ -271,11 +232,11 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
 
 
 @claim(
-    quote="Both schemes achieve 100% utilization of the link bandwidth",
-    where="Sections III to V, Figs. 7, 8 and 10",
-    tolerance=Tolerance(0.5, "%", "100 % as rounded in print"),
-    shown="fig7 fig8 fig10",
+    "Both schemes achieve 100% utilization of the link bandwidth",
+    "Sections III to V, Figs. 7, 8 and 10",
+    "fig7 fig8 fig10",
 )
+@tolerance(0.5, "%", "100 % as rounded in print")
 def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The link is used to 100 %: with RED+Tail, with Adaptive RED, and with thresholds that move."""
     checks = [
@@ -286,12 +247,8 @@ def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "Long flows have a packet waiting practically always, whichever queue the others are in.")
 
 
-@claim(
-    quote="FTP has a slightly smaller throughput",
-    where="Section IV, Figs. 7 and 8, Table III",
-    tolerance=Tolerance(0.5, "%", "a seventh of the printed 3.7 %; more than 10 % would not be slight"),
-    shown="fig7 fig8 table3",
-)
+@claim("FTP has a slightly smaller throughput", "Section IV, Figs. 7 and 8, Table III", "fig7 fig8 table3")
+@tolerance(0.5, "%", "a seventh of the printed 3.7 %; more than 10 % would not be slight")
 def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP's throughput is slightly smaller with RED+Tail."""
     hero, ared = (web.per_seed(of("FTP", RATE), label) for label in (HERO, ARED))
@@ -310,11 +267,11 @@ def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the saved bandwidth allows web burst to pass through the bottleneck link faster",
-    where="Section IV, Figs. 7 and 8, Table III",
-    tolerance=Tolerance(1, "% of it", "a fifth of the printed 5.3 %"),
-    shown="fig7 fig8 table3",
+    "the saved bandwidth allows web burst to pass through the bottleneck link faster",
+    "Section IV, Figs. 7 and 8, Table III",
+    "fig7 fig8 table3",
 )
+@tolerance(1, "% of it", "a fifth of the printed 5.3 %")
 def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web gets what FTP gives up, and its bursts pass faster."""
     checks = web.compare(of("WEB", RATE), HERO, [ARED], better="higher", tolerance=tolerance, name="throughput of web")
@@ -324,12 +281,8 @@ def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "Clients that wait less ask again sooner.")
 
 
-@claim(
-    quote="Table III: Loss %, Delay Sec.",
-    where="Table III",
-    tolerance=ONE_RUN,
-    shown="table3",
-)
+@claim("Table III: Loss %, Delay Sec.", "Table III", "table3")
+@tolerance(ONE_RUN)
 def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The losses and delays of Table III."""
     checks = printed_numbers(web, TABLE_3, tolerance)

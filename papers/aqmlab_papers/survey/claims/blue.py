@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_C, LOST, between
 
 
 @claim(
-    quote='allows BLUE to "learn" the correct rate it needs to send back congestion notification',
-    where="Section 2.3",
-    tolerance=Tolerance(
-        LINE_C.value, LINE_C.unit, f"{LINE_C.reason}; {LINE_A.value} % of utilisation: that in Fig. 2a"
-    ),
-    shown="learning fixed",
+    'allows BLUE to "learn" the correct rate it needs to send back congestion notification',
+    "Section 2.3",
+    "learning fixed",
 )
+@tolerance(LINE_C.value, LINE_C.unit, f"{LINE_C.reason}; {LINE_A.value} % of utilisation: that in Fig. 2a")
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     """BLUE learns the correct rate of congestion notification: with it, neither TCP's loss nor an idle link shows."""
     points = fixed.points("aqm.p")
@@ -45,12 +43,8 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="d1 is set significantly larger than d2",
-    where="Section 4.2",
-    tolerance=LINE_C,
-    shown="configuration",
-)
+@claim("d1 is set significantly larger than d2", "Section 4.2", "configuration")
+@tolerance(LINE_C)
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """BLUE loses more with a `d1` that is not well above `d2`."""
     checks = [
@@ -73,12 +67,12 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="link utilization can occur when congestion management is either too conservative or to aggressive, but "
+    "link utilization can occur when congestion management is either too conservative or to aggressive, but "
     "packet loss occurs only when congestion management is too conservative",
-    where="Section 4.2",
-    tolerance=LINE_C,
-    shown="fixed",
+    "Section 4.2",
+    "fixed",
 )
+@tolerance(LINE_C)
 def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     """The link is underused if congestion management is too timid or too eager; packets are lost only if it is too
     timid.

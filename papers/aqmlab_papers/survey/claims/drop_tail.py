@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.measures import BIN, BUFFER, HOSTS, LOSS, LOST, NODES, backlog, intervals, lost
 
 
-@claim(
-    quote="without AQM, one can expect loss rates in the order of 12%",
-    where="Section 4.2, Fig. 2c",
-    tolerance=Tolerance(2, "", "an order: up to a factor of two"),
-    shown="fig2 calibration",
-)
+@claim("without AQM, one can expect loss rates in the order of 12%", "Section 4.2, Fig. 2c", "fig2 calibration")
+@tolerance(2, "", "an order: up to a factor of two")
 def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -> Judgement:
     """Without AQM one can expect loss rates in the order of 12 %."""
     least, most = LOSS / tolerance.value, LOSS * tolerance.value
@@ -32,12 +28,8 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
     )
 
 
-@claim(
-    quote="the Drop-Tail is almost always full",
-    where="Section 4.2, Fig. 2b",
-    tolerance=Tolerance(10, "%", "'almost always': nine tenths of the time; full: 80 000 bytes, as the paper calls it"),
-    shown="fig2 schemes",
-)
+@claim("the Drop-Tail is almost always full", "Section 4.2, Fig. 2b", "fig2 schemes")
+@tolerance(10, "%", "'almost always': nine tenths of the time; full: 80 000 bytes, as the paper calls it")
 def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail's queue is almost always full."""
     least = 100 - tolerance.value
@@ -65,12 +57,8 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="two well-known drawbacks, the lock-out …",
-    where="Section 2.1",
-    tolerance=Tolerance(0.02, "", "a fiftieth of the index, about what one flow in fifty that gets nothing costs"),
-    shown="schemes",
-)
+@claim("two well-known drawbacks, the lock-out …", "Section 2.1", "schemes")
+@tolerance(0.02, "", "a fiftieth of the index, about what one flow in fifty that gets nothing costs")
 def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail locks flows out; its other drawback, the full queue, is judged by `droptail-full`."""
     aqms = [label for label in settled.labels if label != "DropTail"]
@@ -91,11 +79,8 @@ def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    where="ours",
-    tolerance=Tolerance(25, "% of it", "the accuracy that the model's authors show"),
-    shown="calibration",
-)
+@ours("ours", "calibration")
+@tolerance(25, "% of it", "the accuracy that the model's authors show")
 def padhye(calibration: Runs, calibration_fast: Runs) -> Judgement:
     """Padhye's model predicts drop tail's loss at each number of nodes."""
     # Below 40 nodes a few seconds of slow start cause much of the loss; above 100 it is too high for the formula.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.experiments import EVERY
 from aqmlab_papers.survey.measures import BIN, HOSTS, LINE_A, LINE_B, LINE_C, LOST, NODES, WAIT, over_time
@@ -34,12 +34,8 @@ def _below(metric: str, schemes: Runs, readings: Runs | None, tolerance: Toleran
     return checks
 
 
-@claim(
-    quote="the JoBS algorithm completely avoids packet losses",
-    where="Section 4.2, Fig. 2c",
-    tolerance=LINE_C,
-    shown="fig2 schemes",
-)
+@claim("the JoBS algorithm completely avoids packet losses", "Section 4.2, Fig. 2c", "fig2 schemes")
+@tolerance(LINE_C)
 def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement:
     """JoBS avoids packet losses completely."""
     of = _readings(schemes, readings)
@@ -60,13 +56,8 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     )
 
 
-@claim(
-    quote="lowers the queue size",
-    where="Section 4.2, Fig. 2b",
-    tolerance=LINE_B,
-    shown="fig2 schemes",
-    comparative=True,
-)
+@claim("lowers the queue size", "Section 4.2, Fig. 2b", "fig2 schemes", comparative=True)
+@tolerance(LINE_B)
 def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """JoBS lowers the queue: it has the shortest on average."""
     waits = ", ".join(f"{runs.per_seed(WAIT, label):.1f}" for label, runs in _readings(schemes, readings))
@@ -76,12 +67,8 @@ def jobs_shortest(schemes: Runs, readings: Runs | None = None, *, tolerance: Tol
     )
 
 
-@claim(
-    quote="at all times",
-    where="Section 4.2, Fig. 2b",
-    tolerance=Tolerance(5, "%", "all but two of 40 intervals, those in which the flows start"),
-    shown="fig2",
-)
+@claim("at all times", "Section 4.2, Fig. 2b", "fig2")
+@tolerance(5, "%", "all but two of 40 intervals, those in which the flows start")
 def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """JoBS has the shortest queue at all times."""
     wait = polars.col("ftp.delay").mean()
@@ -96,13 +83,8 @@ def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance)
     return Judgement(checks, "The others' queues swing, and fall below JoBS's now and then.")
 
 
-@claim(
-    quote="its utilization is relatively low in our simulation",
-    where="Section 4.2, Fig. 2a",
-    tolerance=LINE_A,
-    shown="fig2 schemes",
-    comparative=True,
-)
+@claim("its utilization is relatively low in our simulation", "Section 4.2, Fig. 2a", "fig2 schemes", comparative=True)
+@tolerance(LINE_A)
 def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """JoBS's utilisation is relatively low."""
     return Judgement(
@@ -113,11 +95,11 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
 
 
 @claim(
-    quote="the sending rate of the TCP source is reduced, and impending packet losses can be avoided",
-    where="Section 2.6, eq. (2)",
-    tolerance=LINE_C,
-    shown="fig1 schemes",
+    "the sending rate of the TCP source is reduced, and impending packet losses can be avoided",
+    "Section 2.6, eq. (2)",
+    "fig1 schemes",
 )
+@tolerance(LINE_C)
 def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """JoBS's marks reduce what TCP sends, and avoid losses that the same buffer has without them."""
     plain = {metric: schemes.per_seed(metric, "DropTail") for metric in (SENT, LOST)}
@@ -164,11 +146,8 @@ def _projected(frame: polars.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bo
     return np.asarray(frame["projected.max"].fill_null(0).to_numpy() > measures.BUFFER)
 
 
-@claim(
-    where="ours",
-    tolerance=LINE_C,
-    shown="load",
-)
+@ours("ours", "load")
+@tolerance(LINE_C)
 def jobs_with_fewer_nodes(load: Runs) -> Judgement:
     """With 20 or 40 nodes JoBS loses nothing, has the shortest queue and leaves some of the link, as the paper says, if
     it projects at every arrival.

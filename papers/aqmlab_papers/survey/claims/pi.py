@@ -6,7 +6,7 @@ import numpy as np
 import polars
 
 from aqmlab.theory import pi
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.measures import (
     BACKLOG_NOW,
@@ -23,12 +23,8 @@ from aqmlab_papers.survey.measures import (
 NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b, a hundredth of its axis")
 
 
-@claim(
-    quote="let the queue occupancy converge to a target value",
-    where="Section 2.5",
-    tolerance=NEAR,
-    shown="learning",
-)
+@claim("let the queue occupancy converge to a target value", "Section 2.5", "learning")
+@tolerance(NEAR)
 def pi_target(long: Runs, schemes: Runs) -> Judgement:
     """PI brings the queue to its target."""
     found = long.from_series("PI", between(150, 200, BACKLOG_NOW), unit="kB")
@@ -48,11 +44,11 @@ def settles(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    quote="The latter can be achieved by means of integral (I)-control, while the former can be achieved by means of "
+    "The latter can be achieved by means of integral (I)-control, while the former can be achieved by means of "
     "proportional (P)-control",
-    where="Section 2.5",
-    tolerance=Tolerance(10, "% of it", f"a tenth of the time; {NEAR.value} kB of backlog: {NEAR.reason}"),
+    "Section 2.5",
 )
+@tolerance(10, "% of it", f"a tenth of the time; {NEAR.value} kB of backlog: {NEAR.reason}")
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's integral part alone brings the queue to its target; the proportional part makes it respond faster."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
@@ -74,11 +70,11 @@ def rises(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    quote="a crudely configured PI algorithm drops almost as much traffic as Drop-Tail",
-    where="Section 4.2, Fig. 2c (the text says 2b)",
-    tolerance=Tolerance(20, "% of it", "'almost as much': to a fifth"),
-    shown="fig2 schemes",
+    "a crudely configured PI algorithm drops almost as much traffic as Drop-Tail",
+    "Section 4.2, Fig. 2c (the text says 2b)",
+    "fig2 schemes",
 )
+@tolerance(20, "% of it", "'almost as much': to a fifth")
 def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """A crudely configured PI drops almost as much traffic as drop tail."""
     checks = [
@@ -106,12 +102,8 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
 """The rise of PI's probability per second and packet above its target."""
 
 
-@claim(
-    quote="very sensitive to the parameter selection",
-    where="Section 4.2",
-    tolerance=Tolerance(100, "% of it", "'very sensitive': the loss doubles within the range"),
-    shown="gains configuration",
-)
+@claim("very sensitive to the parameter selection", "Section 4.2", "gains configuration")
+@tolerance(100, "% of it", "'very sensitive': the loss doubles within the range")
 def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI is very sensitive to its parameters."""
     of = {
@@ -126,11 +118,8 @@ def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> J
     )
 
 
-@claim(
-    where="ours; Section 4.2 has the tuning account for uncertain round trips",
-    tolerance=LINE_C,
-    shown="gains",
-)
+@ours("ours; Section 4.2 has the tuning account for uncertain round trips", "gains")
+@tolerance(LINE_C)
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
     (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
@@ -148,11 +137,7 @@ def nearest(runs: Runs, a: float) -> float:
     return float(min(runs.points("aqm.a"), key=lambda one: abs(one - a)))
 
 
-@claim(
-    where="ours",
-    shown="plant",
-    arithmetic=True,
-)
+@ours("ours", "plant", arithmetic=True)
 def gains_hot() -> Judgement:
     """PI's gains are several times too large for its link by its own rule."""
     a, b = theory.rule_gains()
@@ -169,11 +154,8 @@ def gains_hot() -> Judgement:
     )
 
 
-@claim(
-    where="ours",
-    tolerance=Tolerance(0, "s", "the length of the survey's runs is exact"),
-    shown="learning",
-)
+@ours("ours", "learning")
+@tolerance(0, "s", "the length of the survey's runs is exact")
 def gains_slow(long: Runs) -> Judgement:
     """20 s are too short for PI to learn its probability."""
     found = long.from_series("PI", rises, unit="s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Evidence, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import At, Check, Evidence, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.experiments import POINTS
@@ -29,12 +29,8 @@ def _delay_and_loss(runs: Runs, others: list[str], better: Better) -> list[Check
     ]
 
 
-@claim(
-    quote="minimize packet loss and queueing delay",
-    where="Section 2.2",
-    tolerance=BOTH,
-    shown="schemes",
-)
+@claim("minimize packet loss and queueing delay", "Section 2.2", "schemes")
+@tolerance(BOTH)
 def red_loss_and_delay(schemes: Runs) -> Judgement:
     """RED minimises loss and delay: it loses less than drop tail, and delays less."""
     return Judgement(
@@ -44,12 +40,8 @@ def red_loss_and_delay(schemes: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="maintain high link utilization",
-    where="Section 2.2",
-    tolerance=LINE_A,
-    shown="fig2 schemes",
-)
+@claim("maintain high link utilization", "Section 2.2", "fig2 schemes")
+@tolerance(LINE_A)
 def red_utilisation(schemes: Runs, evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """RED keeps the link as busy as drop tail does, whichever number of nodes suits drop tail's loss."""
     checks = schemes.compare("utilisation", "RED", ["DropTail"], better="not lower", tolerance=tolerance)
@@ -66,12 +58,8 @@ def red_utilisation(schemes: Runs, evidence: Evidence, *, tolerance: Tolerance) 
     )
 
 
-@claim(
-    quote="avoid global synchronization of sources",
-    where="Section 2.2; issue 3 of Section 3",
-    tolerance=Tolerance(2, "%", "a fiftieth of the flows"),
-    shown="synchronisation",
-)
+@claim("avoid global synchronization of sources", "Section 2.2; issue 3 of Section 3", "synchronisation")
+@tolerance(2, "%", "a fiftieth of the flows")
 def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED avoids the synchronisation of flows that drop tail causes."""
     metric = "links.bottleneck.loss_synchronisation"
@@ -86,11 +74,8 @@ def red_synchronisation(synchronisation: Runs, *, tolerance: Tolerance) -> Judge
     )
 
 
-@claim(
-    quote="remove biases against bursty sources",
-    where="Section 2.2",
-    tolerance=Tolerance(10, "% of it", "a bias of less than a tenth is none"),
-)
+@claim("remove biases against bursty sources", "Section 2.2")
+@tolerance(10, "% of it", "a bias of less than a tenth is none")
 def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail is biased against bursty sources; RED is not."""
     loss = {
@@ -113,11 +98,8 @@ def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="all incoming packets have the same probability to get dropped",
-    where="Section 2.2",
-    tolerance=Tolerance(10, "% of it", "the two classes see different averages, as they arrive at different times"),
-)
+@claim("all incoming packets have the same probability to get dropped", "Section 2.2")
+@tolerance(10, "% of it", "the two classes see different averages, as they arrive at different times")
 def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     """At a constant average all packets have the same probability of being dropped."""
     tcp, udp = (
@@ -134,11 +116,8 @@ def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="drops packets in proportion to the connections' share of the bandwidth",
-    where="Section 2.2",
-    tolerance=Tolerance(20, "% of it", "'in proportion', to a fifth"),
-)
+@claim("drops packets in proportion to the connections' share of the bandwidth", "Section 2.2")
+@tolerance(20, "% of it", "'in proportion', to a fifth")
 def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED drops packets in proportion to the connections' share of the bandwidth."""
     tcp = ("second", "third", "fourth")
@@ -166,12 +145,8 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="stabilize the queue length around max_th = 80,000 bytes",
-    where="Section 4.2, Fig. 2b",
-    tolerance=measures.FIFTH,
-    shown="fig2 schemes",
-)
+@claim("stabilize the queue length around max_th = 80,000 bytes", "Section 4.2, Fig. 2b", "fig2 schemes")
+@tolerance(measures.FIFTH)
 def red_at_maxth(settled: Runs, schemes: Runs, evidence: Evidence) -> Judgement:
     """RED stabilises the queue around `maxth`, 80 000 bytes, whichever number of nodes suits drop tail's loss."""
     checks = [Check.near("backlog after 5 s", backlog(settled, "RED"), 80, measures.FIFTH)]
@@ -192,14 +167,8 @@ def red_at_maxth(settled: Runs, schemes: Runs, evidence: Evidence) -> Judgement:
     )
 
 
-@claim(
-    quote="unable to detect incipient congestion caused by short-term traffic load changes",
-    where="Section 4.2",
-    tolerance=Tolerance(
-        50, "% of it", "'unable': less than half of the change that RED sees that reads the queue itself"
-    ),
-    shown="change",
-)
+@claim("unable to detect incipient congestion caused by short-term traffic load changes", "Section 4.2", "change")
+@tolerance(50, "% of it", "'unable': less than half of the change that RED sees that reads the queue itself")
 def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED does not detect incipient congestion by load changes of short term."""
     checks: list[Check] = []
@@ -226,11 +195,11 @@ def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="the ideal setting of max_p since it minimizes both the queueing delay and packet loss rates",
-    where="Section 4.2",
-    tolerance=BOTH,
-    shown="configuration",
+    "the ideal setting of max_p since it minimizes both the queueing delay and packet loss rates",
+    "Section 4.2",
+    "configuration",
 )
+@tolerance(BOTH)
 def red_maxp(configuration: Runs) -> Judgement:
     """maxp = 1 is ideal: it minimises both delay and loss of RED."""
     others = [label for label in configuration.labels if label.startswith("RED, max_p")]
@@ -241,11 +210,8 @@ def red_maxp(configuration: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="dropped with a probability of one only if the queue is full",
-    where="Section 4.2",
-    tolerance=Tolerance(5, "%", "'only': 19 of 20 times, as with 'at all times'; full: 80 000 bytes, max_th"),
-)
+@claim("dropped with a probability of one only if the queue is full", "Section 4.2")
+@tolerance(5, "%", "'only': 19 of 20 times, as with 'at all times'; full: 80 000 bytes, max_th")
 def red_full(fine: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's thresholds are such that it drops with a probability of one only if the queue is full."""
     full = fine.from_series("RED", full_at_certainty, unit="%")
@@ -268,14 +234,14 @@ def full_at_certainty(frame: polars.DataFrame) -> float | None:
 
 
 @claim(
-    quote="other parameters are the default RED parameters in ns-2, and are therefore expected to cover a large range "
+    "other parameters are the default RED parameters in ns-2, and are therefore expected to cover a large range "
     "of operating conditions",
-    where="Section 4.2",
-    tolerance=Tolerance(
-        LINE_A.value, LINE_A.unit, f"{LINE_A.reason}; {LINE_B.value} ms and {LINE_C.value} %: those in Figs. 2b and 2c"
-    ),
-    shown="load conditions",
-    sensitive=False,  # it varies the conditions itself
+    "Section 4.2",
+    "load conditions",
+    sensitive=False,
+)
+@tolerance(
+    LINE_A.value, LINE_A.unit, f"{LINE_A.reason}; {LINE_B.value} ms and {LINE_C.value} %: those in Figs. 2b and 2c"
 )
 def red_range(load: Runs, conditions: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's defaults cover a large range of operating conditions: it is no worse than drop tail in the paper's three

@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.measures import BACKLOG, BACKLOG_NOW, LINE_A, between, intervals
 
 FORMS = ("REM", "REM, in bytes", "REM, by the queue")
 
 
-@claim(
-    quote="cost is directly proportional to the queue occupancy",
-    where="Section 2.4",
-    tolerance=Tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise"),
-    shown="learning",
-)
+@claim("cost is directly proportional to the queue occupancy", "Section 2.4", "learning")
+@tolerance(0.1, "", "proportional quantities correlate by 1; 0.9 leaves room for noise")
 def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's cost is directly proportional to the queue."""
     checks = [
@@ -42,10 +38,9 @@ def together(frame: polars.DataFrame) -> float:
 
 
 @claim(
-    quote="maximize a utility function subject to the constraint that the output link has a finite capacity",
-    where="Section 2.4",
-    tolerance=LINE_A,
+    "maximize a utility function subject to the constraint that the output link has a finite capacity", "Section 2.4"
 )
+@tolerance(LINE_A)
 def rem_optimum(rem_long: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
     checks = [
@@ -63,11 +58,8 @@ def rem_optimum(rem_long: Runs, configuration: Runs, *, tolerance: Tolerance) ->
     )
 
 
-@claim(
-    where="ours",
-    tolerance=Tolerance(20, "%", "a settled probability does not rise by a fifth in the last 5 s"),
-    shown="learning",
-)
+@ours("ours", "learning")
+@tolerance(20, "%", "a settled probability does not rise by a fifth in the last 5 s")
 def rem_ramp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's probability is not settled after 20 s, whichever way it counts."""
     checks, last = [], []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim
+from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.survey.claims.rem import FORMS
 from aqmlab_papers.survey.experiments import CONFIGURATIONS
@@ -14,11 +14,11 @@ EARLY = polars.col("drops_early") + polars.col("marks")
 
 
 @claim(
-    quote="AQM Schemes described section 2 have mainly focused on seven issues: 1) avoid congestion",
-    where="Section 3, issue 1; Table 1, column Avoidance",
-    tolerance=Tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before"),
-    shown="table1",
+    "AQM Schemes described section 2 have mainly focused on seven issues: 1) avoid congestion",
+    "Section 3, issue 1; Table 1, column Avoidance",
+    "table1",
 )
+@tolerance(50, "%", "a scheme that acts before an overflow gives most of its signals before")
 def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED, BLUE, REM, PI and JoBS avoid congestion: they act before it."""
     share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
@@ -35,9 +35,9 @@ def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="sources reduce their transmission rates only after detecting packet loss due to queue overflow",
-    where="Section 4.2",
-    shown="table1",
+    "sources reduce their transmission rates only after detecting packet loss due to queue overflow",
+    "Section 4.2",
+    "table1",
     arithmetic=True,
 )
 def droptail_late(schemes: Runs) -> Judgement:
@@ -47,12 +47,8 @@ def droptail_late(schemes: Runs) -> Judgement:
     )
 
 
-@claim(
-    quote="achieve fairness among different traffic types",
-    where="Section 3, issue 4; abstract",
-    tolerance=Tolerance(5, "%", "a twentieth of a flow's share"),
-    shown="schemes",
-)
+@claim("achieve fairness among different traffic types", "Section 3, issue 4; abstract", "schemes")
+@tolerance(5, "%", "a twentieth of a flow's share")
 def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     """AQM makes shares of the link fairer among types of traffic than drop tail."""
     rate = {
@@ -80,11 +76,11 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="a wide range of relative, as well as absolute, per-class guarantees for loss and delay",
-    where="Section 2.6; issue 5 of Section 3; abstract",
-    tolerance=Tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact"),
-    shown="classes",
+    "a wide range of relative, as well as absolute, per-class guarantees for loss and delay",
+    "Section 2.6; issue 5 of Section 3; abstract",
+    "classes",
 )
+@tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact")
 def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing."""
     label = "JoBS"
@@ -107,11 +103,9 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim(
-    quote="[4] and [5] enhance these initial proposals in order to provide service differentiation",
-    where="Section 3",
-    tolerance=Tolerance(20, "%", "classes whose waits or losses differ by less are treated alike"),
-    shown="classes",
+    "[4] and [5] enhance these initial proposals in order to provide service differentiation", "Section 3", "classes"
 )
+@tolerance(20, "%", "classes whose waits or losses differ by less are treated alike")
 def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI and JoBS enhance the earlier proposals to differentiate services."""
     checks = []
@@ -128,12 +122,8 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(checks, "PI as published has one queue and one probability.")
 
 
-@claim(
-    quote="AQM parameter configuration has been a main design issue",
-    where="Section 4.2",
-    tolerance=Tolerance(100, "% of it", "the loss doubles within the range"),
-    shown="configuration",
-)
+@claim("AQM parameter configuration has been a main design issue", "Section 4.2", "configuration")
+@tolerance(100, "% of it", "the loss doubles within the range")
 def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """The configuration of an AQM's parameters decides how it performs."""
     checks = [
@@ -143,12 +133,8 @@ def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judge
     return Judgement(checks, "Others as printed; REM's other forms are no parameters, and are left out.")
 
 
-@claim(
-    quote="reduce the program complexity",
-    where="Section 3, issue 6; abstract",
-    tolerance=Tolerance(100, "%", "of drop tail's instructions a packet: a simple scheme does not double the work"),
-    shown="costs",
-)
+@claim("reduce the program complexity", "Section 3, issue 6; abstract", "costs")
+@tolerance(100, "%", "of drop tail's instructions a packet: a simple scheme does not double the work")
 def simple(*, tolerance: Tolerance) -> Judgement:
     """The schemes are simple: each takes less of a processor than the queue itself."""
     found, flows = complexity(), 100
@@ -166,12 +152,8 @@ def simple(*, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim(
-    quote="increase the scalability",
-    where="Section 3, issue 7; abstract",
-    tolerance=Tolerance(100, "%", "a scheme without state by connection does not double its cost"),
-    shown="costs",
-)
+@claim("increase the scalability", "Section 3, issue 7; abstract", "costs")
+@tolerance(100, "%", "a scheme without state by connection does not double its cost")
 def scalable(*, tolerance: Tolerance) -> Judgement:
     """The schemes scale: with ten times the flows a packet costs about as much."""
     checks = []

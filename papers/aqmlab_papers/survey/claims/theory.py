@@ -7,9 +7,9 @@ from aqmlab_papers.survey import theory
 
 
 @claim(
-    quote="the open-loop transfer function (OLTF) of the plant was given by …",
-    where="Section 2.5, eq. (1)",
-    shown="plant",
+    "the open-loop transfer function (OLTF) of the plant was given by …",
+    "Section 2.5, eq. (1)",
+    "plant",
     arithmetic=True,
 )
 def plant() -> Judgement:
