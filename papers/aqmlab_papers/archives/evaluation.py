@@ -1,7 +1,5 @@
 """Evaluations by RFC 7928, which ``aqmlab evaluate`` writes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

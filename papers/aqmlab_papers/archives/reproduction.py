@@ -1,7 +1,5 @@
 """Reproductions of papers, which ``aqmlab reproduce`` writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

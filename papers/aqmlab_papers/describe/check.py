@@ -1,6 +1,10 @@
-"""Checks: numbers with confidence intervals, tested against the bounds that a claim sets for them."""
+"""Checks: numbers with confidence intervals, tested against the bounds that a claim sets for them.
 
-from __future__ import annotations
+* values: a number for each seed, None where a run has none.
+* one, other: the quantity that the claim is about, and that with which it is compared; printed: a number in print.
+* better: ``lower`` or ``higher``: by at least the tolerance; ``not lower`` or ``not higher``: by at most the tolerance;
+  ``equal``: the difference is within it; tolerance: the effect size, in the unit of the numbers or relative.
+"""
 
 import math
 from collections.abc import Iterable
@@ -66,34 +70,12 @@ class Tolerance:
         return self.unit == RELATIVE
 
     def around(self, value: float) -> tuple[float, float]:
-        """Return the interval of the tolerance around a number.
-
-        Parameters
-        ----------
-        value : float
-            The number.
-
-        Returns
-        -------
-        tuple of float
-            The lower and the upper end.
-        """
+        """Return the lower and the upper end of the interval of the tolerance around a ``value``."""
         half = abs(value) * self.value / 100 if self.relative else self.value
         return value - half, value + half
 
     def bounds(self, better: Better) -> tuple[float, float]:
-        """Return the bounds of a difference to which the tolerance applies.
-
-        Parameters
-        ----------
-        better : str
-            As for `Check.better`.
-
-        Returns
-        -------
-        tuple of float
-            The lower and the upper bound.
-        """
+        """Return the lower and the upper bound of a difference to which the tolerance applies."""
         return {
             "lower": (-math.inf, -self.value),
             "higher": (self.value, math.inf),
@@ -149,26 +131,10 @@ class Check:
         least: float = -math.inf,
         most: float = math.inf,
     ) -> Self:
-        """Check the mean over seeds of a number.
+        """Check the mean over seeds of a number, by Student's interval; NaN if no run has a value.
 
-        Parameters
-        ----------
-        effect : str
-            The name of the number.
-        values : PerSeed or iterable of float or None
-            Its value for each seed; None where a run has no value.
-        unit : str
-            Its unit; by default that of a `PerSeed`.
-        least : float
-            The lower bound of the mean, inclusive.
-        most : float
-            The upper bound of the mean, inclusive.
-
-        Returns
-        -------
-        Check
-            The mean and Student's interval; NaN if no run has a value. If only some runs have one, the effect reports
-            how many, and the interval is infinite: what the others lack, such as an end, need not be like the rest.
+        If only some runs have one, the effect reports how many, and the interval is infinite: what the others lack,
+        such as an end, need not be like the rest. The unit is by default that of a `PerSeed`.
         """
         every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
         if unit is None:
@@ -187,47 +153,14 @@ class Check:
     def exact(
         cls, effect: str, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf
     ) -> Self:
-        """Check a number without a random part: a result of theory, or a fact.
-
-        Parameters
-        ----------
-        effect : str
-            The name of the number.
-        value : float
-            The number.
-        unit : str
-            Its unit.
-        least : float
-            The lower bound, inclusive.
-        most : float
-            The upper bound, inclusive.
-
-        Returns
-        -------
-        Check
-            The check, with an interval of width 0.
-        """
+        """Check a number without a random part, such as a result of theory: its interval has width 0."""
         return cls(effect=effect, value=value, half=0.0, unit=unit, least=least, most=most)
 
     @classmethod
     def near(cls, effect: str, values: PerSeed, printed: float, tolerance: Tolerance) -> Self:
         """Check that the mean over seeds is a printed number, within a tolerance.
 
-        Parameters
-        ----------
-        effect : str
-            The name of the number.
-        values : PerSeed
-            Its value for each seed, in the unit of the printed number.
-        printed : float
-            The printed number.
-        tolerance : Tolerance
-            The tolerance, in the same unit or in percent of the printed number.
-
-        Returns
-        -------
-        Check
-            The check.
+        The tolerance is in the same unit or in percent of the printed number.
         """
         _require(effect, tolerance, values.unit)
         least, most = tolerance.around(printed)
@@ -235,31 +168,10 @@ class Check:
 
     @classmethod
     def better(cls, effect: str, one: PerSeed, other: PerSeed, better: Better, tolerance: Tolerance) -> Self:
-        """Check how a quantity compares with another, seed by seed.
+        """Check how a quantity compares with another, seed by seed: the difference of the first minus the second.
 
-        Parameters
-        ----------
-        effect : str
-            The name of the difference of the first minus the second.
-        one : PerSeed
-            The quantity that the claim is about.
-        other : PerSeed
-            The quantity with which it is compared.
-        better : str
-            ``lower`` or ``higher``: by at least the tolerance; ``not lower`` or ``not higher``: by at most the
-            tolerance; ``equal``: the difference is within the tolerance.
-        tolerance : Tolerance
-            The tolerance, in the unit of the quantities or in percent of the mean of the second.
-
-        Returns
-        -------
-        Check
-            The check of the difference, in percent of the mean of the second quantity if the tolerance is.
-
-        Raises
-        ------
-        ValueError
-            If the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
+        With a relative tolerance, the difference is in percent of the mean of the second quantity. Raises `ValueError`
+        if the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
         """
         if not tolerance.value and better in ("lower", "higher"):
             raise ValueError(f"{effect}: {better} by at least 0: state the smallest difference that counts")

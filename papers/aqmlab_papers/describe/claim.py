@@ -112,31 +112,11 @@ def claim(
 ) -> Callable[[Judge], Claim]:
     """Make a claim of the function that judges it, which may have a `tolerance`.
 
-    Parameters
-    ----------
-    quote : str
-        The clause of the paper that it tests; empty if the claim is ours.
-    where : str
-        Its place in the paper.
-    shown : str
-        The names of the figures and tables that show it, separated by spaces.
-    text : str
-        The claim, in our words; by default the function's docstring.
-    name : str
-        Its name; by default that of the function, with ``-`` for ``_``.
-    runs : str or sequence of str
-        The experiments in the order of the function's parameters; by default the parameters are named like them.
-    sensitive : bool
-        Whether it has a row in the sensitivity table; by default each claim of the paper that reads runs has one.
-    comparative : bool
-        Whether it is judged against later disciplines too.
-    arithmetic : bool
-        Whether no run could contradict it.
-
-    Returns
-    -------
-    callable
-        The decorator, which returns a `Claim`.
+    ``quote`` is the clause of the paper that it tests, empty if the claim is ours; ``where`` its place in the paper;
+    ``shown`` the names of the figures and tables that show it, separated by spaces. ``text`` is the claim in our words,
+    by default the function's docstring; ``name`` by default that of the function, with ``-`` for ``_``. ``runs`` names
+    the experiments in the order of the function's parameters, which by default are named like them. ``sensitive`` is by
+    default true of each claim of the paper that reads runs; it, ``comparative`` and ``arithmetic`` are as for `Claim`.
     """
 
     def made(function: Judge) -> Claim:
@@ -167,19 +147,7 @@ ours = partial(claim, "")
 def tolerance(size: Tolerance | float, unit: str = "", reason: str = "") -> Callable[[Judge], Judge]:
     """State the tolerance of the claim that the function below judges, which receives it as ``tolerance`` if it asks.
 
-    Parameters
-    ----------
-    size : Tolerance or float
-        The tolerance, or its size.
-    unit : str
-        As for `Tolerance`.
-    reason : str
-        As for `Tolerance`.
-
-    Returns
-    -------
-    callable
-        The decorator, to be written below that of the claim.
+    ``size``, ``unit`` and ``reason`` are as for `Tolerance`; ``size`` may also be one.
     """
 
     def stated(function: Judge) -> Judge:
@@ -190,18 +158,7 @@ def tolerance(size: Tolerance | float, unit: str = "", reason: str = "") -> Call
 
 
 def claims(*modules: ModuleType) -> tuple[Claim, ...]:
-    """Collect the claims that modules define, also in lists.
-
-    Parameters
-    ----------
-    *modules : module
-        The modules, in the order of the paper.
-
-    Returns
-    -------
-    tuple of Claim
-        The claims of the paper in the order of their definitions, then ours.
-    """
+    """Collect the claims that ``modules`` define, also in lists: those of the paper in their order, then ours."""
     found = {one.name: one for module in modules for value in vars(module).values() for one in _claims(value)}
     return tuple(sorted(found.values(), key=lambda one: one.beyond))
 

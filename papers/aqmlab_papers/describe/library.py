@@ -1,7 +1,5 @@
 """Find and load papers: each is a folder of scenarios with a ``paper.py``."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys

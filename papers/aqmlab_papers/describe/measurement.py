@@ -56,23 +56,10 @@ class Measurement:
     why: str = ""
 
     def paper(self, paper: Paper, *, full: bool, quick: bool, only: Iterable[str]) -> Paper:
-        """Return the paper with the experiments that are to be done on the engine.
+        """Return a ``paper``, simulated, with the experiments that are to be done on the engine.
 
-        Parameters
-        ----------
-        paper : Paper
-            The paper, simulated.
-        full : bool
-            Whether to do all of these experiments, with the paper's length of runs.
-        quick : bool
-            Whether runs are short.
-        only : iterable of str
-            The figures and tables to make; all if empty.
-
-        Returns
-        -------
-        Paper
-            The paper as the engine measures it.
+        ``full`` does all of them, with the paper's length of runs; ``quick`` makes runs short; ``only`` names the
+        figures and tables to make, all if empty.
         """
         only = set(only)
         read = {name for item in self.items if item.name in only for name in item.needs}

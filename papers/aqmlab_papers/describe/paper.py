@@ -296,49 +296,15 @@ class Paper:
     simulated: Paper | None = None
 
     def on(self, engine: str, *, full: bool = False, quick: bool = False, only: Iterable[str] = ()) -> Paper:
-        """Return the paper with the experiments that another engine repeats.
+        """Return the paper with the experiments that another ``engine`` repeats; its `simulated` is this one.
 
-        Parameters
-        ----------
-        engine : str
-            The name of the engine.
-        full : bool
-            Whether to do all of these experiments, with the paper's own length of runs.
-        quick : bool
-            Whether runs are short.
-        only : iterable of str
-            The figures and tables to make; all if empty.
-
-        Returns
-        -------
-        Paper
-            The paper, whose `simulated` is this one.
-
-        Raises
-        ------
-        ValueError
-            If the paper measured nothing that the engine can repeat.
+        ``full``, ``quick`` and ``only`` are as for `Measurement.paper`. Raises `ValueError` if the paper measured
+        nothing that the engine can repeat.
         """
         return self.measured(engine).paper(self, full=full, quick=quick, only=only)
 
     def measured(self, engine: str) -> Measurement:
-        """Return how an engine repeats what the paper measured.
-
-        Parameters
-        ----------
-        engine : str
-            The name of the engine.
-
-        Returns
-        -------
-        Measurement
-            The description.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """Return how an ``engine`` repeats what the paper measured; raise `ValueError` if it cannot."""
         for one in self.measurements:
             if one.engine == engine:
                 return one

@@ -1,4 +1,7 @@
-"""Quantities with one value for each seed, which are combined only with values of the same seed."""
+"""Quantities with one value for each seed, which are combined only with values of the same seed.
+
+* other, quantities: further quantities; claimed: the excess against which the result is tested, as a part.
+"""
 
 from __future__ import annotations
 
@@ -45,22 +48,7 @@ class PerSeed:
 
     @classmethod
     def of(cls, values: Mapping[int, float | None] | Sequence[float | None], unit: str = "", name: str = "") -> Self:
-        """Create a quantity.
-
-        Parameters
-        ----------
-        values : mapping or sequence
-            The value by seed, or those of the seeds 1, 2, ...; None or NaN where a run has none.
-        unit : str
-            The unit.
-        name : str
-            The name.
-
-        Returns
-        -------
-        PerSeed
-            The quantity, its seeds in ascending order.
-        """
+        """Create a quantity from values by seed, or from those of the seeds 1, 2, ...; NaN stands for None."""
         found = values if isinstance(values, Mapping) else dict(enumerate(values, 1))
         return cls({seed: _known(value) for seed, value in sorted(found.items())}, unit, name=name)
 
@@ -81,23 +69,7 @@ class PerSeed:
         return Summary.of(list(self.values.values()))
 
     def to(self, unit: str) -> Self:
-        """Convert to another unit.
-
-        Parameters
-        ----------
-        unit : str
-            The unit, for example ``ms`` for a quantity in s.
-
-        Returns
-        -------
-        PerSeed
-            The same quantity.
-
-        Raises
-        ------
-        ValueError
-            If no factor between the units is known.
-        """
+        """Convert to another unit: ``ms`` for a quantity in s. Raises `ValueError` if no factor is known."""
         if unit == self.unit:
             return self
         factor = _FACTORS.get((self.unit, unit))
@@ -109,41 +81,16 @@ class PerSeed:
         return replace(self * factor, unit=unit)
 
     def called(self, name: str, unit: str | None = None) -> Self:
-        """Return the same values with another name.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-        unit : str
-            The unit; by default the present one.
-
-        Returns
-        -------
-        PerSeed
-            The renamed quantity; its values are not converted.
-        """
+        """Return the same values, not converted, with another name, and another unit if one is given."""
         return replace(self, name=name, unit=self.unit if unit is None else unit)
 
     def excess(self, other: PerSeed, claimed: float = 0.0) -> PerSeed:
-        """Return the difference from another quantity, as a part of that quantity's mean.
+        """Return the difference from another quantity, as a part of that quantity's mean, for the seeds that both have.
 
         The mean of the ratios of each seed would be above the ratio of the means: of two quantities with the same
         scattered values, each would exceed the other. The values returned have the ratio of the means, less 1, as their
         mean, and the scatter of x - (1 + claimed) y: Student's interval excludes the claimed excess if and only if it
-        excludes 0 for this difference (Fieller 1954).
-
-        Parameters
-        ----------
-        other : PerSeed
-            The quantity that is compared with.
-        claimed : float
-            The excess that the result is tested against, as a part.
-
-        Returns
-        -------
-        PerSeed
-            Its values for the seeds that both have; None where either side has none, or if the mean is 0.
+        excludes 0 for this difference (Fieller 1954). They are None where either side has none, or if the mean is 0.
         """
         one, other = self + other * 0.0, other + self * 0.0  # None where either is
         if not other.mean:
@@ -153,50 +100,17 @@ class PerSeed:
 
     @staticmethod
     def average(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Average several quantities for each seed that all have.
-
-        Parameters
-        ----------
-        quantities : iterable of PerSeed
-            The quantities.
-
-        Returns
-        -------
-        PerSeed
-            The mean of each seed, None if one lacks a value, with the unit and name of the first quantity.
-        """
+        """Average quantities seed by seed: None if one lacks a value; unit and name are those of the first."""
         return _merged(quantities, lambda known: math.fsum(known) / len(known))
 
     @staticmethod
     def least(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the least of several quantities for each seed that all have.
-
-        Parameters
-        ----------
-        quantities : iterable of PerSeed
-            The quantities.
-
-        Returns
-        -------
-        PerSeed
-            The least value of each seed, as for `average`.
-        """
+        """Take the least of several quantities seed by seed, as `average` does."""
         return _merged(quantities, min)
 
     @staticmethod
     def most(quantities: Iterable[PerSeed]) -> PerSeed:
-        """Take the greatest of several quantities for each seed that all have.
-
-        Parameters
-        ----------
-        quantities : iterable of PerSeed
-            The quantities.
-
-        Returns
-        -------
-        PerSeed
-            The greatest value of each seed, as for `average`.
-        """
+        """Take the greatest of several quantities seed by seed, as `average` does."""
         return _merged(quantities, max)
 
     def __add__(self, other: PerSeed | float) -> Self:

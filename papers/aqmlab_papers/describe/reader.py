@@ -43,23 +43,12 @@ class Reader(Generic[T]):
 def reader(
     function: Callable[..., T], runs: str | Sequence[str] | None = None, keywords: Mapping[str, object] | None = None
 ) -> Reader[T]:
-    """Find the experiments that a function reads.
+    """Find the experiments that a function reads, and return it as one of the evidence.
 
-    Parameters
-    ----------
-    function : callable
-        Its positional parameters are the names of experiments, with ``_`` for ``-``; one with the default None is
-        optional. A parameter ``evidence`` receives all experiments.
-    runs : str or sequence of str
-        The experiments in the order of the parameters, where their names differ; further ones are read from
-        ``evidence``.
-    keywords : mapping
-        The values of keyword-only parameters; those that the function does not have are left out.
-
-    Returns
-    -------
-    Reader
-        The function of the evidence.
+    Its positional parameters are the names of experiments, with ``_`` for ``-``; one with the default None is optional.
+    A parameter ``evidence`` receives all experiments. ``runs`` has the experiments in the order of the parameters,
+    where their names differ; further ones are read from ``evidence``. ``keywords`` has the values of keyword-only
+    parameters; those that the function does not have are left out.
     """
     if isinstance(function, Reader):
         return function

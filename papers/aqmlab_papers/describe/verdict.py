@@ -1,7 +1,5 @@
 """Verdicts on claims."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from enum import StrEnum
@@ -20,20 +18,10 @@ class Verdict(StrEnum):
 
 
 def verdict(checks: Sequence[Check], need: float = 1.0) -> Verdict:
-    """Judge a claim by the parts of its primary check.
+    """Judge a claim by the parts of its primary check, of which a share of ``need`` in (0, 1] must hold.
 
-    Parameters
-    ----------
-    checks : sequence of Check
-        The parts: the same quantity at several points, or for several competitors.
-    need : float
-        The share of the parts that must hold, in (0, 1]: 1 unless the paper says "generally" or "most".
-
-    Returns
-    -------
-    Verdict
-        Reproduced if enough parts hold, contradicted if none holds, otherwise partly. An open part may yet hold or
-        fail: if that could change the verdict, it is undecided. Without parts the claim is not testable.
+    Reproduced if enough parts hold, contradicted if none holds, otherwise partly. An open part may yet hold or fail: if
+    that could change the verdict, it is undecided. Without ``checks``, the parts, the claim is not testable.
     """
     if not checks:
         return Verdict.NOT_TESTABLE

@@ -10,8 +10,6 @@ The procedure of Holm bounds the probability of one or more false verdicts among
 bounds the expected share of false ones among those that are given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

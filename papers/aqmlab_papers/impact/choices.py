@@ -1,7 +1,5 @@
 """Parameters that the study does not state: our values, how they were fitted, and others for the sensitivity table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from aqmlab.scenario import Settings

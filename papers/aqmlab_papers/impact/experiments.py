@@ -1,7 +1,5 @@
 """The experiments of the study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from aqmlab.scenario import Settings

@@ -1,20 +1,16 @@
 """Labels and points of the study's experiments, and the quantities read from its runs: goodput, delay, loss runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, PerSeed, Runs, Tolerance
 from aqmlab_papers.describe.check import Better
-
-if TYPE_CHECKING:
-    import polars
 
 Array = NDArray[np.float64]
 
@@ -97,16 +93,12 @@ GOODPUT: Quantity = {"metric": "goodput", "unit": "Mbit/s", "name": "goodput of 
 
 
 def _of_tcp(runs: Runs, metric: str) -> list[polars.Expr]:
-    import polars
-
     columns = (f"classes.{entry}.{metric}" for entry in ("tcp", "ftp", "gif", "text"))
     return [polars.col(column) for column in columns if column in runs.frame.columns]
 
 
 def tcp_goodput(runs: Runs) -> Quantity:
     """Return the goodput of all TCP flows."""
-    import polars
-
     return {
         "metric": polars.sum_horizontal(_of_tcp(runs, "goodput")) / 1e6,
         "unit": "Mbit/s",
@@ -116,8 +108,6 @@ def tcp_goodput(runs: Runs) -> Quantity:
 
 def tcp_loss(runs: Runs) -> Quantity:
     """Return the loss ratio of all TCP flows."""
-    import polars
-
     arrivals, ratios = _of_tcp(runs, "arrivals"), _of_tcp(runs, "loss_ratio")
     lost = polars.sum_horizontal(ratio * count for ratio, count in zip(ratios, arrivals, strict=True))
     return {"metric": 100 * lost / polars.sum_horizontal(arrivals), "unit": "%", "name": "TCP loss"}
@@ -125,16 +115,12 @@ def tcp_loss(runs: Runs) -> Quantity:
 
 def in_vain() -> Quantity:
     """Return the share of the bits sent that are not goodput: repetitions of data that arrived, and SYNs."""
-    import polars
-
     useful = polars.col("goodput") / polars.col("throughput") / PAYLOAD
     return {"metric": 100 * (1 - useful), "unit": "%", "name": "sent in vain"}
 
 
 def load(runs: Runs) -> Quantity:
     """Return the offered load: the bits that arrived over those that the link could have sent."""
-    import polars
-
     capacity = float(runs.study.scenario.resolved["dumbbell"]["rate"].removesuffix(" Mbit/s")) * 1e6
     arrived = polars.col("throughput") / (1 - polars.col("loss_ratio"))
     return {"metric": arrived / capacity, "unit": "", "name": "offered load"}

@@ -1,7 +1,5 @@
 """The experiments that the study measured on its testbed, as the Linux engine repeats them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

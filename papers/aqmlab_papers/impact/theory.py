@@ -1,7 +1,5 @@
 """The study's open-loop model of losses in a row."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

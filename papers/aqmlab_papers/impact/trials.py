@@ -1,7 +1,5 @@
 """Simulated runs of losses: queues that drop by an average, which has too many values for a chain."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The distances of the settings that were tried for a paper from the numbers that it prints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parameters that the LRED paper does not state: their calibration, our values, others for the sensitivity table."""
 
-from __future__ import annotations
-
 from aqmlab.scenario import Settings
 from aqmlab_papers import Calibration, Choice, Printed, Runs, Variant
 from aqmlab_papers.describe.per_seed import PerSeed

@@ -1,7 +1,5 @@
 """The experiments of the LRED paper, and those on what it states without one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

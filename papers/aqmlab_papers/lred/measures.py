@@ -1,7 +1,5 @@
 """Parameters and labels of the LRED paper's experiments, and the quantities read from its series."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The operating points of the LRED paper's experiments, and its bounds of response times."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from aqmlab.theory import pi, rem

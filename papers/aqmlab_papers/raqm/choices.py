@@ -1,7 +1,5 @@
 """Parameters that RAQM's paper does not state: our values, their calibration, and other values."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Calibration, Choice, PerSeed, Printed, Runs, Variant
 from aqmlab_papers.raqm.measures import TARGET, good
 

@@ -1,7 +1,5 @@
 """The experiments of RAQM's paper."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import MappingProxyType
 

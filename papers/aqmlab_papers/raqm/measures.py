@@ -1,18 +1,13 @@
 """Parameters and labels of RAQM's experiments, and the quantities read from its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from aqmlab_papers import At, PerSeed, Runs
-
-if TYPE_CHECKING:
-    import polars
 
 Array = NDArray[np.float64]
 Read = Callable[["polars.DataFrame"], float | None]
@@ -69,29 +64,21 @@ def panels(*cases: Runs) -> list[tuple[str, Runs, At]]:
 
 def distance(q0: float = Q0) -> polars.Expr:
     """Return the root mean square distance of the queue from a target over time (packets)."""
-    import polars
-
     return (polars.col("queue_std") ** 2 + (polars.col("queue_mean") - q0) ** 2).sqrt()
 
 
 def balance() -> polars.Expr:
     """Return U + l, utilisation plus loss ratio."""
-    import polars
-
     return polars.col("utilisation") + polars.col("loss_ratio")
 
 
 def good() -> polars.Expr:
     """Return the goodput in percent of a full link's."""
-    import polars
-
     return polars.col("goodput") * (100 / FULL)
 
 
 def input_rate() -> polars.Expr:
     """Return the rate of arrivals over the link's, U / (1 - l)."""
-    import polars
-
     return polars.col("utilisation") / (1 - polars.col("loss_ratio"))
 
 
@@ -210,8 +197,6 @@ def at_equal_queue(
     between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
     packets beyond its shortest and longest queues its nearest run is used. Seeds that are not in all runs are left out.
     """
-    import polars
-
     theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
     seeds = set.intersection(*(set(one["seed"]) for one in theirs))
     mine = runs.of(subject).filter(polars.col("seed").is_in(list(seeds))).sort("seed")
@@ -243,8 +228,6 @@ def cross_points(runs: Runs) -> list[At]:
 
 def handicap(runs: Runs, label: str, at: At) -> PerSeed:
     """Return the goodput of a long flow divided by that of a cross-traffic flow."""
-    import polars
-
     goodput = [polars.col(f"classes.{name}.goodput") for name in ("long", "cross1", "cross2", "cross3")]
     counts = [20, *(at[CROSS_FLOWS] for _ in LINKS)]
     each = [one / count for one, count in zip(goodput, counts, strict=True)]
@@ -253,7 +236,5 @@ def handicap(runs: Runs, label: str, at: At) -> PerSeed:
 
 def link_share(runs: Runs, label: str, name: str, at: At) -> PerSeed:
     """Return an aggregate's share of the link."""
-    import polars
-
     sent = sum((polars.col(f"classes.{one}.throughput") for one in MEMBERS[name]), polars.lit(0.0))
     return runs.per_seed(sent / LINK, label, at)

@@ -1,7 +1,5 @@
 """Parameters that the RED+Tail paper does not state: our values, their calibration, and other values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

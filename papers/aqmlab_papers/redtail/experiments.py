@@ -1,7 +1,5 @@
 """The experiments of the RED+Tail paper."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Aqms, Experiment
 from aqmlab_papers.redtail.measures import (
     ARED,

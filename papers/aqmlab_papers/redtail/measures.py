@@ -1,18 +1,13 @@
 """Labels and printed values of the RED+Tail paper, and the quantities read from its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
+from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, PerSeed, Printed, Runs, Tolerance
 from aqmlab_papers.describe.check import Better
-
-if TYPE_CHECKING:
-    import polars
-    from numpy.typing import NDArray
 
 HERO, ARED, TAIL = "RED+Tail", "Adaptive RED", "DropTail"
 DYNAMIC, FIXED = "Dynamic thresholds", "Fixed thresholds"
@@ -74,8 +69,6 @@ def bound(size: float) -> float:
 
 def between(frame: polars.DataFrame, start: float, end: float = float("inf")) -> polars.DataFrame:
     """Return the bins of a series that begin between two times (s)."""
-    import polars
-
     return frame.filter((polars.col("t") >= start) & (polars.col("t") < end))
 
 
@@ -98,8 +91,6 @@ def share_in(
     """Create a reading of the share of time (%) that a column, averaged ``over`` some seconds, is in a band."""
 
     def reading(frame: polars.DataFrame) -> float:
-        import polars
-
         found = between(frame, start, end)
         if over:
             found = found.group_by((polars.col("t") / over).floor()).agg(polars.col(column).mean())

@@ -1,7 +1,5 @@
 """The RED+Tail paper's model of the long queue (section VI) and of small files (Table I) and their runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 

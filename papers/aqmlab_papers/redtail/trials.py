@@ -1,7 +1,5 @@
 """Simulated short transfers: TCP packet by packet over a link with random loss, repeated for a mean."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a discipline costs: instructions a packet and bytes of state, as measured by ``make counts RECORD=1``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,18 +53,7 @@ class Complexity:
 
 
 def complexity(file: Path = RECORD) -> Complexity:
-    """Read the recorded costs.
-
-    Parameters
-    ----------
-    file : Path
-        The record; by default the one that is shipped.
-
-    Returns
-    -------
-    Complexity
-        For example ``complexity()["lred"].instructions[1000]``.
-    """
+    """Read the recorded costs, by default from the shipped ``file``: ``complexity()["lred"].instructions[1000]``."""
     found = json.loads(file.read_text(encoding="utf-8"))
 
     def by_flows(counts: Mapping[str, float]) -> dict[int, float]:

@@ -1,7 +1,5 @@
 """Estimate how long the missing runs of a paper take."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
-"""Evidence: the runs of all experiments of a paper."""
+"""Evidence: the runs of all experiments of a paper.
 
-from __future__ import annotations
+* names: those of some experiments.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -36,31 +37,12 @@ class Evidence(Mapping[str, Runs]):
         return len(self._runs)
 
     def has(self, names: Sequence[str]) -> bool:
-        """Check whether experiments are complete.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The experiments.
-
-        Returns
-        -------
-        bool
-            Whether each has all its runs: a subset could yield a different figure or verdict.
-        """
+        """Check whether experiments have all their runs: a subset could yield a different figure or verdict."""
         return all(name in self._runs and self._runs[name].whole for name in names)
 
     def suffices(self, claim: Claim) -> bool:
-        """Check whether a claim can be judged.
+        """Check whether a ``claim`` can be judged.
 
-        Parameters
-        ----------
-        claim : Claim
-            The claim.
-
-        Returns
-        -------
-        bool
-            Whether the experiments that it needs are complete, and its optional ones complete or absent.
+        The experiments that it needs must be complete, and its optional ones complete or absent.
         """
         return self.has(claim.needs) and all(self[name].whole for name in claim.optional if name in self)

@@ -1,4 +1,22 @@
-"""The runs of an experiment, with the queries that figures, tables and claims need."""
+"""The runs of an experiment, with the queries that figures, tables and claims need.
+
+Words of the queries:
+
+* label, subject, others: the labels of disciplines; at: the points, by default all; of a series, the one point.
+* path: the dotted path of a parameter; x: such a path, or the name of a metric.
+* metric: the name of a metric, or of its column for a class or link: ``classes.ftp.loss_ratio``; or an expression of a
+  run's columns.
+* fill: the value to use for runs without one, in the metric's own unit, such as the duration for a queue that never
+  settled; by default a seed with such a run has no value: the other points alone have another mean.
+* unit: by default the one in which people read the metric: ms, %, Mbit/s; an expression is not converted.
+* name: the name of a quantity, by default that of the metric, of a curve, by default the label, or of a distribution in
+  `aqmlab.DISTRIBUTIONS`.
+* better, tolerance: as for `Check.better`; panel, style: as for `Curve`; scale, x_scale: factors for values and x.
+* seed: by default the first; quantity, link: a column of the series, ``queue.mean``, ``p.mean``, ``web.throughput``,
+  and its link, by default the observed one; bin: the length (s) of the intervals to average over, by default the
+  series'.
+* owner, kind: a traffic entry or link, and ``classes`` or ``links``.
+"""
 
 from __future__ import annotations
 
@@ -95,40 +113,11 @@ class Runs:
         return Runs(self.study, sweep, self._store, self.hero)
 
     def points(self, path: str) -> list[Any]:
-        """List the values of a parameter.
-
-        Parameters
-        ----------
-        path : str
-            Its dotted path.
-
-        Returns
-        -------
-        list
-            The values for which there are runs, ascending.
-        """
+        """List the values of a parameter for which there are runs, ascending."""
         return sorted(self.frame[path].drop_nulls().unique().to_list())
 
     def of(self, label: str | None = None, at: At | None = None) -> polars.DataFrame:
-        """Select runs.
-
-        Parameters
-        ----------
-        label : str
-            The label of a discipline; by default all disciplines.
-        at : mapping
-            The points; by default all.
-
-        Returns
-        -------
-        polars.DataFrame
-            Their rows of `frame`.
-
-        Raises
-        ------
-        LookupError
-            If there are none.
-        """
+        """Select the rows of `frame` of a discipline, by default of all; raise `LookupError` if there are none."""
         return self.frame[list(self._rows(label, at))]
 
     def _rows(self, label: str | None, at: At | None) -> Sequence[int]:
@@ -148,30 +137,7 @@ class Runs:
         unit: str | None = None,
         name: str | None = None,
     ) -> PerSeed:
-        """Return a metric for each seed, averaged over the points.
-
-        Parameters
-        ----------
-        metric : str or polars.Expr
-            The name of a metric, or of its column for a class or link: ``classes.ftp.loss_ratio``; or an expression of
-            a run's columns.
-        label : str
-            The label of the discipline.
-        at : mapping
-            The points; by default all.
-        fill : float
-            The value to use for runs without one, in the metric's own unit, such as the duration for a queue that never
-            settled; by default a seed with such a run has no value: the other points alone have another mean.
-        unit : str
-            The unit; by default the one in which people read the metric: ms, %, Mbit/s. An expression is not converted.
-        name : str
-            The name of the quantity; by default that of the metric.
-
-        Returns
-        -------
-        PerSeed
-            One value for each seed; None if one of its runs has none.
-        """
+        """Return a metric for each seed, averaged over the points; None if one of its runs has none."""
         rows = self._rows(label, at)
         if not isinstance(metric, str):
             found = self._table.means_of(metric if fill is None else metric.fill_null(fill), rows)
@@ -189,26 +155,10 @@ class Runs:
         unit: str = "",
         name: str = "",
     ) -> PerSeed:
-        """Read a number from the time series of each seed.
+        """Return a number for each seed that ``read`` takes from the series of its run.
 
-        Parameters
-        ----------
-        label : str
-            The label of the discipline.
-        read : callable
-            Takes the series of a run, as from `Result.series_of`, whose columns of the observed link lack its name:
-            ``t``, ``queue.mean``, ``ftp.arrivals``.
-        at : mapping
-            The point.
-        unit : str
-            The unit of the number.
-        name : str
-            The name of the number.
-
-        Returns
-        -------
-        PerSeed
-            The number for each seed.
+        The series are as from `Result.series_of`, but columns of the observed link lack its name: ``t``,
+        ``queue.mean``, ``ftp.arrivals``.
         """
         own = f"{self.study.scenario.resolved['observe']}."
         found: dict[int, float | None] = {}
@@ -231,36 +181,11 @@ class Runs:
         unit: str | None = None,
         name: str | None = None,
     ) -> list[Check]:
-        """Check how a discipline compares with others in a metric, seed by seed.
+        """Check how a discipline compares with others, by default all, in a metric, seed by seed.
 
-        Parameters
-        ----------
-        metric : str or polars.Expr
-            As for `per_seed`.
-        subject : str
-            The label of the discipline that the claim is about.
-        others : sequence of str
-            The labels of those that it is compared with; by default all others.
-        better : str
-            ``lower``, ``higher``, ``not lower``, ``not higher`` or ``equal``, as for `Check.better`.
-        tolerance : Tolerance
-            The effect size below which nothing is claimed.
-        at : mapping or sequence of mapping
-            The points over which the metric is averaged; by default all.
-        each : str or tuple
-            A parameter, by dotted path: there is one check for each of its values, instead of one for their average.
-            With the path may come a text for its values: ``("traffic.long.count", "{:g} flows")``.
-        fill : float
-            As for `per_seed`.
-        unit : str
-            As for `per_seed`.
-        name : str
-            As for `per_seed`.
-
-        Returns
-        -------
-        list of Check
-            One for each other discipline and value of `each`.
+        There is one check for each other discipline; with ``each``, a parameter by its dotted path, one for each of its
+        values instead of one for their average. With the path may come a text for its values: ``("traffic.long.count",
+        "{:g} flows")``.
         """
         wheres = [at] if at is None or isinstance(at, Mapping) else list(at)
         path, form = each if isinstance(each, tuple) else (each, None)
@@ -283,18 +208,7 @@ class Runs:
         return checks
 
     def others_than(self, label: str) -> tuple[str, ...]:
-        """List the other disciplines.
-
-        Parameters
-        ----------
-        label : str
-            The label of a discipline.
-
-        Returns
-        -------
-        tuple of str
-            The labels of all others, in the paper's order.
-        """
+        """List the labels of all other disciplines, in the paper's order."""
         return tuple(one for one in self.labels if one != label)
 
     def curve(
@@ -313,33 +227,7 @@ class Runs:
     ) -> Curve:
         """Compute the curve of a metric over a parameter or another metric, with 95 % confidence intervals.
 
-        Parameters
-        ----------
-        panel : str
-            The letter of the panel.
-        metric : str
-            The name of the metric.
-        label : str
-            The label of the discipline.
-        x : str
-            The dotted path of a parameter, or the name of a metric; each point is then at the mean of that metric.
-        at : mapping
-            The points; by default all.
-        fill : float
-            The value to use for runs without one.
-        scale : float
-            A factor for the values.
-        x_scale : float
-            A factor for the x coordinates.
-        name : str
-            The entry in the legend; by default the label.
-        style : str
-            As for `Curve`.
-
-        Returns
-        -------
-        Curve
-            The mean over the seeds at each point.
+        A point is the mean over the seeds; where ``x`` is a metric, at the mean of that metric.
         """
         import polars
 
@@ -372,26 +260,9 @@ class Runs:
         )
 
     def series(self, label: str, at: At | None = None, seed: int | None = None) -> polars.DataFrame:
-        """Return the time series of queues and signals of one run.
+        """Return the time series of queues and signals of one run, as from `Result.series_of`.
 
-        Parameters
-        ----------
-        label : str
-            The label of the discipline.
-        at : mapping
-            The point.
-        seed : int
-            The seed; by default the first.
-
-        Returns
-        -------
-        polars.DataFrame
-            As from `Result.series_of`.
-
-        Raises
-        ------
-        LookupError
-            If no run or more than one matches, or the experiment keeps no series.
+        Raises `LookupError` if no run or more than one matches, or the experiment keeps no series.
         """
         rows = self._rows(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
         if len(rows) != 1:
@@ -413,35 +284,7 @@ class Runs:
         name: str | None = None,
         link: str | None = None,
     ) -> Curve:
-        """Compute the curve of a queue or a signal of one run over time.
-
-        Parameters
-        ----------
-        panel : str
-            The letter of the panel.
-        label : str
-            The label of the discipline.
-        quantity : str
-            The quantity of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
-            `Result.series_of`.
-        at : mapping
-            The point.
-        bin : float
-            The length in seconds of the intervals to average over; by default the bins of the series.
-        scale : float
-            A factor for the values.
-        seed : int
-            The seed; by default the first.
-        name : str
-            The entry in the legend; by default the label.
-        link : str
-            The link; by default the observed one.
-
-        Returns
-        -------
-        Curve
-            The series; the time of a point is the middle of its bin, in s.
-        """
+        """Compute the curve of a queue or a signal of one run over time; a point is at the middle of its bin, in s."""
         import polars
 
         frame = self.series(label, at, seed)
@@ -465,26 +308,7 @@ class Runs:
     def distribution(
         self, name: str, label: str, owner: str, at: At | None = None, kind: str = "classes"
     ) -> list[list[float]]:
-        """Return a distribution for each run.
-
-        Parameters
-        ----------
-        name : str
-            The name of the distribution, from `aqmlab.DISTRIBUTIONS`.
-        label : str
-            The label of the discipline.
-        owner : str
-            The traffic entry or link.
-        at : mapping
-            The points; by default all.
-        kind : str
-            ``classes`` or ``links``.
-
-        Returns
-        -------
-        list of list of float
-            The distribution of each run, in the order of the seeds.
-        """
+        """Return a distribution for each run, in the order of the seeds."""
         found, seeds = self._table.column("key"), self._table.column("seed")
         keys = [bytes.fromhex(found[row]) for row in sorted(self._rows(label, at), key=seeds.__getitem__)]
         return [self._distributions[key][kind][owner][name] for key in keys]

@@ -1,7 +1,5 @@
 """Shorthand for the curves of a figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The findings of a reproduction as one document, from which reports and pages are made without new runs."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One page over several papers: the number of claims that hold, and each claim with its verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The report beside the findings has all that a page leaves out: numbers, reasons, figures, tables and parameters.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping, Sequence

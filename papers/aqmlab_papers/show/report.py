@@ -1,7 +1,5 @@
 """The report of a paper: one HTML file with claims, figures, tables and all parameters, readable without a network."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text for a paper's findings: names, numbers, durations, tables."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Parameters that the survey does not state: our values, their calibration, and other values."""
 
-from __future__ import annotations
-
 from aqmlab.scenario import Settings
 from aqmlab_papers import Calibration, Choice, Printed, Variant
 from aqmlab_papers.survey.measures import LOST

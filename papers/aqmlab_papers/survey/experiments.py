@@ -1,7 +1,5 @@
 """The experiments of the survey."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from aqmlab_papers import Experiment

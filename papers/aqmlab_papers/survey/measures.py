@@ -1,7 +1,5 @@
 """The survey's core router, and the quantities read from its runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

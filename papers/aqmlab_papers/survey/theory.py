@@ -1,7 +1,5 @@
 """Consequences of the survey's numbers: the loss that TCP needs, the plant (1), PI's gains."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from scipy.optimize import brentq

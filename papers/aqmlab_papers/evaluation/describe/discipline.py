@@ -1,7 +1,5 @@
 """A queue discipline to evaluate: its name, its abilities, and how it enters a scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A guideline of RFC 7928: its cases, each a scenario with settings, with their measures and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Self

@@ -1,7 +1,5 @@
 """The parameters of a discipline that are numbers, and the discipline with one of them scaled."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Sections 9 and 10: mixes of traffic, traffic in both directions, several managed queues."""
 
-from __future__ import annotations
-
 from aqmlab_papers.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Placement
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
 from aqmlab_papers.evaluation.describe.measure import (

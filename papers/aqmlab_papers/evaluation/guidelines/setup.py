@@ -1,7 +1,5 @@
 """Section 4: control knobs, packet sizes, ECN, scheduling."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, aimed_at

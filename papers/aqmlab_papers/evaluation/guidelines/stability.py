@@ -1,7 +1,5 @@
 """Section 8: stability under other loads and capacities, and to parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot

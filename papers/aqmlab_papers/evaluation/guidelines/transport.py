@@ -1,7 +1,5 @@
 """Sections 5 to 7: transport protocols, round-trip fairness, bursts."""
 
-from __future__ import annotations
-
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Line, Plot
 from aqmlab_papers.evaluation.describe.measure import (
     completion,

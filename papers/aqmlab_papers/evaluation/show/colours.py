@@ -1,7 +1,5 @@
 """The colours of disciplines: one for each of up to eight, otherwise one for each group of the catalogue."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The content of a report as a document: all texts and numbers, without the images."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The folder of an evaluation: report, figures, scenarios, the scorecard as CSV, and its content as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 

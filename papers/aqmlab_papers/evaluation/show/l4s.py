@@ -4,8 +4,6 @@ The folder has a sweep of each of the shipped scenarios ``l4s/…``, under its n
 of ``l4s/dctcp`` with the Linux engine as ``dctcp-linux``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The report beside the evaluation has all that the page leaves out: the numbers of each section, tables and figures.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Collection, Mapping

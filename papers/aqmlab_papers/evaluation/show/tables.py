@@ -1,7 +1,5 @@
 """The sections that are tables: sensitivity to parameters, cost, and what an operator sets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The scorecard as a table for the terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims on the averaging of the queue: sections III-B (Fig. 7) and V, with the link failure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.impact.measures import (
     DELAY,

@@ -1,7 +1,5 @@
 """Claims on gentle RED: sections I, IV (Figs. 8 and 9) and VI."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     APPROXIMATED,

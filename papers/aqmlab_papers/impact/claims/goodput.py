@@ -1,7 +1,5 @@
 """Claims on goodput and loss with tail drop and RED: sections I to III-A.2, and III-C."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 

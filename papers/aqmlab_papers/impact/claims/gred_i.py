@@ -1,7 +1,5 @@
 """Claims on GRED-I: sections V (Figs. 10 and 11) and VI."""
 
-from __future__ import annotations
-
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
     AVERAGE_GONE,

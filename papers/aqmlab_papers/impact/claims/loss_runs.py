@@ -1,7 +1,5 @@
 """Claims on losses in a row with tail drop and RED: the abstract, sections II-A and III-A.4 (Fig. 6, right)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim, tolerance

@@ -1,8 +1,6 @@
 """Claims on the queue with tail drop and RED: sections II and III-A.3 (Fig. 6, left), and III-C."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact.measures import (
@@ -30,9 +28,6 @@ from aqmlab_papers.impact.measures import (
     tcp_goodput,
     versus,
 )
-
-if TYPE_CHECKING:
-    import polars
 
 JITTER: Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
 WINDOW = 15

@@ -1,11 +1,9 @@
 """Figures and tables that the paper does not print: of what it says in words, and ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 
 from aqmlab_papers import At, Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.impact.figures.goodput import GOODPUT, UDP
@@ -35,9 +33,6 @@ from aqmlab_papers.impact.measures import (
 from aqmlab_papers.impact.theory import FLOWS, LOAD, MODELLED, modelled
 from aqmlab_papers.run.sketch import mean_curve
 
-if TYPE_CHECKING:
-    import polars
-
 JAIN: Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "fairness of TCP"}
 
 
@@ -53,8 +48,6 @@ def listed(
     """Return a table of quantities with their intervals, with a row for each discipline at each point."""
 
     def rows(runs: Runs) -> polars.DataFrame:
-        import polars
-
         found: list[dict[str, str | float | None]] = []
         places: Mapping[str, At | None] = points or {"": None}
         for place, at in places.items():
@@ -136,8 +129,6 @@ def split(split: Runs) -> Iterator[Curve]:
 
 def runs_of_losses(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataFrame:
     """List the frequency of loss runs, of a UDP flow and of all flows, simulated and by the model."""
-    import polars
-
     rows = []
 
     def row(name: str, flow: np.ndarray, every: np.ndarray) -> None:

@@ -1,20 +1,15 @@
 """Figure 1 and Table 1, the drop functions; figures 2 and 3, the networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 
 from aqmlab.scenario import Scenario
 from aqmlab_papers import Axis, Curve, Figure, Panel, Table
 from aqmlab_papers.impact.measures import APPROXIMATED, GENTLE, HERO, RED, TD
 from aqmlab_papers.impact.theory import MODELLED
 from aqmlab_papers.theory.drops import POLICIES, Policy
-
-if TYPE_CHECKING:
-    import polars
 
 SHAPES = {
     "1993: max_p 0.02": Policy(30, 90, 0.02),
@@ -39,8 +34,6 @@ def functions() -> Iterator[Curve]:
 
 def design_space() -> polars.DataFrame:
     """Classify the disciplines by the queue they use (instant or average) and by jumps in their drop function."""
-    import polars
-
     rows = []
     for label, (queue, function) in PRINTED.items():
         policy = POLICIES[MODELLED[label]]
@@ -62,8 +55,6 @@ def design_space() -> polars.DataFrame:
 
 def _network(scenario: str, hosts: str, access: str, bottleneck: str, trips: str) -> polars.DataFrame:
     """List the links of a scenario beside the printed ones."""
-    import polars
-
     network = Scenario.load(f"impact/{scenario}").resolved["dumbbell"]
     delays = ", ".join(network["sender_delay"])
     rows = (

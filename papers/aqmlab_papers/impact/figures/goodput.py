@@ -1,7 +1,5 @@
 """Figures 4, 5, 7, 8 and 10: goodput of TCP and loss of UDP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab_papers import At, Axis, Curve, Figure, Panel, PerSeed, Runs

@@ -1,7 +1,5 @@
 """Figures 6, 9 and 11: queues, and losses in a row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims of the abstract and of sections 1, 2 and 4 that the paper states of others' work, run on its dumb-bell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

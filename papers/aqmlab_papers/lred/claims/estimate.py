@@ -1,7 +1,5 @@
 """Claims on the estimate of the loss ratio (sections 1 and 3, Fig. 2)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

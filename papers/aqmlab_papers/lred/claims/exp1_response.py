@@ -1,7 +1,5 @@
 """Claims of experiment 1 (Fig. 5) and section 5.2: response times over the load and the buffer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

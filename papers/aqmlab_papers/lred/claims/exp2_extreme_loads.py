@@ -1,7 +1,5 @@
 """Claims of experiment 2 (Fig. 6): few flows with a long round trip, many with a short one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Claims of experiment 3 (Figs. 7 and 8): goodput, queue, deviation and loss over the target queue."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims of experiment 4 (Figs. 9 and 10): unresponsive UDP flows from 50 s to 150 s."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Claims of experiment 5 (Figs. 11 to 14): short flows beside long ones, AVQ, Pareto's law."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise

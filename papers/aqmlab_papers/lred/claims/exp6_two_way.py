@@ -1,7 +1,5 @@
 """Claims of experiment 6 (Figs. 15 and 16): two-way congestion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Claims on the future work that the authors list: marks, traces and noise, priorities, short flows."""
 
-from __future__ import annotations
-
 import math
 from functools import cache, partial
 

@@ -1,7 +1,5 @@
 """Claims of sections 1 to 3 on the form of LRED's law, and on packets of several sizes."""
 
-from __future__ import annotations
-
 import polars
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance

@@ -1,7 +1,5 @@
 """Claims of section 6.4 (Fig. 17): the measurement's period and weight, and the gain; steps in the load."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 

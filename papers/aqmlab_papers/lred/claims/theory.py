@@ -1,7 +1,5 @@
 """Claims of sections 3 to 5 that no run decides: the stability of proportional control, the gain, PI*'s design rule."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from aqmlab.theory import loop, pi

@@ -1,7 +1,5 @@
 """Figures over a parameter: figures 5, 7, 9, 11, 13, and ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

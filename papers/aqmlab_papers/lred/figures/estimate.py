@@ -1,7 +1,5 @@
 """Figures 1 and 2: how the loss ratio is measured, and p about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of queues over time: figures 6, 8, 10, 12, 14 to 17, and steps of the load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

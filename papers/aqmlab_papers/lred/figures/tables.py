@@ -1,7 +1,5 @@
 """Tables: the parameters of figure 3, the links of figure 4, printed numbers, and the gains of each experiment."""
 
-from __future__ import annotations
-
 import polars
 
 from aqmlab import Scenario

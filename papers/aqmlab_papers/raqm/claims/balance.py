@@ -1,6 +1,6 @@
 """Claims of ours on the equilibrium: the balance of bytes in its three states."""
 
-from __future__ import annotations
+import polars
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.measures import FLOWS, Q0, TARGET, at, balance, mean_of, panels
@@ -35,8 +35,6 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
 @tolerance(10, "% of it", "a tenth: arrivals see a queue other than its time average, bursts a longer one")
 def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Tolerance) -> Judgement:
     """With more flows p_k is 1, and the queue rests at l q0."""
-    import polars
-
     ratio = polars.col("queue_mean") / (polars.col("loss_ratio") * Q0)
     checks = [
         Check.near(f"q / (l q0), {name}", runs.per_seed(ratio, runs.hero, where), 1, tolerance)
@@ -50,8 +48,6 @@ def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Toleran
 @tolerance(0.1, "", "next to nothing: a tenth of all drops")
 def idle(case2: Runs, case2_taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long round trips and few flows RAQM leaves the drops to the full buffer: it drops next to nothing itself."""
-    import polars
-
     few = at(case2.points(FLOWS)[0])
     early = polars.col("drops_early") / (polars.col("drops_early") + polars.col("drops_overflow"))
     queue, other = (

@@ -1,7 +1,5 @@
 """Claims on the queue over time in cases 1 to 4 (Figs. 4, 5, 6 and 8)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import inf

@@ -1,6 +1,6 @@
 """Claims of ours on the future work that the authors list: several bottlenecks, and sub-aggregates with guarantees."""
 
-from __future__ import annotations
+import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm import measures
@@ -54,8 +54,6 @@ def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(10, "% of it", "as for the shares at one bottleneck")
 def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
     """With an expected rate of their own at each bottleneck the long flows get their share over several hops."""
-    import polars
-
     part = polars.col("classes.long.throughput") / 10e6
     least = 1 - tolerance.value / 100
     checks, beside = (

@@ -1,17 +1,11 @@
 """Claims on the law in packets: the queue-independent mode, its gain and its period (section 2), and its start."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
-
-if TYPE_CHECKING:
-    import polars
 
 DIGITS = "a hundredth of the link, the precision of the paper's only rate, .96"
 CLOSE = Tolerance(1, "% of it", DIGITS)

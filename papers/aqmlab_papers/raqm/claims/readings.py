@@ -1,6 +1,6 @@
 """Claims of ours on what the target does, and on what would make the paper's claims true."""
 
-from __future__ import annotations
+import polars
 
 from aqmlab_papers import Check, Evidence, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.claims.cases import FIFTH, SETTLED
@@ -111,8 +111,6 @@ def saved_without_the_rate(
 @tolerance(PART)
 def fed_alone(case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps)."""
-    import polars
-
     ratio = polars.col("queue_mean") / (Q0 * (1 - 2 * polars.col("loss_ratio")) ** (2 * 0.9))
     checks = [
         Check.near(f"queue over that predicted, {name}", runs.per_seed(ratio, FED, where), 1, tolerance)

@@ -1,7 +1,5 @@
 """Claims on goodput and drops over the target (Fig. 7), and on the cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance

@@ -1,7 +1,5 @@
 """Claims of section 2: the bound on the gain, the theorems, the settling time of the loop."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import pairwise
 

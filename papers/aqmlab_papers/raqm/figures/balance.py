@@ -1,22 +1,16 @@
 """The equilibrium: where RAQM rests, and the growth of p_k from its start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import Axis, Curve, Evidence, Figure, Panel, Table
 from aqmlab_papers.raqm.measures import CASES, FLOWS, Q0, at, mean_of
 from aqmlab_papers.raqm.theory import at_rest
 
-if TYPE_CHECKING:
-    import polars
-
 
 def table(evidence: Evidence) -> polars.DataFrame:
     """List queue, loss and utilisation of each case, with those of the model."""
-    import polars
-
     rows = []
     for case in CASES:
         runs = evidence[case]

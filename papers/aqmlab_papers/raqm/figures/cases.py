@@ -1,17 +1,13 @@
 """Figure 3, the network; figures 4, 5, 6 and 8, the queue over time in the four cases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab.scenario import Scenario
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.raqm.measures import FLOWS, Q0, at
-
-if TYPE_CHECKING:
-    import polars
 
 TIME = Axis("Time (s)", 0, 200)
 QUEUE = Axis("Queue length (packets)", 0, 100)
@@ -21,8 +17,6 @@ ROWS = {40: "a", 400: "b", 100: "c"}
 
 def network() -> polars.DataFrame:
     """List the links of each case's network."""
-    import polars
-
     frames = []
     for case in (1, 2, 3):
         dumbbell = Scenario.load(f"raqm/case{case}")._base.resolved["dumbbell"]

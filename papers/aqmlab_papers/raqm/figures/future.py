@@ -1,7 +1,5 @@
 """Figures on future work: several bottlenecks, and sub-aggregates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs

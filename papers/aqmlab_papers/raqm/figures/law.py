@@ -1,16 +1,12 @@
 """Figure 1, the procedures as run; the queue-independent mode, a static alpha, and the period of measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.raqm.measures import FLOWS, at, input_rate, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
-
-if TYPE_CHECKING:
-    import polars
 
 TIME = Axis("Time (s)", 0, 200)
 P_K = Axis("p_k", 1e-6, 1, log=True)
@@ -81,8 +77,6 @@ STATIC = Figure(
 
 def periods(period: Runs) -> polars.DataFrame:
     """List the effects of the measurement period."""
-    import polars
-
     rows = []
     for length in period.points("aqm.period"):
         where = {"aqm.period": length}

@@ -1,15 +1,11 @@
 """Other readings of the law, and what would make the paper's claims true; other forms of REM."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import Axis, Curve, Evidence, Figure, Panel, Runs, Table
 from aqmlab_papers.raqm.measures import BIN, BOTH, CASES, FLOWS, PLAIN, Q0, STILL, at
-
-if TYPE_CHECKING:
-    import polars
 
 TIME = Axis("Time (s)", 0, 200)
 QUEUE = Axis("Queue length (packets)", 0, 100)
@@ -45,8 +41,6 @@ SAVED = Figure(
 
 def _panels(evidence: Evidence, groups: Sequence[tuple[str, str]]) -> polars.DataFrame:
     """List the mean queue of disciplines in the panels of figures 4 to 6, with the response time in s."""
-    import polars
-
     rows = []
     for label, suffix in groups:
         row: dict[str, str] = {"discipline": label}

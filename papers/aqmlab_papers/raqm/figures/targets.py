@@ -1,7 +1,5 @@
 """Figure 7: goodput and drops over the average queue, as the target varies; and what the target does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs

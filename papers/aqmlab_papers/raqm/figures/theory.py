@@ -1,18 +1,13 @@
 """Figure 2, the settling time over the gain, and the table of the text's numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.raqm.measures import FULL, TARGET
 from aqmlab_papers.raqm.theory import R0, STEPS, fastest_gain, periods_to_settle, stability_limit
-
-if TYPE_CHECKING:
-    import polars
 
 
 def c_curve() -> Iterator[Curve]:
@@ -37,8 +32,6 @@ def convergence() -> Iterator[Curve]:
 
 def numbers(case3b: Runs) -> polars.DataFrame:
     """List the numbers of the paper's text, and ours."""
-    import polars
-
     from aqmlab_papers.theory import raqm
     from aqmlab_papers.theory.raqm import map, smoothed
 

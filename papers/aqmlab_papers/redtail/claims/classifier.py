@@ -1,8 +1,7 @@
 """Claims on the distinction of short and long flows: section III."""
 
-from __future__ import annotations
-
 import numpy as np
+import polars
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
@@ -113,8 +112,6 @@ def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def web_in_long(runs: Runs, at: At) -> PerSeed:
     """Return the web's packets that come to the long queue, as a share of all of them (%)."""
-    import polars
-
     share = (polars.col(LONG + "arrivals") - polars.col(of("FTP", "arrivals"))) / polars.col(of("WEB", "arrivals"))
     return runs.per_seed(100 * share, HERO, at, unit="%")
 

@@ -1,12 +1,10 @@
 """Claims on the future work that the authors list: bandwidth by a prediction of the web's demand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
@@ -28,9 +26,6 @@ from aqmlab_papers.redtail.measures import (
     forecast_rates,
     of,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _STEADY = 110.0
 """Start of the judgement of predictions (s), which excludes the beginning of the web."""

@@ -1,7 +1,5 @@
 """Claims on the model of the long queue: section VI-B (Figs. 17 to 21)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 

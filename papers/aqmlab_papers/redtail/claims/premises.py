@@ -1,6 +1,6 @@
 """Claims on which the paper builds: what drops do to flows, in sections I, II and VI-A."""
 
-from __future__ import annotations
+import polars
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
@@ -65,7 +65,6 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(50, "% of it", "the faster flows are more than twice as fast")
 def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """A faster flow has more packets dropped, and more often cause to reduce its rate."""
-    import polars
 
     def drops(name: str) -> PerSeed:
         return mixed.per_seed(

@@ -1,10 +1,9 @@
 """Claims on the queues and drop probabilities beside web traffic: sections II to IV (Figs. 1 and 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import (
@@ -30,9 +29,6 @@ from aqmlab_papers.redtail.measures import (
     versus,
 )
 from aqmlab_papers.redtail.measures import N as AFTER
-
-if TYPE_CHECKING:
-    import polars
 
 IN_REGION = Tolerance(
     5, "%", "a queue is in its region if it is there for 95 % of the time (bins of 0.25 s), and leaves it if it is not"
@@ -201,8 +197,6 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """A small rate slows FTP without shrinking its windows."""
-    import polars
-
     sent, windows = (
         time.from_series(HERO, while_squeezed(value), unit="%") for value in (polars.col("ftp.arrivals"), outstanding())
     )
@@ -218,8 +212,6 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def outstanding() -> polars.Expr:
     """Return FTP's packets in the queue, by Little's law, and on the wire; the long queue has the web's too."""
-    import polars
-
     return (polars.col("ftp.delay") + PROPAGATION) * polars.col("ftp.throughput") / (8 * FULL)
 
 
@@ -227,8 +219,6 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
     """Create a reading of the change (%) of a value from its mean, where the short queue has its greatest rate."""
 
     def reading(frame: polars.DataFrame) -> float:
-        import polars
-
         halves = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor())
         found = halves.agg(value.mean().alias("value"), polars.col("c1.mean").mean().alias("c1"))
         least = found.filter(polars.col("c1") >= 0.95 * polars.col("c1").max())

@@ -1,9 +1,8 @@
 """Claims on the queue of short flows over max_th1: section VI-A (Fig. 16)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import (
@@ -25,9 +24,6 @@ from aqmlab_papers.redtail.measures import (
     versus,
 )
 
-if TYPE_CHECKING:
-    import polars
-
 CHOSEN_MAX_TH1 = 30e3
 """max_th1 in Table II (bytes)."""
 _UNSTATED = "The paper does not print C1max: both the calibrated one and C, which its analysis has, are judged."
@@ -38,7 +34,6 @@ def web_in_short() -> polars.Expr:
 
     Packets of files that have turned long wait in the other queue.
     """
-    import polars
 
     def waits(owner: str) -> tuple[polars.Expr, polars.Expr]:
         sent = polars.col(owner + "arrivals") * (1 - polars.col(owner + LOSS))

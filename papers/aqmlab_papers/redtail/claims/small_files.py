@@ -1,7 +1,5 @@
 """Claims on small web files: section IV (Fig. 9)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from statistics import fmean
 

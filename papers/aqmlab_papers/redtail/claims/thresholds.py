@@ -1,7 +1,5 @@
 """Claims on moving thresholds, alone and in RED+Tail's long queue: section V (Figs. 10 to 14, Table IV)."""
 
-from __future__ import annotations
-
 from aqmlab.theory import tcp
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better

@@ -1,7 +1,5 @@
 """Claims on small files over a link that drops at random: section II (Fig. 2, Table I)."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """Claims on losses, delays and rates beside web traffic: sections II to IV (Figs. 5 to 8, Table III)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance

@@ -1,16 +1,12 @@
 """Panels, curves and tables that several figures share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, PerSeed, Runs
 from aqmlab_papers.redtail.measures import BAND, CLASSES, COLUMNS, Rows, of
-
-if TYPE_CHECKING:
-    import polars
 
 TIME = Axis("Time (s)", 0, 500)
 BIN = 2.0
@@ -88,8 +84,6 @@ def columns(row: dict[str, str | float | None], name: str, value: PerSeed) -> No
 
 def class_rows(runs: Runs, printed: Mapping[str, Rows] | None = None) -> polars.DataFrame:
     """List losses, delays and rates of the classes, for all disciplines or for those that are printed."""
-    import polars
-
     found = []
     for label in printed or runs.labels:
         for name in CLASSES:
@@ -104,8 +98,6 @@ def class_rows(runs: Runs, printed: Mapping[str, Rows] | None = None) -> polars.
 
 def listed(runs: Runs, metrics: Mapping[str, str], vary: Mapping[str, str] | None = None) -> polars.DataFrame:
     """List metrics for each discipline and point; ``vary`` has a text for the values of each parameter."""
-    import polars
-
     vary = vary or {}
     found = []
     for label in runs.labels:

@@ -1,7 +1,5 @@
 """Figures on future work: bandwidth by a prediction of the web's demand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs

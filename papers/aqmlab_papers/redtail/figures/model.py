@@ -1,7 +1,5 @@
 """Figures 17 to 21: the model of the long queue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures 15 and 16, and ours on the delays by choice of the thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures 10 to 14, Table IV, and ours on moving thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table

@@ -1,18 +1,14 @@
 """Figure 2 and Table I: small files over a link that drops at random; and ours, what one loss costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import polars
 
 from aqmlab.theory.tcp import transfers
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.redtail.figures.by_class import columns
 from aqmlab_papers.redtail.theory import FILE_SIZES, PACKET_TIME, PD, RTT, TABLE_1, delivery, deviation, lost, tried
 from aqmlab_papers.run.sketch import mean_curve
-
-if TYPE_CHECKING:
-    import polars
 
 
 def figure_2(table1: Runs) -> Iterator[Curve]:
@@ -27,8 +23,6 @@ def figure_2(table1: Runs) -> Iterator[Curve]:
 
 def table_1(table1: Runs) -> polars.DataFrame:
     """List delays of small files: printed, from the packet engine, from trials, by formula."""
-    import polars
-
     rows = []
     for (size, p), (mean, sd) in TABLE_1.items():
         trials = tried(size, p)[0]

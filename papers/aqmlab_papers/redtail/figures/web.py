@@ -1,12 +1,10 @@
 """Figures 1 and 4 to 9, Tables II and III, and ours on the same experiments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 
 from aqmlab.scenario import Scenario
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
@@ -45,9 +43,6 @@ from aqmlab_papers.redtail.measures import (
 from aqmlab_papers.redtail.measures import N as AFTER
 from aqmlab_papers.redtail.theory import PD
 from aqmlab_papers.run.sketch import over
-
-if TYPE_CHECKING:
-    import polars
 
 BOTH = (ARED, HERO)
 RATES = Axis("Throughput (kB/s)", 0, 400)
@@ -91,8 +86,6 @@ def delivery(files: Runs, alone: Runs) -> Iterator[Curve]:
 
 def settings() -> polars.DataFrame:
     """List the parameters of Table II as the runs have them."""
-    import polars
-
     chosen = Scenario.load("redtail/files").resolved
     short, long = chosen["aqm"], chosen["aqm"]["long"]
     return polars.DataFrame(
@@ -113,8 +106,6 @@ def settings() -> polars.DataFrame:
 
 def false_alarms(n: Runs) -> polars.DataFrame:
     """List the share of the connections that are taken for long ones, counted and by the law."""
-    import polars
-
     rows = []
     for after in n.points(AFTER):
         row: dict[str, str | float | None] = {"N": str(after)}

@@ -1,7 +1,5 @@
 """Claims on BLUE: sections 2.3 and 4.2."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance

@@ -1,7 +1,5 @@
 """Claims on drop tail: sections 2.1 and 4.2."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.measures import BIN, BUFFER, HOSTS, LOSS, LOST, NODES, backlog, intervals, lost

@@ -1,7 +1,5 @@
 """Claims on JoBS: sections 2.6 and 4.2, in four readings of its K and alpha."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Claims on PI: sections 2.5 and 4.2, and ours on its gains."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars
 

@@ -1,7 +1,5 @@
 """Claims on RED: sections 2.2 and 4.2."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars
 

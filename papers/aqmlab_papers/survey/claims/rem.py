@@ -1,7 +1,5 @@
 """Claims on REM: section 2.4."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars
 

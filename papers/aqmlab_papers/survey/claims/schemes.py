@@ -1,7 +1,5 @@
 """Claims on all six disciplines: sections 2 and 3 (Table 1), and the paper's abstract."""
 
-from __future__ import annotations
-
 import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance

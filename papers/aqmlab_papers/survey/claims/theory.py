@@ -1,7 +1,5 @@
 """A claim on the plant (1): section 2.5."""
 
-from __future__ import annotations
-
 from aqmlab_papers import Check, Judgement, claim
 from aqmlab_papers.survey import theory
 

@@ -1,7 +1,5 @@
 """Drop tail's loss over the number of edge nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs

@@ -1,7 +1,5 @@
 """Figures over time: the concept of JoBS, Figure 2, learned probabilities, a change of load."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures over a parameter: fixed probabilities, PI's gains, loads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs

@@ -1,7 +1,5 @@
 """Table 1, and tables of the runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import polars

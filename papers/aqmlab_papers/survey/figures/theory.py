@@ -1,7 +1,5 @@
 """PI's open loop on the plant (1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

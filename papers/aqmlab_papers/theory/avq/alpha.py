@@ -5,8 +5,6 @@ Symbols are those of `aqmlab_papers.theory.avq.loop`, and:
 * W: window gamma C d / N (packets); points: windows to scan, at least 2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf, isfinite, pi, sqrt
 

@@ -9,8 +9,6 @@ Symbols, beside those of `aqmlab.theory`:
 * loop: the loop's constants, from `linearise`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import atan2, hypot, inf, isinf, sqrt
 

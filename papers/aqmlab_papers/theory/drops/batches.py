@@ -6,8 +6,6 @@ Symbols are those of `aqmlab_papers.theory.drops.chain`, and:
 * share: fraction of the packets that come in batches, in (0, 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

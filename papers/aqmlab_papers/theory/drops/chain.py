@@ -13,8 +13,6 @@ Symbols, beside those of `aqmlab.theory`:
 * service: ``exponential`` or ``constant``: M/M/1/K or M/D/1/K.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

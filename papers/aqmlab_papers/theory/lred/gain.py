@@ -9,8 +9,6 @@ Symbols, beside those of `aqmlab.theory`:
 0.000931
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ Symbols, beside those of `aqmlab.theory`:
 array([0.036     , 0.04418824])
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -13,8 +13,6 @@ Symbols, beside those of `aqmlab.theory`:
 * nodes: number of points, at least 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -18,8 +18,6 @@ Symbols, beside those of `aqmlab.theory`:
 16.0
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from math import sqrt

@@ -7,8 +7,6 @@ Symbols, beside those of `aqmlab.theory`:
 * rate: ``rate(p, R)``, the packets per second of one flow; by default `padhye` with T0 = 1 s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, log

@@ -8,8 +8,6 @@ Symbols, beside those of `aqmlab.theory`:
 * weight: f' = e^(-T/f), in [0, 1); the paper's 0.1 with T = 1 s is f = 0.434 s.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isfinite
 

@@ -9,8 +9,6 @@ Symbols, beside those of `aqmlab.theory`:
 * name, value: a number of steps, and what the caller calls it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -9,8 +9,6 @@ Symbols, beside those of `aqmlab.theory`:
 * periods, most: steps to follow; tolerance: distance of r / r0 from 1, in (0, 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import isfinite
 

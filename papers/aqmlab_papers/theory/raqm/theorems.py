@@ -6,8 +6,6 @@ Symbols, beside those of `aqmlab.theory`:
 * m: gains, alpha r0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

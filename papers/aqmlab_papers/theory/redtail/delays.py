@@ -11,8 +11,6 @@ Symbols, beside those of `aqmlab.theory`:
 159.0
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isfinite
 

@@ -8,8 +8,6 @@ Symbols, beside those of `aqmlab.theory`:
 * states: their number; T: transition matrix with one recurrent class, shape (B + 1, B + 1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ Symbols, beside those of `aqmlab.theory`:
 * B: buffer (packets), None for no limit; steps: number of slots.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

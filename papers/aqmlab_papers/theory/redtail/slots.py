@@ -10,8 +10,6 @@ Symbols, beside those of `aqmlab.theory`:
 * S: the slot (s), rounded to whole bins, at least one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

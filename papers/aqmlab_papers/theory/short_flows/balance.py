@@ -12,8 +12,6 @@ Symbols, beside those of `aqmlab.theory`:
   time-out that the short flows' sender has when the round trip is constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

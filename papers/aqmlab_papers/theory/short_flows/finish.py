@@ -8,8 +8,6 @@ Symbols, beside those of `aqmlab.theory`:
 * waiting: probability that it waits for a timer.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import ceil, comb, log, log2
 
