@@ -35,7 +35,7 @@ def outcomes(claim: Claim) -> list[Outcome]:
 
 
 def test_figure_2_is_the_curve_of_the_known_values() -> None:
-    curve = findings.drawn(figures.theory.FIGURE_2, NOTHING).frame.filter(polars.col("curve") == "c(x)").sort("x")
+    curve = findings.drawn(figures.theory.fig2, NOTHING).frame.filter(polars.col("curve") == "c(x)").sort("x")
     known = {0.01: 10.694, 0.1: 6.543, 0.2: 5.493, 0.5: 4.394, 0.9: 4.0134, 1.0: 4.0, 1.5: 4.394}
     for x, c in known.items():
         nearest = curve.sort((polars.col("x") - x).abs()).row(0, named=True)
@@ -44,7 +44,7 @@ def test_figure_2_is_the_curve_of_the_known_values() -> None:
 
 
 def test_the_figure_of_the_gains_has_the_known_periods() -> None:
-    frame = findings.drawn(figures.theory.CONVERGENCE, NOTHING).frame
+    frame = findings.drawn(figures.theory.convergence, NOTHING).frame
     analysed = frame.filter(polars.col("curve") == "as analysed")
 
     def periods(panel: str, x: float) -> float:
@@ -65,7 +65,7 @@ def test_the_theorems_hold_in_part_and_the_proof_of_the_second_has_it_backwards(
 
 
 def test_the_network_is_that_of_figure_3() -> None:
-    table = findings.drawn(figures.cases.FIGURE_3, NOTHING).frame
+    table = findings.drawn(figures.cases.fig3, NOTHING).frame
     assert table["c(i) to Router 1"].to_list() == ["10 ms", "100 ms", "10 ms, 50 ms, 100 ms, 150 ms, 200 ms"]
     assert set(table["access links"]) == {"10 Mbit/s, 100 packets"}
 

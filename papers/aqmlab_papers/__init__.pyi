@@ -22,6 +22,9 @@ from .describe.paper import Item as Item
 from .describe.paper import Panel as Panel
 from .describe.paper import Paper as Paper
 from .describe.paper import Table as Table
+from .describe.paper import figure as figure
+from .describe.paper import items as items
+from .describe.paper import table as table
 from .describe.per_seed import PerSeed as PerSeed
 from .describe.verdict import Verdict as Verdict
 from .describe.verdict import verdict as verdict

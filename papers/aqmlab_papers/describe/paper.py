@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from aqmlab.figures.model import Axis as Axis
@@ -220,6 +221,64 @@ def _bind(item: Figure | Table, name: str, needs: Sequence[str]) -> None:
 
 
 Item = Figure | Table
+
+
+def figure(
+    panels: Sequence[Panel],
+    *,
+    name: str = "",
+    needs: Sequence[str] = (),
+    caption: str = "",
+    across: int = 2,
+    beyond: bool = False,
+) -> Callable[[Callable[..., Iterable[Curve]]], Figure]:
+    """Make a `Figure` of the function that draws its curves.
+
+    Its ``name`` is by default that of the function, with ``-`` for ``_``; its title is the function's docstring.
+    """
+
+    def made(curves: Callable[..., Iterable[Curve]]) -> Figure:
+        return Figure(
+            **_named(curves, name),
+            panels=panels,
+            curves=curves,
+            needs=needs,
+            caption=caption,
+            across=across,
+            beyond=beyond,
+        )
+
+    return made
+
+
+def table(
+    *, name: str = "", needs: Sequence[str] = (), caption: str = "", digits: int = 4, beyond: bool = False
+) -> Callable[[Callable[..., polars.DataFrame]], Table]:
+    """Make a `Table` of the function that lists its rows; ``name`` and title are as for `figure`."""
+
+    def made(rows: Callable[..., polars.DataFrame]) -> Table:
+        return Table(**_named(rows, name), rows=rows, needs=needs, caption=caption, digits=digits, beyond=beyond)
+
+    return made
+
+
+def _named(function: Callable[..., object], name: str) -> dict[str, str]:
+    title = " ".join((function.__doc__ or "").split()).removesuffix(".")
+    return {"name": name or function.__name__.replace("_", "-"), "title": title}
+
+
+def items(order: str, *modules: ModuleType) -> tuple[Item, ...]:
+    """Collect the figures and tables that ``modules`` define, also in lists, in the ``order`` of their names.
+
+    Raises `ValueError` if the order lacks one of them, or has another.
+    """
+    values = [value for module in modules for value in vars(module).values()]
+    each = [one for value in values for one in (value if isinstance(value, list | tuple) else [value])]
+    found = {one.name: one for one in each if isinstance(one, Item)}
+    names = order.split()
+    if different := found.keys() ^ names:
+        raise ValueError(f"{', '.join(sorted(different))}: must be both defined and in the order")
+    return tuple(found[name] for name in names)
 
 
 @dataclass(frozen=True)

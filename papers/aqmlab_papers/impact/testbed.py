@@ -6,7 +6,7 @@ from dataclasses import replace
 from aqmlab_papers import Choice, Curve, Measurement, Runs
 from aqmlab_papers.impact.choices import BED, WEB
 from aqmlab_papers.impact.figures import beyond, goodput, loss_runs
-from aqmlab_papers.impact.figures.loss_runs import FIGURE_6, udp_runs
+from aqmlab_papers.impact.figures.loss_runs import fig6, udp_runs
 from aqmlab_papers.impact.measures import RED, TD
 
 CONNECTIONS = 2
@@ -17,8 +17,6 @@ def figure_6(mixed: Runs) -> Iterator[Curve]:
     """Draw the loss runs of a UDP flow at 400 sources, with the model's."""
     return udp_runs(mixed, (RED, TD))
 
-
-LEVELS = next(item for item in beyond.ITEMS if item.name == "levels")
 
 TESTBED = Measurement(
     engine="linux",
@@ -37,20 +35,22 @@ TESTBED = Measurement(
     seeds=3,
     full_seeds=10,
     items=(
-        goodput.FIGURE_4,
-        goodput.FIGURE_5,
+        goodput.fig4,
+        goodput.fig5,
         replace(
-            FIGURE_6,
+            fig6,
             title="Consecutive losses with RED and tail drop",
-            panels=FIGURE_6.panels[1:],
+            panels=fig6.panels[1:],
             curves=figure_6,
             needs=["mixed"],
             caption=loss_runs.MODEL,
             across=1,
         ),
-        goodput.FIGURE_8,
-        LEVELS,
-        *(item for item in beyond.ITEMS if item.name in ("presets", "voice", "split")),
+        goodput.fig8,
+        beyond.LEVELS,
+        beyond.presets,
+        beyond.VOICE,
+        beyond.split,
     ),
     printed={
         "load-above-one": "load above 1",

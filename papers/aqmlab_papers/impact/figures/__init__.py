@@ -1,19 +1,13 @@
 """The figures and tables of the study in its order, then ours."""
 
+from aqmlab_papers import items
 from aqmlab_papers.impact.figures import beyond, design, goodput, loss_runs
 
-ITEMS = (
-    design.FIGURE_1,
-    design.TABLE_1,
-    design.FIGURE_2,
-    design.FIGURE_3,
-    goodput.FIGURE_4,
-    goodput.FIGURE_5,
-    loss_runs.FIGURE_6,
-    goodput.FIGURE_7,
-    goodput.FIGURE_8,
-    loss_runs.FIGURE_9,
-    goodput.FIGURE_10,
-    loss_runs.FIGURE_11,
-    *beyond.ITEMS,
+ITEMS = items(
+    "fig1 table1 fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 presets flows levels voice metrics equal short "
+    "corners bursts links isolation failure buffer line runs split",
+    beyond,
+    design,
+    goodput,
+    loss_runs,
 )

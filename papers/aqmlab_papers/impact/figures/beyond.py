@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import At, Axis, Curve, Panel, Runs, Table, figure, table
 from aqmlab_papers.impact.figures.goodput import GOODPUT, UDP
 from aqmlab_papers.impact.figures.loss_runs import LEAST
 from aqmlab_papers.impact.measures import (
@@ -69,23 +69,122 @@ def of_class(metric: str, unit: str, name: str) -> Quantity:
     return {"metric": metric, "unit": unit, "name": name}
 
 
+def _simulated(runs: Runs) -> list[Quantity]:
+    return [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), DELAY, SWING, HIT]
+
+
+@figure(
+    [Panel("", "Goodput", Axis("Sources", 16, 256, log=True), Axis(GOODPUT, 8.6, 9.5))],
+    caption="Thresholds in packets; max_p is 10 % where it is not given. Section III says that they matter little.",
+    across=1,
+    beyond=True,
+)
 def presets(presets: Runs) -> Iterator[Curve]:
-    """Draw goodput over the number of sources for each pair of thresholds."""
+    """TCP goodput with RED at other thresholds, experiments 1 to 5."""
     sources = [256.0, 128.0, 64.0, 32.0, 16.0]
     for label in presets.labels:
         found = [presets.per_seed(**tcp_goodput(presets), label=label, at=at).summary for at in TCP_ONLY.values()]
         yield mean_curve("", label, sources, found)
 
 
+@figure(
+    [
+        Panel("left", "Mean queue", Axis("Greedy TCP sources", 50, 2000, log=True), Axis("Queue (packets)", 0, 100)),
+        Panel("right", "Loss", Axis("Greedy TCP sources", 50, 2000, log=True), Axis("Loss (%)", 0, 40)),
+    ],
+    caption="max_th is 90 packets. Section I argues it without a figure.",
+    beyond=True,
+)
 def flows(flows: Runs) -> Iterator[Curve]:
-    """Draw the queue and the loss over the number of flows."""
+    """RED with thousands of flows."""
     for panel, metric, scale in (("left", "queue_mean", 1.0), ("right", "loss_ratio", 100.0)):
         for label in flows.labels:
             yield flows.curve(panel, metric, label, "traffic.tcp.count", scale=scale)
 
 
+LEVELS = listed(
+    "levels",
+    "mixed",
+    "Experiments 6 to 8 on the testbed's copy",
+    lambda runs: [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), LOSS, DELAY, load(runs)],
+    points=MIXED,
+    caption="Printed are 7 to 8.4 Mbit/s of TCP and 29 to 38 % of UDP's loss.",
+)
+VOICE = listed(
+    "voice",
+    "voice",
+    "Telephone calls in experiment 6",
+    lambda runs: [of_class("classes.voice.loss_ratio", "%", "loss of calls"), UDP_LOSS, tcp_loss(runs)],
+)
+METRICS = listed(
+    "metrics",
+    "simulation",
+    "All metrics in simulation",
+    lambda runs: [
+        *_simulated(runs),
+        of_class("classes.udp.delay_mean", "ms", "delay of UDP, end to end"),
+        of_class("classes.udp.jitter", "ms", "jitter of UDP"),
+        JAIN,
+    ],
+    points=GREEDY,
+    caption="With the metric that the paper names as missing: Jain's index of the TCP flows' goodputs.",
+)
+EQUAL = listed(
+    "equal",
+    "equal",
+    "Round trips of 165 to 175 ms",
+    _simulated,
+    caption="Compare with Exp7 of the table of metrics.",
+)
+SHORT = listed(
+    "short",
+    "short",
+    "RED, with and without its average and its edge, beside tail drop with a buffer of max_th",
+    _simulated,
+)
+CORNERS = listed(
+    "corners",
+    "corners",
+    "The design space at one place: 400 greedy sources, independent drops",
+    lambda runs: [*_simulated(runs), of_class("links.bottleneck.loss_burst_mean", "packets", "mean run of losses")],
+)
+BURSTS = listed(
+    "bursts",
+    "bursts",
+    "Smooth and bursty UDP of the same rate",
+    lambda runs: [UDP_LOSS, of_class("classes.bursty.loss_ratio", "%", "loss of bursty UDP"), LOSS],
+    caption="A packet every 80 ms on average, or ten every 800 ms.",
+)
+LINKS = listed(
+    "links",
+    "links",
+    "Goodput of links of different round trips",
+    lambda runs: [
+        of_class("goodput", "Mbit/s", "all"),
+        *(of_class(f"classes.rtt{trip}.goodput", "Mbit/s", f"{trip} ms") for trip in (10, 74, 136, 200)),
+        of_class("jain", "", "Jain's index"),
+    ],
+    caption="16 greedy flows behind each link.",
+)
+ISOLATION = listed(
+    "isolation",
+    "isolation",
+    "A flow of 5 Mbit/s that does not slow down, beside 50 TCP flows",
+    lambda runs: [of_class("classes.udp.goodput", "Mbit/s", "its goodput"), UDP_LOSS, tcp_goodput(runs), JAIN],
+    caption="Its fair share is 0.19 Mbit/s.",
+)
+
+
+@figure(
+    [
+        Panel("left", "Queue", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Queue (packets)", 0, 200)),
+        Panel("right", "Drops since then", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Drops (packets)", 0)),
+    ],
+    caption=f"545 web clients use some 60 % of the link before {FAILS} s. The paper argues it without a figure.",
+    beyond=True,
+)
 def failure(double: Runs) -> Iterator[Curve]:
-    """Draw the queue around a link failure that doubles the load, and the drops since its begin."""
+    """A link failure that doubles the load for 5 s."""
     at = {"traffic.web.count": double.points("traffic.web.count")[-1]}
     for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
         for label in double.labels:
@@ -95,8 +194,14 @@ def failure(double: Runs) -> Iterator[Curve]:
             yield Curve(panel, label, t[shown], y[shown] if panel == "left" else np.cumsum(y[shown]), run=whole.run)
 
 
-def saved(buffer: Runs) -> Iterator[Curve]:
-    """Draw the share of tail drop's delay that GRED-I saves, over the buffer."""
+@figure(
+    [Panel("", "200 greedy sources", Axis("Buffer (packets)", 50, 400, log=True), Axis("Saved (%)", 0, 100))],
+    caption="GRED-I's max_th is the buffer.",
+    across=1,
+    beyond=True,
+)
+def buffer(buffer: Runs) -> Iterator[Curve]:
+    """Share of tail drop's delay that GRED-I saves."""
     found = []
     for size in BUFFERS:
         one, other = (buffer.per_seed(**DELAY, label=of_buffer(label, size)) for label in (HERO, TD))
@@ -105,8 +210,16 @@ def saved(buffer: Runs) -> Iterator[Curve]:
     yield Curve("", "200 packets (paper)", [200.0], [50.0], style="printed")
 
 
+@figure(
+    [
+        Panel("left", "Delay", Axis("min_th (packets)", 0, 60), Axis("Mean delay (ms)", 0, 80)),
+        Panel("right", "UDP loss", Axis("min_th (packets)", 0, 60), Axis(UDP, 0, 20)),
+    ],
+    caption="The probability rises from 0 at min_th to 1 at 100, 150 or 200 packets.",
+    beyond=True,
+)
 def line(line: Runs) -> Iterator[Curve]:
-    """Draw delay and UDP loss over min_th for each max_th of GRED-I."""
+    """GRED-I's line."""
     for panel, quantity in (("left", DELAY), ("right", UDP_LOSS)):
         for top in line.points("aqm.max_th"):
             lows = line.points("aqm.min_th")
@@ -116,19 +229,11 @@ def line(line: Runs) -> Iterator[Curve]:
             yield mean_curve(panel, f"1 at {top:g} packets", lows, found)
 
 
-def split(split: Runs) -> Iterator[Curve]:
-    """Draw how often a UDP flow loses more than 5 packets in a row, over the number of UDP flows."""
-    numbers = split.points("traffic.udp.count")
-    for label in split.labels:
-        counts = [by_length(split, label, {"traffic.udp.count": number}) for number in numbers]
-        shares = np.array([at_least(one)[5] for one in counts])
-        each = [one[:, 5:].sum(axis=1) / one.sum(axis=1) for one in counts]
-        half = [2 * float(np.std(one, ddof=1)) / np.sqrt(len(one)) if len(one) > 1 else 0.0 for one in each]
-        yield Curve("", label, [float(n) for n in numbers], shares, np.maximum(shares - half, LEAST), shares + half)
-
-
-def runs_of_losses(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataFrame:
-    """List the frequency of loss runs, of a UDP flow and of all flows, simulated and by the model."""
+@table(
+    caption=f"P(run >= n); the model has the load {LOAD}, and a flow has one packet in {FLOWS}.", digits=2, beyond=True
+)
+def runs(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataFrame:
+    """Losses in a row, 400 sources: of a UDP flow, and of all packets whatever their flow."""
     rows = []
 
     def row(name: str, flow: np.ndarray, every: np.ndarray) -> None:
@@ -152,159 +257,25 @@ def runs_of_losses(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataF
     return polars.DataFrame(rows)
 
 
-def _simulated(runs: Runs) -> list[Quantity]:
-    return [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), DELAY, SWING, HIT]
-
-
-ITEMS = (
-    Figure(
-        name="presets",
-        title="TCP goodput with RED at other thresholds, experiments 1 to 5",
-        panels=[Panel("", "Goodput", Axis("Sources", 16, 256, log=True), Axis(GOODPUT, 8.6, 9.5))],
-        curves=presets,
-        caption="Thresholds in packets; max_p is 10 % where it is not given. Section III says that they matter little.",
-        across=1,
-        beyond=True,
-    ),
-    Figure(
-        name="flows",
-        title="RED with thousands of flows",
-        panels=[
-            Panel(
-                "left", "Mean queue", Axis("Greedy TCP sources", 50, 2000, log=True), Axis("Queue (packets)", 0, 100)
-            ),
-            Panel("right", "Loss", Axis("Greedy TCP sources", 50, 2000, log=True), Axis("Loss (%)", 0, 40)),
-        ],
-        curves=flows,
-        caption="max_th is 90 packets. Section I argues it without a figure.",
-        beyond=True,
-    ),
-    listed(
-        "levels",
-        "mixed",
-        "Experiments 6 to 8 on the testbed's copy",
-        lambda runs: [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), LOSS, DELAY, load(runs)],
-        points=MIXED,
-        caption="Printed are 7 to 8.4 Mbit/s of TCP and 29 to 38 % of UDP's loss.",
-    ),
-    listed(
-        "voice",
-        "voice",
-        "Telephone calls in experiment 6",
-        lambda runs: [of_class("classes.voice.loss_ratio", "%", "loss of calls"), UDP_LOSS, tcp_loss(runs)],
-    ),
-    listed(
-        "metrics",
-        "simulation",
-        "All metrics in simulation",
-        lambda runs: [
-            *_simulated(runs),
-            of_class("classes.udp.delay_mean", "ms", "delay of UDP, end to end"),
-            of_class("classes.udp.jitter", "ms", "jitter of UDP"),
-            JAIN,
-        ],
-        points=GREEDY,
-        caption="With the metric that the paper names as missing: Jain's index of the TCP flows' goodputs.",
-    ),
-    listed(
-        "equal",
-        "equal",
-        "Round trips of 165 to 175 ms",
-        _simulated,
-        caption="Compare with Exp7 of the table of metrics.",
-    ),
-    listed(
-        "short",
-        "short",
-        "RED, with and without its average and its edge, beside tail drop with a buffer of max_th",
-        _simulated,
-    ),
-    listed(
-        "corners",
-        "corners",
-        "The design space at one place: 400 greedy sources, independent drops",
-        lambda runs: [*_simulated(runs), of_class("links.bottleneck.loss_burst_mean", "packets", "mean run of losses")],
-    ),
-    listed(
-        "bursts",
-        "bursts",
-        "Smooth and bursty UDP of the same rate",
-        lambda runs: [UDP_LOSS, of_class("classes.bursty.loss_ratio", "%", "loss of bursty UDP"), LOSS],
-        caption="A packet every 80 ms on average, or ten every 800 ms.",
-    ),
-    listed(
-        "links",
-        "links",
-        "Goodput of links of different round trips",
-        lambda runs: [
-            of_class("goodput", "Mbit/s", "all"),
-            *(of_class(f"classes.rtt{trip}.goodput", "Mbit/s", f"{trip} ms") for trip in (10, 74, 136, 200)),
-            of_class("jain", "", "Jain's index"),
-        ],
-        caption="16 greedy flows behind each link.",
-    ),
-    listed(
-        "isolation",
-        "isolation",
-        "A flow of 5 Mbit/s that does not slow down, beside 50 TCP flows",
-        lambda runs: [of_class("classes.udp.goodput", "Mbit/s", "its goodput"), UDP_LOSS, tcp_goodput(runs), JAIN],
-        caption="Its fair share is 0.19 Mbit/s.",
-    ),
-    Figure(
-        name="failure",
-        title="A link failure that doubles the load for 5 s",
-        panels=[
-            Panel("left", "Queue", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Queue (packets)", 0, 200)),
-            Panel("right", "Drops since then", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Drops (packets)", 0)),
-        ],
-        curves=failure,
-        caption=f"545 web clients use some 60 % of the link before {FAILS} s. The paper argues it without a figure.",
-        beyond=True,
-    ),
-    Figure(
-        name="buffer",
-        title="Share of tail drop's delay that GRED-I saves",
-        panels=[
-            Panel("", "200 greedy sources", Axis("Buffer (packets)", 50, 400, log=True), Axis("Saved (%)", 0, 100))
-        ],
-        curves=saved,
-        caption="GRED-I's max_th is the buffer.",
-        across=1,
-        beyond=True,
-    ),
-    Figure(
-        name="line",
-        title="GRED-I's line",
-        panels=[
-            Panel("left", "Delay", Axis("min_th (packets)", 0, 60), Axis("Mean delay (ms)", 0, 80)),
-            Panel("right", "UDP loss", Axis("min_th (packets)", 0, 60), Axis(UDP, 0, 20)),
-        ],
-        curves=line,
-        caption="The probability rises from 0 at min_th to 1 at 100, 150 or 200 packets.",
-        beyond=True,
-    ),
-    Table(
-        name="runs",
-        title="Losses in a row, 400 sources: of a UDP flow, and of all packets whatever their flow",
-        rows=runs_of_losses,
-        caption=f"P(run >= n); the model has the load {LOAD}, and a flow has one packet in {FLOWS}.",
-        digits=2,
-        beyond=True,
-    ),
-    Figure(
-        name="split",
-        title="How often a UDP flow loses more than 5 packets in a row, by how many flows UDP is split into",
-        panels=[
-            Panel(
-                "",
-                "400 sources",
-                Axis("UDP flows of 1 Mbit/s in all", 1, 40, log=True),
-                Axis("P(> 5)", 1e-4, 1, log=True),
-            )
-        ],
-        curves=split,
-        caption="The paper does not state their number. Bands are of the scatter between seeds.",
-        across=1,
-        beyond=True,
-    ),
+@figure(
+    [
+        Panel(
+            "",
+            "400 sources",
+            Axis("UDP flows of 1 Mbit/s in all", 1, 40, log=True),
+            Axis("P(> 5)", 1e-4, 1, log=True),
+        )
+    ],
+    caption="The paper does not state their number. Bands are of the scatter between seeds.",
+    across=1,
+    beyond=True,
 )
+def split(split: Runs) -> Iterator[Curve]:
+    """How often a UDP flow loses more than 5 packets in a row, by how many flows UDP is split into."""
+    numbers = split.points("traffic.udp.count")
+    for label in split.labels:
+        counts = [by_length(split, label, {"traffic.udp.count": number}) for number in numbers]
+        shares = np.array([at_least(one)[5] for one in counts])
+        each = [one[:, 5:].sum(axis=1) / one.sum(axis=1) for one in counts]
+        half = [2 * float(np.std(one, ddof=1)) / np.sqrt(len(one)) if len(one) > 1 else 0.0 for one in each]
+        yield Curve("", label, [float(n) for n in numbers], shares, np.maximum(shares - half, LEAST), shares + half)

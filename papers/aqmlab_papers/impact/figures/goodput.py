@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from aqmlab_papers import At, Axis, Curve, Figure, Panel, PerSeed, Runs
+from aqmlab_papers import At, Axis, Curve, Panel, PerSeed, Runs, figure
 from aqmlab_papers.impact.measures import (
     APPROXIMATED,
     GREDS,
@@ -45,30 +45,48 @@ def _printed(panel: str, name: str, found: Sequence[PerSeed], by: Sequence[float
     )
 
 
-def figure_4(tcp: Runs) -> Iterator[Curve]:
-    """Draw the goodput of experiments 1 to 5."""
+@figure(
+    [Panel("", "Goodput", EXPERIMENT, Axis("Throughput (Mbit/s)", 9.0, 9.6))],
+    caption="The printed axis begins at 9.15. Most that there can be is 9.6: 40 of 1000 bytes are headers.",
+    across=1,
+)
+def fig4(tcp: Runs) -> Iterator[Curve]:
+    """Aggregate goodput with RED and tail drop, experiments 1 to 5."""
     for label in (TD, RED):
         found = [tcp.per_seed(**tcp_goodput(tcp), label=label, at=at).summary for at in TCP_ONLY.values()]
         yield bars("", label, list(TCP_ONLY), found)
 
 
-def figure_5(mixed: Runs) -> Iterator[Curve]:
-    """Draw experiments 6 to 8 with tail drop and RED."""
+@figure(
+    two(EXPERIMENT, (7, 8.6), (20, 42)),
+    caption=f"{BARS_AND_MARKS} The printed axes end at 7 and 8.4 Mbit/s, 29 and 38 %. Grey: our tail drop and 5 to "
+    "12 %, as in the text.",
+    across=1,
+)
+def fig5(mixed: Runs) -> Iterator[Curve]:
+    """TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8."""
     yield from _bars_and_marks(mixed, MIXED, (RED, TD))
     loss = [mixed.per_seed(**UDP_LOSS, label=TD, at=at) for at in MIXED.values()]
     yield _printed("right", "loss of RED, from our tail drop", loss, (1.05, 1.12))
 
 
-def figure_7(averaging: Runs) -> Iterator[Curve]:
-    """Draw goodput and loss over the averaging weight."""
+@figure(two(WEIGHT, (8, 9), (0, 20)), caption="The printed axes have no numbers.", across=1)
+def fig7(averaging: Runs) -> Iterator[Curve]:
+    """Impact of the averaging parameter on TCP goodput and UDP loss."""
     weights = [w for w in averaging.points("aqm.w_q") if w >= WEIGHT.low]
     for panel, quantity, name in (("", tcp_goodput(averaging), "goodput"), ("right", UDP_LOSS, "UDP loss")):
         found = [averaging.per_seed(**quantity, label=RED, at={"aqm.w_q": w}).summary for w in weights]
         yield mean_curve(panel, f"{name} with RED", weights, found)
 
 
-def figure_8(mixed: Runs) -> Iterator[Curve]:
-    """Draw experiments 6 to 8 with gentle RED as well."""
+@figure(
+    two(EXPERIMENT, (7, 8.6), (20, 42)),
+    caption=f"{BARS_AND_MARKS} Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it "
+    "true gentle RED. Grey: what the text's 3 % and 10 % make of our RED.",
+    across=1,
+)
+def fig8(mixed: Runs) -> Iterator[Curve]:
+    """TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8."""
     yield from _bars_and_marks(mixed, MIXED, (TD, RED, *GREDS))
     of_red = ("", tcp_goodput(mixed), "goodput", 1 / 1.03), ("right", UDP_LOSS, "loss", 0.9)
     for panel, quantity, name, factor in of_red:
@@ -76,50 +94,11 @@ def figure_8(mixed: Runs) -> Iterator[Curve]:
         yield _printed(panel, f"{name} of {APPROXIMATED}, from our RED", red, (factor,))
 
 
-def figure_10(simulation: Runs) -> Iterator[Curve]:
-    """Draw experiments 6 to 8 in simulation."""
-    return _bars_and_marks(simulation, GREEDY, (TD, RED, *GREDS, HERO))
-
-
-FIGURE_4 = Figure(
-    name="fig4",
-    title="Aggregate goodput with RED and tail drop, experiments 1 to 5",
-    panels=[Panel("", "Goodput", EXPERIMENT, Axis("Throughput (Mbit/s)", 9.0, 9.6))],
-    curves=figure_4,
-    caption="The printed axis begins at 9.15. Most that there can be is 9.6: 40 of 1000 bytes are headers.",
-    across=1,
-)
-FIGURE_5 = Figure(
-    name="fig5",
-    title="TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8",
-    panels=two(EXPERIMENT, (7, 8.6), (20, 42)),
-    curves=figure_5,
-    caption=f"{BARS_AND_MARKS} The printed axes end at 7 and 8.4 Mbit/s, 29 and 38 %. Grey: our tail drop and 5 to "
-    "12 %, as in the text.",
-    across=1,
-)
-FIGURE_7 = Figure(
-    name="fig7",
-    title="Impact of the averaging parameter on TCP goodput and UDP loss",
-    panels=two(WEIGHT, (8, 9), (0, 20)),
-    curves=figure_7,
-    caption="The printed axes have no numbers.",
-    across=1,
-)
-FIGURE_8 = Figure(
-    name="fig8",
-    title="TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8",
-    panels=two(EXPERIMENT, (7, 8.6), (20, 42)),
-    curves=figure_8,
-    caption=f"{BARS_AND_MARKS} Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it "
-    "true gentle RED. Grey: what the text's 3 % and 10 % make of our RED.",
-    across=1,
-)
-FIGURE_10 = Figure(
-    name="fig10",
-    title="TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation",
-    panels=two(EXPERIMENT, (8, 9.4), (0, 30)),
-    curves=figure_10,
+@figure(
+    two(EXPERIMENT, (8, 9.4), (0, 30)),
     caption=f"{BARS_AND_MARKS} The paper does not state which GRED it simulated: both are here.",
     across=1,
 )
+def fig10(simulation: Runs) -> Iterator[Curve]:
+    """TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation."""
+    return _bars_and_marks(simulation, GREEDY, (TD, RED, *GREDS, HERO))

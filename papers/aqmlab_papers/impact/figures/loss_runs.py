@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.impact.measures import (
     BUFFER,
     GREDS,
@@ -67,12 +67,6 @@ def predicted(label: str, flows: float) -> Curve:
     return _lengths(f"{label}, model", *modelled(label, flows), "dashed")
 
 
-def figure_6(queue: Runs, mixed: Runs) -> Iterator[Curve]:
-    """Draw the queue, and the loss runs of a UDP flow at 400 sources, with the model's."""
-    yield from delays(queue, (TD, RED))
-    yield from udp_runs(mixed, (RED, TD))
-
-
 def udp_runs(mixed: Runs, labels: Sequence[str]) -> Iterator[Curve]:
     """Draw the loss runs of a UDP flow at 400 sources, with the model's."""
     for label in labels:
@@ -90,37 +84,29 @@ def _of_all(queue: Runs, corners: Runs, shown: Sequence[str]) -> Iterator[Curve]
         yield predicted(label, 1)
 
 
-def figure_9(queue: Runs, corners: Runs) -> Iterator[Curve]:
-    """Draw gentle RED beside tail drop."""
-    return _of_all(queue, corners, (*GREDS, TD))
-
-
-def figure_11(queue: Runs, corners: Runs) -> Iterator[Curve]:
-    """Draw GRED-I beside tail drop, with half of tail drop's mean delay, which the text gives to GRED-I."""
-    yield from _of_all(queue, corners, (HERO, TD))
-    half = queue.per_seed("queue_delay_mean", TD, unit="s").mean / 2
-    yield Curve("left", "GRED-I, mean (paper)", list(WINDOW), [half, half], style="printed")
-
-
-FIGURE_6 = Figure(
-    name="fig6",
-    title="Queueing delay and consecutive losses with RED and tail drop",
-    panels=[QUEUE, Panel("right", "Losses in a row of a UDP flow, 400 sources", LENGTH, CHANCE)],
-    curves=figure_6,
+@figure(
+    [QUEUE, Panel("right", "Losses in a row of a UDP flow, 400 sources", LENGTH, CHANCE)],
     caption=f"{MODEL} It deals packets out to {FLOWS} flows at random; the simulated flow is one of ten, "
     "and has a packet every 40 to 120 ms.",
 )
-FIGURE_9 = Figure(
-    name="fig9",
-    title="The queue and consecutive losses with gentle RED",
-    panels=[QUEUE, OF_ALL],
-    curves=figure_9,
-    caption=f"{MODEL} Right with independent drops, as in the model.",
-)
-FIGURE_11 = Figure(
-    name="fig11",
-    title="The queue and consecutive losses with GRED-I",
-    panels=[QUEUE, OF_ALL],
-    curves=figure_11,
+def fig6(queue: Runs, mixed: Runs) -> Iterator[Curve]:
+    """Queueing delay and consecutive losses with RED and tail drop."""
+    yield from delays(queue, (TD, RED))
+    yield from udp_runs(mixed, (RED, TD))
+
+
+@figure([QUEUE, OF_ALL], caption=f"{MODEL} Right with independent drops, as in the model.")
+def fig9(queue: Runs, corners: Runs) -> Iterator[Curve]:
+    """The queue and consecutive losses with gentle RED."""
+    return _of_all(queue, corners, (*GREDS, TD))
+
+
+@figure(
+    [QUEUE, OF_ALL],
     caption=f"{MODEL} Right with independent drops, as in the model. Grey: half of tail drop's mean delay.",
 )
+def fig11(queue: Runs, corners: Runs) -> Iterator[Curve]:
+    """The queue and consecutive losses with GRED-I."""
+    yield from _of_all(queue, corners, (HERO, TD))
+    half = queue.per_seed("queue_delay_mean", TD, unit="s").mean / 2
+    yield Curve("left", "GRED-I, mean (paper)", list(WINDOW), [half, half], style="printed")

@@ -1,39 +1,13 @@
 """The figures and tables of the LRED paper in its order, then ours."""
 
+from aqmlab_papers import items
 from aqmlab_papers.lred.figures import curves, estimate, queues, tables
 
-ITEMS = (
-    estimate.FIGURE_1,
-    estimate.FIGURE_2,
-    tables.FIGURE_3,
-    tables.FIGURE_4,
-    curves.FIGURE_5,
-    queues.FIGURE_6,
-    curves.FIGURE_7,
-    queues.FIGURE_8,
-    curves.FIGURE_9,
-    queues.FIGURE_10,
-    curves.FIGURE_11,
-    queues.FIGURE_12,
-    curves.FIGURE_13,
-    queues.FIGURE_14,
-    queues.FIGURE_15,
-    queues.FIGURE_16,
-    queues.FIGURE_17,
-    tables.NUMBERS,
-    tables.GAINS,
-    tables.COSTS,
-    curves.FIGURE_9_PEAK,
-    curves.TRADEOFF,
-    curves.LAWS,
-    curves.RELATED,
-    curves.BUFFERS,
-    curves.RESPONSES,
-    curves.PERIODS,
-    queues.STEPS,
-    curves.SIZES,
-    curves.MODEL,
-    curves.MARKS,
-    curves.NOISE,
-    curves.PRIORITIES,
+ITEMS = items(
+    "fig1 fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12 fig13 fig14 fig15 fig16 fig17 numbers gains costs "
+    "fig9-peak tradeoff laws related buffers buffer-response period steps sizes model marks noise priorities",
+    curves,
+    estimate,
+    queues,
+    tables,
 )

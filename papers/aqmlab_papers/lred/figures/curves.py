@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from aqmlab.theory import pi, rem
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, figure
 from aqmlab_papers.lred.claims.background import fluid_loss, root_loss
 from aqmlab_papers.lred.claims.exp1_response import whole
 from aqmlab_papers.lred.claims.future import modelled_loss
@@ -68,7 +68,14 @@ def _over(
     )
 
 
-def _figure5(exp1: Runs, exp1_pistar: Runs) -> Iterator[Curve]:
+@figure(
+    [Panel("", "Response time", Axis("Packet loss ratio", 0, 0.25), Axis("Response time (s)", 0, 400))],
+    caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at the end of its run, 400 s for "
+    "PI and 200 s for the others. The paper has no bound for LRED; ours is the time that its estimate takes to come "
+    "back from a start that loses half of all packets, chance left out.",
+)
+def fig5(exp1: Runs, exp1_pistar: Runs) -> Iterator[Curve]:
+    """Experiment 1: response time over the loss ratio."""
     runs = exp1 | exp1_pistar
     for label in ("LRED", "PI", "PI*", "REM"):
         yield runs.curve("", "response_time", label, "loss_ratio", fill=whole(runs, label), style="points")
@@ -82,15 +89,6 @@ def _figure5(exp1: Runs, exp1_pistar: Runs) -> Iterator[Curve]:
     yield Curve("", "LRED, bad start (ours)", losses, [lred.cold_start(loss) for loss in losses], style="dashed")
 
 
-FIGURE_5 = Figure(
-    name="fig5",
-    title="Experiment 1: response time over the loss ratio",
-    panels=[Panel("", "Response time", Axis("Packet loss ratio", 0, 0.25), Axis("Response time (s)", 0, 400))],
-    curves=_figure5,
-    caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at the end of its run, 400 s for "
-    "PI and 200 s for the others. The paper has no bound for LRED; ours is the time that its estimate takes to come "
-    "back from a start that loses half of all packets, chance left out.",
-)
 FIGURE_7 = _over(
     "fig7", "Experiment 3: four measures over the target", "exp3", TARGET, Axis("Target q0 (packets)", 0, 160)
 )
@@ -125,23 +123,23 @@ FIGURE_13 = _over(
 )
 
 
-def _tradeoff(exp3: Runs, exp3_settled: Runs) -> Iterator[Curve]:
+_QUEUE = Axis("Average queue length (packets)", 0, 200)
+
+
+@figure(
+    [
+        Panel("a", "20 s to 200 s", _QUEUE, Axis("Goodput (Mbit/s)")),
+        Panel("b", "300 s to 500 s", _QUEUE, Axis("Goodput (Mbit/s)")),
+    ],
+    beyond=True,
+)
+def tradeoff(exp3: Runs, exp3_settled: Runs) -> Iterator[Curve]:
+    """Experiment 3: goodput over the queue that it costs."""
     for panel, runs in (("a", exp3), ("b", exp3_settled)):
         for label in ("LRED", "PI", "PI*", "REM"):
             yield runs.curve(panel, "goodput", label, "queue_mean", scale=1e-6)
 
 
-_QUEUE = Axis("Average queue length (packets)", 0, 200)
-TRADEOFF = Figure(
-    name="tradeoff",
-    title="Experiment 3: goodput over the queue that it costs",
-    panels=[
-        Panel("a", "20 s to 200 s", _QUEUE, Axis("Goodput (Mbit/s)")),
-        Panel("b", "300 s to 500 s", _QUEUE, Axis("Goodput (Mbit/s)")),
-    ],
-    curves=_tradeoff,
-    beyond=True,
-)
 LAWS = _over(
     "laws",
     "Laws that LRED's authors did not take",
@@ -173,21 +171,22 @@ BUFFERS = _over(
 )
 
 
-def _responses(small_buffers: Runs) -> Iterator[Curve]:
+@figure([Panel("a", "Response time", Axis("Buffer (packets)", 150, 400), Axis("Response time (s)"))], beyond=True)
+def buffer_response(small_buffers: Runs) -> Iterator[Curve]:
+    """Response times over the buffer, 400 flows."""
     for label in small_buffers.labels:
         yield small_buffers.curve("a", "response_time", label, BUFFER, fill=whole(small_buffers, label))
 
 
-RESPONSES = Figure(
-    name="buffer-response",
-    title="Response times over the buffer, 400 flows",
-    panels=[Panel("a", "Response time", Axis("Buffer (packets)", 150, 400), Axis("Response time (s)"))],
-    curves=_responses,
+@figure(
+    [
+        Panel("a", "Its period", Axis("m_t (s)", 0.1, 10, log=True), Axis("Response time (s)")),
+        Panel("b", "Its weight", Axis("m_w", 0, 1), Axis("Response time (s)")),
+    ],
     beyond=True,
 )
-
-
-def _periods(period: Runs, weight: Runs) -> Iterator[Curve]:
+def period(period: Runs, weight: Runs) -> Iterator[Curve]:
+    """LRED's measurement: response times."""
     for panel, runs, path in (("a", period, PERIOD), ("b", weight, WEIGHT)):
         for count in runs.points(COUNT):
             yield runs.curve(
@@ -195,16 +194,6 @@ def _periods(period: Runs, weight: Runs) -> Iterator[Curve]:
             )
 
 
-PERIODS = Figure(
-    name="period",
-    title="LRED's measurement: response times",
-    panels=[
-        Panel("a", "Its period", Axis("m_t (s)", 0.1, 10, log=True), Axis("Response time (s)")),
-        Panel("b", "Its weight", Axis("m_w", 0, 1), Axis("Response time (s)")),
-    ],
-    curves=_periods,
-    beyond=True,
-)
 MARKS = _over(
     "marks",
     "Marks instead of drops",
@@ -217,7 +206,20 @@ MARKS = _over(
 )
 
 
-def _noise(fgn: Runs, trace: Runs) -> Iterator[Curve]:
+_H, _WHICH = Axis("Hurst parameter", 0.5, 0.9), Axis("Discipline")
+
+
+@figure(
+    [
+        Panel("a", "Average queue length, noise", _H, Axis("Queue (packets)", 0, 200)),
+        Panel("b", "Average queue deviation, noise", _H, Axis("Deviation (packets)", 0)),
+        Panel("c", "Average queue length, trace", _WHICH, Axis("Queue (packets)", 0, 200)),
+        Panel("d", "Average queue deviation, trace", _WHICH, Axis("Deviation (packets)", 0)),
+    ],
+    beyond=True,
+)
+def noise(fgn: Runs, trace: Runs) -> Iterator[Curve]:
+    """Fractional Gaussian noise, and a recorded trace."""
     for panel, metric in (("a", "queue_mean"), ("b", "queue_mad")):
         for label in fgn.labels:
             yield fgn.curve(panel, metric, label, HURST)
@@ -225,42 +227,33 @@ def _noise(fgn: Runs, trace: Runs) -> Iterator[Curve]:
         yield bars(panel, "trace", trace.labels, [trace.per_seed(metric, label).summary for label in trace.labels])
 
 
-_H, _WHICH = Axis("Hurst parameter", 0.5, 0.9), Axis("Discipline")
-NOISE = Figure(
-    name="noise",
-    title="Fractional Gaussian noise, and a recorded trace",
-    panels=[
-        Panel("a", "Average queue length, noise", _H, Axis("Queue (packets)", 0, 200)),
-        Panel("b", "Average queue deviation, noise", _H, Axis("Deviation (packets)", 0)),
-        Panel("c", "Average queue length, trace", _WHICH, Axis("Queue (packets)", 0, 200)),
-        Panel("d", "Average queue deviation, trace", _WHICH, Axis("Deviation (packets)", 0)),
+_CLASS = Axis("Class")
+
+
+@figure(
+    [
+        Panel("a", "Goodput of each class", _CLASS, Axis("Goodput (Mbit/s)", 0)),
+        Panel("b", "Loss ratio of each class", _CLASS, Axis("Packet loss ratio (%)", 0)),
     ],
-    curves=_noise,
     beyond=True,
 )
-
-
-def _sizes(sizes: Runs) -> Iterator[Curve]:
+def sizes(sizes: Runs) -> Iterator[Curve]:
+    """Fifty flows with packets of 250 bytes beside fifty of 1000."""
     for label in sizes.labels:
         for panel, metric in (("a", "goodput"), ("b", "loss_ratio")):
             means = [sizes.per_seed(f"classes.{one}.{metric}", label).summary for one in ("small", "large")]
             yield bars(panel, label, ("250 bytes", "1000 bytes"), means)
 
 
-_CLASS = Axis("Class")
-SIZES = Figure(
-    name="sizes",
-    title="Fifty flows with packets of 250 bytes beside fifty of 1000",
-    panels=[
-        Panel("a", "Goodput of each class", _CLASS, Axis("Goodput (Mbit/s)", 0)),
-        Panel("b", "Loss ratio of each class", _CLASS, Axis("Packet loss ratio (%)", 0)),
+@figure(
+    [
+        Panel("a", "Loss ratio of each class", _CLASS, Axis("Packet loss ratio (%)", 0)),
+        Panel("b", "Throughput of each class", _CLASS, Axis("Throughput (Mbit/s)", 0)),
     ],
-    curves=_sizes,
     beyond=True,
 )
-
-
-def _priorities(priorities: Runs) -> Iterator[Curve]:
+def priorities(priorities: Runs) -> Iterator[Curve]:
+    """LRED with priorities: three classes of 40 long flows, by their weights."""
     for label in priorities.labels:
         for panel, metric in (("a", "loss_ratio"), ("b", "throughput")):
             means = [
@@ -269,34 +262,18 @@ def _priorities(priorities: Runs) -> Iterator[Curve]:
             yield bars(panel, label, ("first", "second", "third"), means)
 
 
-PRIORITIES = Figure(
-    name="priorities",
-    title="LRED with priorities: three classes of 40 long flows, by their weights",
-    panels=[
-        Panel("a", "Loss ratio of each class", _CLASS, Axis("Packet loss ratio (%)", 0)),
-        Panel("b", "Throughput of each class", _CLASS, Axis("Throughput (Mbit/s)", 0)),
+@figure(
+    [
+        Panel("a", "Long flows alone", _FLOWS, Axis("Packet loss ratio (%)", 0, 60)),
+        Panel("b", "Short flows beside a hundred long ones", _RATE, Axis("Packet loss ratio (%)", 0)),
     ],
-    curves=_priorities,
     beyond=True,
 )
-
-
-def _model(exp1: Runs, short_model: Runs) -> Iterator[Curve]:
+def model(exp1: Runs, short_model: Runs) -> Iterator[Curve]:
+    """Models of the loss ratio."""
     counts, rates = exp1.points(COUNT), short_model.points(ARRIVALS)
     yield exp1.curve("a", "loss_ratio", "LRED", COUNT, scale=100, name="measured")
     for name, loss in (("(6)", root_loss), ("with time-outs", fluid_loss)):
         yield Curve("a", name, counts, [loss(exp1, {COUNT: one}) for one in counts], style="dashed")
     yield short_model.curve("b", "loss_ratio", "LRED", ARRIVALS, scale=100, name="measured")
     yield Curve("b", "with short flows", rates, [100 * modelled_loss(rate) for rate in rates], style="dashed")
-
-
-MODEL = Figure(
-    name="model",
-    title="Models of the loss ratio",
-    panels=[
-        Panel("a", "Long flows alone", _FLOWS, Axis("Packet loss ratio (%)", 0, 60)),
-        Panel("b", "Short flows beside a hundred long ones", _RATE, Axis("Packet loss ratio (%)", 0)),
-    ],
-    curves=_model,
-    beyond=True,
-)

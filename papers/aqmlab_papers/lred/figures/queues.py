@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import polars
 
-from aqmlab_papers import At, Axis, Curve, Evidence, Figure, Panel, Runs
+from aqmlab_papers import At, Axis, Curve, Evidence, Figure, Panel, Runs, figure
 from aqmlab_papers.lred.measures import ARRIVALS, BUFFER, JOINS, TARGET, UDP_RATE
 
 LABELS = ("LRED", "PI", "PI*", "REM")
@@ -116,25 +116,22 @@ def _two_way(name: str, buffer: float) -> Figure:
 FIGURE_15, FIGURE_16 = _two_way("fig15", 200.0), _two_way("fig16", 400.0)
 
 
-def _virtual_drop_tail(beta10: Runs, beta10_fine: Runs) -> Iterator[Curve]:
+@figure(
+    [
+        Panel("a", "Queue length", _TIME, Axis("Queue length (packets)", 0, 120)),
+        Panel("b", "Drop probability, 200 ms of it", Axis("Time (s)", 25, 25.2), Axis("Drop probability", 0, 1)),
+    ],
+    caption="Experiment 1 with 400 flows: the paper does not state the number. In (b) the highest and the lowest p of "
+    "each 100 us.",
+)
+def fig17(beta10: Runs, beta10_fine: Runs) -> Iterator[Curve]:
+    """LRED with beta = 10, and a drop-tail buffer of q0."""
     for label in beta10.labels:
         yield beta10.over_time("a", label, bin=0.1)
     frame = beta10_fine.series("LRED").filter(polars.col("t").is_between(25, 25.2))
     for name, quantity in (("highest p", "max"), ("lowest p", "min")):
         yield Curve("b", name, frame["t"].to_numpy(), frame[f"bottleneck.p.{quantity}"].to_numpy(), style="points")
 
-
-FIGURE_17 = Figure(
-    name="fig17",
-    title="LRED with beta = 10, and a drop-tail buffer of q0",
-    panels=[
-        Panel("a", "Queue length", _TIME, Axis("Queue length (packets)", 0, 120)),
-        Panel("b", "Drop probability, 200 ms of it", Axis("Time (s)", 25, 25.2), Axis("Drop probability", 0, 1)),
-    ],
-    curves=_virtual_drop_tail,
-    caption="Experiment 1 with 400 flows: the paper does not state the number. In (b) the highest and the lowest p of "
-    "each 100 us.",
-)
 
 STEPS = _queues(
     "steps",

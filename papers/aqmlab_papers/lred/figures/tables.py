@@ -4,7 +4,7 @@ import polars
 
 from aqmlab import Scenario
 from aqmlab.theory import pi
-from aqmlab_papers import Runs, Table
+from aqmlab_papers import Runs, table
 from aqmlab_papers.lred.theory import BETA, EXAMPLE, FREQUENCY, LOADS, C
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.theory import lred
@@ -12,8 +12,13 @@ from aqmlab_papers.theory import lred
 _FLOATS = dict.fromkeys(("Value (paper)", "Value", "Value ±"), polars.Float64)
 
 
-def _parameters() -> polars.DataFrame:
-    """List the initial values of the pseudocode, and the engine's defaults."""
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+@table(caption="L starts at 0 in both.")
+def fig3() -> polars.DataFrame:
+    """The pseudocode's parameters."""
     resolved = Scenario.load("lred/exp1").with_(aqm="lred").resolved["aqm"]
     printed = {"q0": "100", "window": "4", "weight": "0.1", "beta": "0.001", "period": "1 s"}
     rows = [
@@ -23,12 +28,9 @@ def _parameters() -> polars.DataFrame:
     return polars.DataFrame(rows)
 
 
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
-
-
-def _topology() -> polars.DataFrame:
-    """List the links of the dumb-bell, as printed and in the scenarios."""
+@table(caption="Five hosts on each side.")
+def fig4() -> polars.DataFrame:
+    """The dumb-bell's links."""
     found = Scenario.load("lred/exp1").resolved["dumbbell"]
     rows = [
         ("rate of the bottleneck", "10 Mbit/s", found["rate"]),
@@ -41,8 +43,33 @@ def _topology() -> polars.DataFrame:
     return polars.DataFrame(rows, schema=["Link", "Value (paper)", "Value"], orient="row")
 
 
-def _numbers(p0_light: Runs, p0_heavy: Runs, fig2: Runs) -> polars.DataFrame:
-    """List the paper's numbers on its simulations and its example, and ours."""
+@table(
+    digits=3,
+    beyond=True,
+    caption="Processor instructions a packet beyond those of a drop-tail queue, and bytes of state.",
+)
+def costs() -> polars.DataFrame:
+    """Counted cost of the disciplines."""
+    found = complexity()
+    return polars.DataFrame(
+        [
+            {
+                "Discipline": label,
+                **{f"Instructions, {flows} flows": count for flows, count in found[name].instructions.items()},
+                "State (bytes)": found[name].bytes,
+            }
+            for label, name in (("LRED", "lred"), ("PI", "pi"), ("REM", "rem"), ("AVQ", "avq"))
+        ]
+    )
+
+
+@table(
+    digits=3,
+    beyond=True,
+    caption="The TCP is calibrated to the first two, the load of figure 2 is chosen by its number; beta* is found.",
+)
+def numbers(p0_light: Runs, p0_heavy: Runs, fig2: Runs) -> polars.DataFrame:
+    """The numbers that the paper prints, and ours."""
     rows: list[dict[str, str | float | None]] = []
     for name, value, runs in (
         ("Loss ratio, experiment 2, light", 0.0025, p0_light),
@@ -56,8 +83,14 @@ def _numbers(p0_light: Runs, p0_heavy: Runs, fig2: Runs) -> polars.DataFrame:
     return polars.DataFrame(rows, schema_overrides=_FLOATS)
 
 
-def _gains() -> polars.DataFrame:
-    """List each experiment's loop: the bound of Theorem 2, margins, PI*'s gains."""
+@table(
+    digits=3,
+    beyond=True,
+    caption="Margins of the paper's plant, and of Hollot's with the queue's pole. Where p0 by (6) is above 1, it "
+    "is no probability, and what follows from it is meaningless.",
+)
+def gains() -> polars.DataFrame:
+    """The gain 0.001 against Theorem 2 in each experiment, and PI*'s gains there."""
     rows = []
     for load in (EXAMPLE, *LOADS):
         a, b = pi.tustin(*pi.rule(load.N, load.R, C), FREQUENCY)
@@ -79,47 +112,3 @@ def _gains() -> polars.DataFrame:
             }
         )
     return polars.DataFrame(rows, schema_overrides={"beta* (paper)": polars.Float64})
-
-
-def _costs() -> polars.DataFrame:
-    """List the counted cost of each discipline."""
-    found = complexity()
-    return polars.DataFrame(
-        [
-            {
-                "Discipline": label,
-                **{f"Instructions, {flows} flows": count for flows, count in found[name].instructions.items()},
-                "State (bytes)": found[name].bytes,
-            }
-            for label, name in (("LRED", "lred"), ("PI", "pi"), ("REM", "rem"), ("AVQ", "avq"))
-        ]
-    )
-
-
-FIGURE_3 = Table(name="fig3", title="The pseudocode's parameters", rows=_parameters, caption="L starts at 0 in both.")
-FIGURE_4 = Table(name="fig4", title="The dumb-bell's links", rows=_topology, caption="Five hosts on each side.")
-COSTS = Table(
-    name="costs",
-    title="Counted cost of the disciplines",
-    rows=_costs,
-    digits=3,
-    beyond=True,
-    caption="Processor instructions a packet beyond those of a drop-tail queue, and bytes of state.",
-)
-NUMBERS = Table(
-    name="numbers",
-    title="The numbers that the paper prints, and ours",
-    rows=_numbers,
-    digits=3,
-    beyond=True,
-    caption="The TCP is calibrated to the first two, the load of figure 2 is chosen by its number; beta* is found.",
-)
-GAINS = Table(
-    name="gains",
-    title="The gain 0.001 against Theorem 2 in each experiment, and PI*'s gains there",
-    rows=_gains,
-    digits=3,
-    beyond=True,
-    caption="Margins of the paper's plant, and of Hollot's with the queue's pole. Where p0 by (6) is above 1, it "
-    "is no probability, and what follows from it is meaningless.",
-)

@@ -1,27 +1,16 @@
 """The figures and tables of RAQM's paper in its order, then ours."""
 
+from aqmlab_papers import items
 from aqmlab_papers.raqm.figures import balance, cases, future, law, readings, targets, theory
 
-ITEMS = (
-    law.FIGURE_1,
-    theory.FIGURE_2,
-    cases.FIGURE_3,
-    cases.FIGURE_4,
-    cases.FIGURE_5,
-    cases.FIGURE_6,
-    targets.FIGURE_7,
-    cases.FIGURE_8,
-    theory.NUMBERS,
-    theory.CONVERGENCE,
-    law.RATE,
-    law.STATIC,
-    law.PERIODS,
-    balance.BALANCE,
-    balance.START,
-    targets.REGULATION,
-    readings.SAVED,
-    readings.READINGS,
-    readings.FORMS,
-    future.BOTTLENECKS,
-    future.SUB_AGGREGATES,
+ITEMS = items(
+    "fig1 fig2 fig3 fig4 fig5 fig6 fig7 fig8 numbers convergence rate-mode static periods balance start regulation "
+    "saved readings rem-forms bottlenecks sub-aggregates",
+    balance,
+    cases,
+    future,
+    law,
+    readings,
+    targets,
+    theory,
 )

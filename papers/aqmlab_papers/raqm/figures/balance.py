@@ -4,13 +4,20 @@ from collections.abc import Iterator
 
 import polars
 
-from aqmlab_papers import Axis, Curve, Evidence, Figure, Panel, Table
+from aqmlab_papers import Axis, Curve, Evidence, Panel, figure, table
 from aqmlab_papers.raqm.measures import CASES, FLOWS, Q0, at, mean_of
 from aqmlab_papers.raqm.theory import at_rest
 
 
-def table(evidence: Evidence) -> polars.DataFrame:
-    """List queue, loss and utilisation of each case, with those of the model."""
+@table(
+    needs=CASES,
+    caption="The last 100 s. U + l = 1 in the unclipped regime, q = l q0 in the clipped one; in the idle one the flows "
+    "rarely send more than the link's rate, and RAQM drops next to nothing.",
+    digits=3,
+    beyond=True,
+)
+def balance(evidence: Evidence) -> polars.DataFrame:
+    """Where RAQM rests."""
     rows = []
     for case in CASES:
         runs = evidence[case]
@@ -42,20 +49,17 @@ def table(evidence: Evidence) -> polars.DataFrame:
     return polars.DataFrame(rows, schema_overrides={"q ±": polars.Float64})
 
 
-BALANCE = Table(
-    name="balance",
-    title="Where RAQM rests",
-    rows=table,
-    needs=CASES,
-    caption="The last 100 s. U + l = 1 in the unclipped regime, q = l q0 in the clipped one; in the idle one the flows "
-    "rarely send more than the link's rate, and RAQM drops next to nothing.",
-    digits=3,
+@figure(
+    [
+        Panel("a", "The cases", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
+        Panel("b", "Case 1, 40 flows, by the gain", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
+    ],
+    needs=[*CASES, "gain"],
+    caption="The first seed; p_k starts at 0.0002 and has a floor at 1e-6.",
     beyond=True,
 )
-
-
 def start(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the growth of p_k from its start."""
+    """How p_k comes to its place."""
     for case in CASES:
         runs = evidence[case]
         for flows in runs.points(FLOWS):
@@ -65,17 +69,3 @@ def start(evidence: Evidence) -> Iterator[Curve]:
     for eps in runs.points("aqm.eps"):
         where = {"aqm.eps": eps}
         yield runs.over_time("b", runs.hero, quantity="p_1.mean", at=where, bin=1.0, name=f"eps = {eps:g}")
-
-
-START = Figure(
-    name="start",
-    title="How p_k comes to its place",
-    panels=[
-        Panel("a", "The cases", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
-        Panel("b", "Case 1, 40 flows, by the gain", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
-    ],
-    curves=start,
-    needs=[*CASES, "gain"],
-    caption="The first seed; p_k starts at 0.0002 and has a floor at 1e-6.",
-    beyond=True,
-)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.raqm.measures import (
     CROSS_FLOWS,
     FLOOD,
@@ -15,9 +15,28 @@ from aqmlab_papers.raqm.measures import (
 )
 from aqmlab_papers.run.sketch import bars
 
+_LINK, _QUEUE = Axis("Bottleneck"), Axis("Average queue length (packets)", 0, 100)
+_AGGREGATE, _PART = Axis("Aggregate"), Axis("Part of the link", 0, 1)
 
-def at_bottlenecks(bottlenecks: Runs, bottlenecks_shares: Runs) -> Iterator[Curve]:
-    """Draw the three queues, and the handicap of long flows."""
+
+@figure(
+    [
+        Panel("a", "Queues, 20 flows more at each", _LINK, _QUEUE),
+        Panel("b", "Queues, 100 flows more at each", _LINK, _QUEUE),
+        Panel(
+            "c",
+            "How the 20 long flows fare",
+            Axis("Flows that cross only one"),
+            Axis("Goodput, over three / over one", 0),
+        ),
+    ],
+    caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. With shares the long flows have a "
+    "rate of .3 C of their own at each bottleneck.",
+    across=3,
+    beyond=True,
+)
+def bottlenecks(bottlenecks: Runs, bottlenecks_shares: Runs) -> Iterator[Curve]:
+    """Three bottlenecks in a row."""
     points = cross_points(bottlenecks)
     for panel, at in zip("ab", points, strict=True):
         for label in bottlenecks.labels:
@@ -29,47 +48,19 @@ def at_bottlenecks(bottlenecks: Runs, bottlenecks_shares: Runs) -> Iterator[Curv
             yield bars("c", label, places, [handicap(runs, label, at).summary for at in points])
 
 
-def with_shares(sub_aggregates: Runs) -> Iterator[Curve]:
-    """Draw each aggregate's share of the link, at a small and at a large flood."""
+@figure(
+    [
+        Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART),
+        Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART),
+    ],
+    caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing.",
+    beyond=True,
+)
+def sub_aggregates(sub_aggregates: Runs) -> Iterator[Curve]:
+    """RAQM with sub-aggregates: what each gets of the link."""
     runs = sub_aggregates
     for panel, rate in zip("ab", runs.points(FLOOD), strict=True):
         for label in runs.labels:
             parts = [link_share(runs, label, name, {FLOOD: rate}).summary for name in SHARES]
             yield bars(panel, label, tuple(SHARES), parts)
         yield Curve(panel, "share", tuple(SHARES), list(SHARES.values()), style="points")
-
-
-_LINK, _QUEUE = Axis("Bottleneck"), Axis("Average queue length (packets)", 0, 100)
-_AGGREGATE, _PART = Axis("Aggregate"), Axis("Part of the link", 0, 1)
-
-BOTTLENECKS = Figure(
-    name="bottlenecks",
-    title="Three bottlenecks in a row",
-    panels=[
-        Panel("a", "Queues, 20 flows more at each", _LINK, _QUEUE),
-        Panel("b", "Queues, 100 flows more at each", _LINK, _QUEUE),
-        Panel(
-            "c",
-            "How the 20 long flows fare",
-            Axis("Flows that cross only one"),
-            Axis("Goodput, over three / over one", 0),
-        ),
-    ],
-    curves=at_bottlenecks,
-    caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. With shares the long flows have a "
-    "rate of .3 C of their own at each bottleneck.",
-    across=3,
-    beyond=True,
-)
-
-SUB_AGGREGATES = Figure(
-    name="sub-aggregates",
-    title="RAQM with sub-aggregates: what each gets of the link",
-    panels=[
-        Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART),
-        Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART),
-    ],
-    curves=with_shares,
-    caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing.",
-    beyond=True,
-)

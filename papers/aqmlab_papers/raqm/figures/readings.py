@@ -4,15 +4,22 @@ from collections.abc import Iterator, Sequence
 
 import polars
 
-from aqmlab_papers import Axis, Curve, Evidence, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Evidence, Panel, Runs, figure, table
 from aqmlab_papers.raqm.measures import BIN, BOTH, CASES, FLOWS, PLAIN, Q0, STILL, at
 
 TIME = Axis("Time (s)", 0, 200)
 QUEUE = Axis("Queue length (packets)", 0, 100)
 
 
+@figure(
+    [Panel("abcdef"[place], f"Case {place // 2 + 1}, {(40, 400)[place % 2]} flows", TIME, QUEUE) for place in range(6)],
+    needs=[*CASES, *(f"{case}-readings" for case in CASES)],
+    caption="The first seed, means of 5 s. In the other reading p_(k-1) of (3) is the mean of what was applied to the "
+    "arrivals of the period, and r counts no packets that were dropped early; Figure 1 has neither.",
+    beyond=True,
+)
 def saved(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the queue of the printed law and of the reading that regulates, in every panel of figures 4 to 6."""
+    """What would make it true: the queue as printed, and with the applied probability fed back."""
     letters = iter("abcdef")
     for case in CASES:
         printed, other = evidence[case], evidence[f"{case}-readings"]
@@ -22,21 +29,6 @@ def saved(evidence: Evidence) -> Iterator[Curve]:
             for label in (BOTH, STILL):
                 yield other.over_time(panel, label, at=at(flows), bin=BIN)
             yield Curve(panel, "q0", [0.0, 200.0], [Q0, Q0], style="dashed")
-
-
-SAVED = Figure(
-    name="saved",
-    title="What would make it true: the queue as printed, and with the applied probability fed back",
-    panels=[
-        Panel("abcdef"[place], f"Case {place // 2 + 1}, {(40, 400)[place % 2]} flows", TIME, QUEUE)
-        for place in range(6)
-    ],
-    curves=saved,
-    needs=[*CASES, *(f"{case}-readings" for case in CASES)],
-    caption="The first seed, means of 5 s. In the other reading p_(k-1) of (3) is the mean of what was applied to the "
-    "arrivals of the period, and r counts no packets that were dropped early; Figure 1 has neither.",
-    beyond=True,
-)
 
 
 def _panels(evidence: Evidence, groups: Sequence[tuple[str, str]]) -> polars.DataFrame:
@@ -55,35 +47,25 @@ def _panels(evidence: Evidence, groups: Sequence[tuple[str, str]]) -> polars.Dat
     return polars.DataFrame(rows)
 
 
+@table(
+    needs=[f"{case}{suffix}" for suffix in ("", "-taildrop", "-readings") for case in CASES],
+    caption="Packets in the last 100 s, target 50. In brackets the response time, - if some seed never settles.",
+    beyond=True,
+)
 def readings(evidence: Evidence) -> polars.DataFrame:
-    """List the readings, beside PI, REM and tail drop."""
+    """The mean queue in the panels of figures 4 to 6 (case/flows), and the response time."""
     labels = [(label, "") for label in evidence["case1"].labels]
     labels += [(label, "-taildrop") for label in evidence["case1-taildrop"].labels]
     labels[1:1] = [(label, "-readings") for label in evidence["case1-readings"].labels]
     return _panels(evidence, labels)
 
 
-READINGS = Table(
-    name="readings",
-    title="The mean queue in the panels of figures 4 to 6 (case/flows), and the response time",
-    rows=readings,
-    needs=[f"{case}{suffix}" for suffix in ("", "-taildrop", "-readings") for case in CASES],
-    caption="Packets in the last 100 s, target 50. In brackets the response time, - if some seed never settles.",
-    beyond=True,
-)
-
-
-def forms(evidence: Evidence) -> polars.DataFrame:
-    """List the forms of REM."""
-    return _panels(evidence, [("REM", ""), *((label, "-rem") for label in evidence["case1-rem"].labels)])
-
-
-FORMS = Table(
-    name="rem-forms",
-    title="REM in ns-2's form, as chosen, and in others",
-    rows=forms,
+@table(
     needs=[f"{case}{suffix}" for suffix in ("", "-rem") for case in CASES],
     caption="As in table readings. The paper takes ns-2's defaults; its default of 1000-byte packets would halve the "
     "capacity that REM computes with.",
     beyond=True,
 )
+def rem_forms(evidence: Evidence) -> polars.DataFrame:
+    """REM in ns-2's form, as chosen, and in others."""
+    return _panels(evidence, [("REM", ""), *((label, "-rem") for label in evidence["case1-rem"].labels)])

@@ -5,13 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 import polars
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
 from aqmlab_papers.raqm.measures import FULL, TARGET
 from aqmlab_papers.raqm.theory import R0, STEPS, fastest_gain, periods_to_settle, stability_limit
 
 
-def c_curve() -> Iterator[Curve]:
-    """Draw the bound on the gain."""
+@figure(
+    [Panel("", "The bound on alpha r0", Axis("x = r / r0", 0, 2), Axis("c(x)", 0, 12))],
+    across=1,
+    caption="Computed; the dashed line is the lower bound. At x = 0 and 2 there is no limit.",
+)
+def fig2() -> Iterator[Curve]:
+    """Dynamics of c(x)."""
     from aqmlab_papers.theory.raqm import map
 
     x, c = map.c_curve()
@@ -19,8 +24,17 @@ def c_curve() -> Iterator[Curve]:
     yield Curve("", "4", [0.0, 2.0], [4.0, 4.0], style="dashed")
 
 
+@figure(
+    [
+        Panel("a", "Static gain", Axis("alpha r0", 0, 5), Axis("Periods to 1 % of r0", 1, 200, log=True)),
+        Panel("b", "Adaptive gain", Axis("eps", 0, 1), Axis("Periods to 1 % of r0", 1, 200, log=True)),
+    ],
+    caption=f"The paper's model, (3) and (5), from half the expected rate; no point where it takes over {STEPS} "
+    "periods. The analysis leaves out the smoothing (2) that the algorithm has.",
+    beyond=True,
+)
 def convergence() -> Iterator[Curve]:
-    """Draw the number of periods until the rate converges, by the gain."""
+    """How fast the loop settles, by the gain."""
     from aqmlab_papers.theory import raqm
 
     for name, weight in (("as analysed", 0.0), ("rate smoothed, f' = 0.1", raqm.PAPER_WEIGHT)):
@@ -30,8 +44,9 @@ def convergence() -> Iterator[Curve]:
         yield Curve("b", name, parts, [periods_to_settle(eps=eps, weight=weight) for eps in parts.tolist()])
 
 
+@table(caption="The paper has no table. Its 'about 20' and 'about 0.96' are of the first point of figure 7.")
 def numbers(case3b: Runs) -> polars.DataFrame:
-    """List the numbers of the paper's text, and ours."""
+    """The numbers that the paper's text gives."""
     from aqmlab_papers.theory import raqm
     from aqmlab_papers.theory.raqm import map, smoothed
 
@@ -54,33 +69,3 @@ def numbers(case3b: Runs) -> polars.DataFrame:
     return polars.DataFrame(
         rows, schema=dict(zip(names, (polars.String, *3 * [polars.Float64]), strict=True)), orient="row"
     )
-
-
-FIGURE_2 = Figure(
-    name="fig2",
-    title="Dynamics of c(x)",
-    panels=[Panel("", "The bound on alpha r0", Axis("x = r / r0", 0, 2), Axis("c(x)", 0, 12))],
-    curves=c_curve,
-    across=1,
-    caption="Computed; the dashed line is the lower bound. At x = 0 and 2 there is no limit.",
-)
-
-CONVERGENCE = Figure(
-    name="convergence",
-    title="How fast the loop settles, by the gain",
-    panels=[
-        Panel("a", "Static gain", Axis("alpha r0", 0, 5), Axis("Periods to 1 % of r0", 1, 200, log=True)),
-        Panel("b", "Adaptive gain", Axis("eps", 0, 1), Axis("Periods to 1 % of r0", 1, 200, log=True)),
-    ],
-    curves=convergence,
-    caption=f"The paper's model, (3) and (5), from half the expected rate; no point where it takes over {STEPS} "
-    "periods. The analysis leaves out the smoothing (2) that the algorithm has.",
-    beyond=True,
-)
-
-NUMBERS = Table(
-    name="numbers",
-    title="The numbers that the paper's text gives",
-    rows=numbers,
-    caption="The paper has no table. Its 'about 20' and 'about 0.96' are of the first point of figure 7.",
-)

@@ -219,7 +219,7 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
     """Create a reading of the change (%) of a value from its mean, where the short queue has its greatest rate."""
 
     def reading(frame: polars.DataFrame) -> float:
-        halves = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor())
+        halves = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor(), maintain_order=True)
         found = halves.agg(value.mean().alias("value"), polars.col("c1.mean").mean().alias("c1"))
         least = found.filter(polars.col("c1") >= 0.95 * polars.col("c1").max())
         return 100 * (float(least["value"].mean()) / float(found["value"].mean()) - 1)  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.redtail.measures import INTERVALS, MAX_TH1, SHORT_DELAY, WEB_BEGIN, bound, forecast_rates
 
 _PANELS: dict[str, tuple[str, float]] = {
@@ -13,8 +13,24 @@ _PANELS: dict[str, tuple[str, float]] = {
 }
 
 
-def _over_threshold(prediction: Runs) -> Iterator[Curve]:
-    """Draw delays, completion times and loss over max_th1, and the delay max_th1 / C."""
+_X = Axis("max_th1 (kB)", 10, 80)
+_TIME, _RATE = Axis("Time (s)", WEB_BEGIN, WEB_BEGIN + 20), Axis("Short packets (Mbit/s)", 0)
+
+
+@figure(
+    [
+        Panel("a", "Short queue's delay", _X, Axis("Mean delay (ms)", 0)),
+        Panel("b", "FTP's delay at the router", _X, Axis("Mean delay (ms)", 0)),
+        Panel("c", "Web files", _X, Axis("Mean completion time (s)", 0)),
+        Panel("d", "Web's loss ratio", _X, Axis("Packet loss ratio (%)", 0)),
+    ],
+    caption="The paper's web scenario, 200 s of it. The long mean is a prediction without a trend that remembers "
+    "10 s instead of .3 s. Served first, the short queue has the whole link whenever it has a packet: more than any "
+    "prediction could give it.",
+    beyond=True,
+)
+def prediction(prediction: Runs) -> Iterator[Curve]:
+    """The short queue's rate by its length, and by a prediction."""
     for panel, (metric, scale) in _PANELS.items():
         for label in prediction.labels:
             yield prediction.curve(panel, metric, label, MAX_TH1, scale=scale, x_scale=1e-3)
@@ -22,8 +38,16 @@ def _over_threshold(prediction: Runs) -> Iterator[Curve]:
     yield Curve("a", "max_th1 / C", [size / 1e3 for size in sizes], [bound(size) for size in sizes], style="dashed")
 
 
-def _over_time(forecast: Runs) -> Iterator[Curve]:
-    """Draw 20 s of predicted and actual rates."""
+@figure(
+    [
+        Panel(letter, f"Intervals of {interval}", _TIME, _RATE)
+        for letter, interval in zip("abc", INTERVALS, strict=True)
+    ],
+    caption="The first 20 s with the web, of the first seed.",
+    beyond=True,
+)
+def forecast(forecast: Runs) -> Iterator[Curve]:
+    """What is predicted and what comes."""
     for panel, label in zip("abc", forecast.labels, strict=True):
         predicted, came = forecast_rates(forecast, label, forecast.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
@@ -31,35 +55,3 @@ def _over_time(forecast: Runs) -> Iterator[Curve]:
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]
         for name, rates in (("came", came), ("predicted", predicted)):
             yield Curve(panel, name, t, rates[:count] / 1e6, run=forecast.study.seeds[0])
-
-
-_X = Axis("max_th1 (kB)", 10, 80)
-_TIME, _RATE = Axis("Time (s)", WEB_BEGIN, WEB_BEGIN + 20), Axis("Short packets (Mbit/s)", 0)
-
-PREDICTION_FIGURE = Figure(
-    name="prediction",
-    title="The short queue's rate by its length, and by a prediction",
-    panels=[
-        Panel("a", "Short queue's delay", _X, Axis("Mean delay (ms)", 0)),
-        Panel("b", "FTP's delay at the router", _X, Axis("Mean delay (ms)", 0)),
-        Panel("c", "Web files", _X, Axis("Mean completion time (s)", 0)),
-        Panel("d", "Web's loss ratio", _X, Axis("Packet loss ratio (%)", 0)),
-    ],
-    curves=_over_threshold,
-    caption="The paper's web scenario, 200 s of it. The long mean is a prediction without a trend that remembers "
-    "10 s instead of .3 s. Served first, the short queue has the whole link whenever it has a packet: more than any "
-    "prediction could give it.",
-    beyond=True,
-)
-
-FORECAST_FIGURE = Figure(
-    name="forecast",
-    title="What is predicted and what comes",
-    panels=[
-        Panel(letter, f"Intervals of {interval}", _TIME, _RATE)
-        for letter, interval in zip("abc", INTERVALS, strict=True)
-    ],
-    curves=_over_time,
-    caption="The first 20 s with the web, of the first seed.",
-    beyond=True,
-)

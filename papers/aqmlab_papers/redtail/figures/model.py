@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.redtail.theory import (
     BUFFER,
     FIXED_LOSS,
@@ -25,42 +25,8 @@ _QUEUE = Axis("Queue length (packets)", 0, BUFFER)
 _TIME = Axis("Time (s)", 0, 400)
 
 
-def figure_17() -> Iterator[Curve]:
-    """Draw the queue and a flow's throughput by the model."""
-    for flows in FLOWS:
-        at, queue, rate = wander(flows, 1.0, 400.0)
-        yield Curve("upper", f"N = {flows}", at, queue)
-        yield Curve("lower", f"N = {flows}", at, rate)
-
-
-def figure_18() -> Iterator[Curve]:
-    """Draw the map from slot to slot for both numbers of flows."""
-    q = np.linspace(0, BUFFER, 201)
-    for flows in FLOWS:
-        yield Curve("", f"f, N = {flows}", q, model(flows).f(q))
-    yield Curve("", "q", q, q, style="dashed")
-    for flows in FLOWS:
-        yield _equilibrium(f"q_e, N = {flows}", model(flows).q_e)
-
-
-def figure_19() -> Iterator[Curve]:
-    """Draw the map for several slots."""
-    q = np.linspace(0, BUFFER, 201)
-    for slots in (0.5, 1.0, 2.0):
-        yield Curve("", f"S = {slots:g} RTT", q, model(40, slots).f(q))
-    yield Curve("", "q", q, q, style="dashed")
-    yield _equilibrium("q_e", model(40).q_e)
-
-
 def _equilibrium(name: str, queue: float) -> Curve:
     return Curve("", name, [queue], [queue], style="points")
-
-
-def figure_20() -> Iterator[Curve]:
-    """Draw the queue with slots of one and of two round trips."""
-    for panel, slots in (("upper", 1.0), ("lower", 2.0)):
-        at, queue, _rate = wander(40, slots, 400.0)
-        yield Curve(panel, "Queue", at, queue)
 
 
 PLACES = {20: ("upper", slice(60, 281)), 40: ("lower", slice(150, 601))}
@@ -80,8 +46,65 @@ def _engine(panel: str, seen: list[Steady], shown: slice) -> Curve:
     )
 
 
-def figure_21(steady: Runs) -> Iterator[Curve]:
-    """Draw the queue's distribution by the engine, the chain and the Gaussian."""
+@figure(
+    [
+        Panel("upper", "Queue", _TIME, _QUEUE),
+        Panel("lower", "Throughput of a connection", _TIME, Axis("Throughput (packets/s)", -40, 100)),
+    ],
+    caption="P = 0.014, and the deviations of a flow's rate as printed: 77021 and 128490 bit/s. "
+    "The latter is so large that the rate of one of 40 flows is often negative.",
+)
+def fig17() -> Iterator[Curve]:
+    """Queue length and throughput of a connection by the model (5), S = RTT."""
+    for flows in FLOWS:
+        at, queue, rate = wander(flows, 1.0, 400.0)
+        yield Curve("upper", f"N = {flows}", at, queue)
+        yield Curve("lower", f"N = {flows}", at, rate)
+
+
+@figure([Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0))])
+def fig18() -> Iterator[Curve]:
+    """The map f for 20 and 40 connections, S = RTT."""
+    q = np.linspace(0, BUFFER, 201)
+    for flows in FLOWS:
+        yield Curve("", f"f, N = {flows}", q, model(flows).f(q))
+    yield Curve("", "q", q, q, style="dashed")
+    for flows in FLOWS:
+        yield _equilibrium(f"q_e, N = {flows}", model(flows).q_e)
+
+
+@figure(
+    [Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0, BUFFER))],
+    caption="The dot is q_e = 366 packets, the same for every S. From a short queue f goes far above the axis, to "
+    "3157 packets at S = RTT.",
+)
+def fig19() -> Iterator[Curve]:
+    """The map f for several slots, N = 40."""
+    q = np.linspace(0, BUFFER, 201)
+    for slots in (0.5, 1.0, 2.0):
+        yield Curve("", f"S = {slots:g} RTT", q, model(40, slots).f(q))
+    yield Curve("", "q", q, q, style="dashed")
+    yield _equilibrium("q_e", model(40).q_e)
+
+
+@figure([Panel("upper", "S = RTT", _TIME, _QUEUE), Panel("lower", "S = 2 RTT", _TIME, _QUEUE)])
+def fig20() -> Iterator[Curve]:
+    """Queue length with N = 40, S = RTT and 2 RTT."""
+    for panel, slots in (("upper", 1.0), ("lower", 2.0)):
+        at, queue, _rate = wander(40, slots, 400.0)
+        yield Curve(panel, "Queue", at, queue)
+
+
+@figure(
+    [
+        Panel("upper", "N = 20", Axis("Queue length (packets)", 60, 280), Axis("Density")),
+        Panel("lower", "N = 40", Axis("Queue length (packets)", 150, 600), Axis("Density")),
+    ],
+    caption="The paper's chain and Gaussian: for P = 0.014 and the printed deviations of a flow's rate; and the "
+    "chain with these two interchanged. Measured: what the engine's first run has, with thresholds that move.",
+)
+def fig21(steady: Runs) -> Iterator[Curve]:
+    """Steady-state queue length distributions, S = RTT."""
     for flows, (panel, shown) in PLACES.items():
         q, seen = np.arange(BUFFER + 1.0)[shown], list(steadies(steady, MOVING, flows).values())
         yield _engine(panel, seen, shown)
@@ -92,8 +115,16 @@ def figure_21(steady: Runs) -> Iterator[Curve]:
         yield Curve(panel, "Gaussian (21)", q, model(flows).density(q, redtail.paper_sigma(flows)), style="dashed")
 
 
-def figure_fixed(steady: Runs) -> Iterator[Curve]:
-    """Draw the distributions with the same loss probability for every packet, for the measured deviation."""
+@figure(
+    [
+        Panel("upper", "N = 20", Axis("Queue length (packets)", 60, 280), Axis("Density")),
+        Panel("lower", "N = 40", Axis("Queue length (packets)", 150, 600), Axis("Density")),
+    ],
+    caption="Every packet is lost with probability 0.014; the deviation of a flow's rate is the measured one.",
+    beyond=True,
+)
+def fig21_fixed(steady: Runs) -> Iterator[Curve]:
+    """The same where losses are as the model has them."""
     for flows, (panel, shown) in PLACES.items():
         q, seen = np.arange(BUFFER + 1.0)[shown], list(steadies(steady, FIXED_LOSS, flows).values())
         yield _engine(panel, seen, shown)
@@ -109,8 +140,14 @@ def figure_fixed(steady: Runs) -> Iterator[Curve]:
         )
 
 
-def near_full_load() -> Iterator[Curve]:
-    """Draw f near full load, where it leaves the range that eq. (12) gives it."""
+@figure(
+    [Panel("", "40 connections", Axis("q (packets)", 0, 120), Axis("f(q) (packets)", -20, 120))],
+    caption="Where windows hardly more than fill the wire f falls below 0, and [0, B0] is not mapped into itself.",
+    across=1,
+    beyond=True,
+)
+def eq12() -> Iterator[Curve]:
+    """The map f near full load, S at 0.99 of the limit (10)."""
     q = np.linspace(0, 120, 301)
     for load in (0.8, 0.9, 0.95):
         queue_model = loaded(load, 0.99)
@@ -118,90 +155,13 @@ def near_full_load() -> Iterator[Curve]:
     yield Curve("", "q", [0.0, 120.0], [0.0, 120.0], style="dashed")
 
 
-def ends() -> Iterator[Curve]:
-    """Draw the distribution of a queue that reaches both ends of its buffer."""
-    found = small_buffer()
-    yield Curve("", "Markov chain (17)", found.q, found.probability)
-
-
-FIGURE_17 = Figure(
-    name="fig17",
-    title="Queue length and throughput of a connection by the model (5), S = RTT",
-    panels=[
-        Panel("upper", "Queue", _TIME, _QUEUE),
-        Panel("lower", "Throughput of a connection", _TIME, Axis("Throughput (packets/s)", -40, 100)),
-    ],
-    curves=figure_17,
-    caption="P = 0.014, and the deviations of a flow's rate as printed: 77021 and 128490 bit/s. "
-    "The latter is so large that the rate of one of 40 flows is often negative.",
-)
-
-FIGURE_18 = Figure(
-    name="fig18",
-    title="The map f for 20 and 40 connections, S = RTT",
-    panels=[Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0))],
-    curves=figure_18,
-)
-
-FIGURE_19 = Figure(
-    name="fig19",
-    title="The map f for several slots, N = 40",
-    panels=[Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0, BUFFER))],
-    curves=figure_19,
-    caption="The dot is q_e = 366 packets, the same for every S. From a short queue f goes far above the axis, to "
-    "3157 packets at S = RTT.",
-)
-
-FIGURE_20 = Figure(
-    name="fig20",
-    title="Queue length with N = 40, S = RTT and 2 RTT",
-    panels=[Panel("upper", "S = RTT", _TIME, _QUEUE), Panel("lower", "S = 2 RTT", _TIME, _QUEUE)],
-    curves=figure_20,
-)
-
-FIGURE_21 = Figure(
-    name="fig21",
-    title="Steady-state queue length distributions, S = RTT",
-    panels=[
-        Panel("upper", "N = 20", Axis("Queue length (packets)", 60, 280), Axis("Density")),
-        Panel("lower", "N = 40", Axis("Queue length (packets)", 150, 600), Axis("Density")),
-    ],
-    curves=figure_21,
-    caption="The paper's chain and Gaussian: for P = 0.014 and the printed deviations of a flow's rate; and the "
-    "chain with these two interchanged. Measured: what the engine's first run has, with thresholds that move.",
-)
-
-FIGURE_21_FIXED = Figure(
-    name="fig21-fixed",
-    title="The same where losses are as the model has them",
-    panels=[
-        Panel("upper", "N = 20", Axis("Queue length (packets)", 60, 280), Axis("Density")),
-        Panel("lower", "N = 40", Axis("Queue length (packets)", 150, 600), Axis("Density")),
-    ],
-    curves=figure_fixed,
-    caption="Every packet is lost with probability 0.014; the deviation of a flow's rate is the measured one.",
-    beyond=True,
-)
-EQUATION_12 = Figure(
-    name="eq12",
-    title="The map f near full load, S at 0.99 of the limit (10)",
-    panels=[Panel("", "40 connections", Axis("q (packets)", 0, 120), Axis("f(q) (packets)", -20, 120))],
-    curves=near_full_load,
-    caption="Where windows hardly more than fill the wire f falls below 0, and [0, B0] is not mapped into itself.",
-    across=1,
-    beyond=True,
-)
-
-MASSES = Figure(
-    name="masses",
-    title="Distribution of a queue that reaches both ends of its buffer",
-    panels=[
-        Panel(
-            "", "N = 40, S = 2 RTT, 600 packets", Axis("Queue length (packets)", 0, 600), Axis("Probability", 0, 0.02)
-        )
-    ],
-    curves=ends,
+@figure(
+    [Panel("", "N = 40, S = 2 RTT, 600 packets", Axis("Queue length (packets)", 0, 600), Axis("Probability", 0, 0.02))],
     caption="The mass at B, 0.18, is above the axis; that at 0 is 36 times the probability beside it.",
     across=1,
     beyond=True,
 )
+def masses() -> Iterator[Curve]:
+    """Distribution of a queue that reaches both ends of its buffer."""
+    found = small_buffer()
+    yield Curve("", "Markov chain (17)", found.q, found.probability)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Panel, Runs, Table, figure
 from aqmlab_papers.redtail.figures.by_class import listed
 from aqmlab_papers.redtail.measures import C1_MAX, CHOSEN, DELAY, HERO, LONG, MAX_TH1, SHORT, bound, deviation, of
 from aqmlab_papers.run.sketch import mean_curve
@@ -13,15 +13,30 @@ from aqmlab_papers.theory import redtail
 SIZES = Axis("max_th1 (kB)", 0, 90)
 
 
-def share_over_queue() -> Iterator[Curve]:
-    """Draw C1 over q1 by eq. (1), with the analysis's bounds and with ours."""
+@figure(
+    [Panel("", "max_th1 = 30 kB", Axis("q1 (kB)", 0, 45), Axis("C1 / C", 0, 1.1))],
+    caption="Eq. (1) with the bounds of the paper's analysis, and as run.",
+    across=1,
+)
+def fig15() -> Iterator[Curve]:
+    """The short queue's rate over its length."""
     q1 = np.linspace(0, 45e3, 451)
     for name, start, least, most in (("C1min = 0, C1max = C", 0, 0, 1), ("as run", 2e3, 1 / 15, CHOSEN[C1_MAX])):
         yield Curve("", name, q1 / 1e3, redtail.first_rate(q1, 30e3, 1, start, least, most))
 
 
-def delays_over_maxth1(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
-    """Draw mean delays and their deviations over max_th1, for Fig. 16."""
+@figure(
+    [
+        Panel("a", "Means, Table II", SIZES, Axis("Queueing delay (s)", 0, 0.4)),
+        Panel("b", "Means, eq. (1)", SIZES, Axis("Queueing delay (s)", 0, 0.4)),
+        Panel("c", "Standard deviations, Table II", SIZES, Axis("Queueing delay (s)", 0, 0.2)),
+    ],
+    caption="WEB: all packets of the web, those of large files in the long queue too. b: C1min = 0 and C1max = C, as "
+    "in the analysis.",
+    across=3,
+)
+def fig16(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
+    """Delays over max_th1."""
     for panel, runs in (("a", maxth1), ("b", equation_1)):
         for name in ("CBR", "WEB", "FTP"):
             yield runs.curve(panel, of(name, DELAY), HERO, MAX_TH1, x_scale=1e-3, name=name)
@@ -36,27 +51,6 @@ def delays_over_maxth1(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
         yield mean_curve("c", name, [one / 1e3 for one in points], found)
 
 
-FIGURE_15 = Figure(
-    name="fig15",
-    title="The short queue's rate over its length",
-    panels=[Panel("", "max_th1 = 30 kB", Axis("q1 (kB)", 0, 45), Axis("C1 / C", 0, 1.1))],
-    curves=share_over_queue,
-    caption="Eq. (1) with the bounds of the paper's analysis, and as run.",
-    across=1,
-)
-FIGURE_16 = Figure(
-    name="fig16",
-    title="Delays over max_th1",
-    panels=[
-        Panel("a", "Means, Table II", SIZES, Axis("Queueing delay (s)", 0, 0.4)),
-        Panel("b", "Means, eq. (1)", SIZES, Axis("Queueing delay (s)", 0, 0.4)),
-        Panel("c", "Standard deviations, Table II", SIZES, Axis("Queueing delay (s)", 0, 0.2)),
-    ],
-    curves=delays_over_maxth1,
-    caption="WEB: all packets of the web, those of large files in the long queue too. b: C1min = 0 and C1max = C, as "
-    "in the analysis.",
-    across=3,
-)
 TARGETS = Table(
     name="targets",
     title="Delays by choice of the thresholds",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table, figure
 from aqmlab_papers.redtail.figures.by_class import (
     AT_FIRST,
     BIN,
@@ -35,16 +35,31 @@ QUEUE = Axis("Queue length (packets)", 0, 600)
 PAIR = (("a", FIXED), ("b", DYNAMIC))
 
 
-def flows_come_and_go(dynamic: Runs) -> Iterator[Curve]:
-    """Draw queues, and the rate of a connection, with fixed and moving thresholds, for Fig. 10."""
+@figure(
+    [
+        *(Panel(letter, label, SECONDS, QUEUE) for letter, label in PAIR),
+        Panel("c", "Rate of a connection", SECONDS, Axis("Throughput (kB/s)", 0, 50)),
+    ],
+    caption=f"The rate is the mean of the 20 that stay, over {BIN:.0f} s. {ONE_SEED}",
+    across=3,
+)
+def fig10(dynamic: Runs) -> Iterator[Curve]:
+    """Fixed and moving thresholds: 20 FTP, and 20 more from 100 to 300 s."""
     for panel, label in PAIR:
         yield dynamic.over_time(panel, label, name="Queue")
         yield dynamic.over_time("c", label, quantity="ftp.throughput", bin=BIN, scale=1 / 20 / 8000)
     yield from threshold_lines("a", RUN)
 
 
-def drop_probability(dynamic: Runs) -> Iterator[Curve]:
-    """Draw the drop probability and its averages with fixed and moving thresholds, for Fig. 11."""
+@figure(
+    [
+        Panel("a", FIXED, SECONDS, Axis("Drop probability", 0, 0.3)),
+        Panel("b", DYNAMIC, SECONDS, Axis("Drop probability", 0, 0.06)),
+    ],
+    caption=f"Before drops are spaced. Avg. P is what moves the thresholds. {ONE_SEED}",
+)
+def fig11(dynamic: Runs) -> Iterator[Curve]:
+    """Drop probability with fixed and moving thresholds."""
     for panel, label in PAIR:
         yield dynamic.over_time(panel, label, quantity="p.mean", name="Inst. P")
         yield dynamic.over_time(panel, label, quantity="p.mean", bin=5.0, name="Mean of 5 s")
@@ -54,8 +69,17 @@ def drop_probability(dynamic: Runs) -> Iterator[Curve]:
     yield from level_lines("b", dict(zip(("P_L", "P_U"), ALONE_BAND, strict=True)), RUN)
 
 
-def moving_beside_web(time: Runs) -> Iterator[Curve]:
-    """Draw both queues and the drop probability of RED+Tail with moving thresholds, for Fig. 12."""
+@figure(
+    [
+        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
+        Panel("b", "Long flows (moving thresholds)", TIME, PACKETS),
+        Panel("c", "Drop probability of the long queue", TIME, Axis("Drop probability", 0, 0.06)),
+    ],
+    caption=f"P before drops are spaced. {AT_FIRST} {ONE_SEED}",
+    across=3,
+)
+def fig12(time: Runs) -> Iterator[Curve]:
+    """RED+Tail with moving thresholds: queues and drop probability."""
     for panel, lane in (("a", "short"), ("b", "long")):
         yield time.over_time(panel, DYNAMIC, quantity=f"lane.{lane}.queue.mean", name="Queue")
     yield time.over_time("c", DYNAMIC, quantity="p.mean", name="Inst. P")
@@ -63,45 +87,6 @@ def moving_beside_web(time: Runs) -> Iterator[Curve]:
     yield from level_lines("c", dict(zip(("P_L", "P_U"), BESIDE_BAND, strict=True)), 500)
 
 
-def slopes(dynamic: Runs) -> Iterator[Curve]:
-    """Draw Pmax over time, which is the slope times the constant distance of the thresholds."""
-    for label in (FIXED, DYNAMIC):
-        yield dynamic.over_time("", label, quantity="max_p.mean")
-
-
-FIGURE_10 = Figure(
-    name="fig10",
-    title="Fixed and moving thresholds: 20 FTP, and 20 more from 100 to 300 s",
-    panels=[
-        *(Panel(letter, label, SECONDS, QUEUE) for letter, label in PAIR),
-        Panel("c", "Rate of a connection", SECONDS, Axis("Throughput (kB/s)", 0, 50)),
-    ],
-    curves=flows_come_and_go,
-    caption=f"The rate is the mean of the 20 that stay, over {BIN:.0f} s. {ONE_SEED}",
-    across=3,
-)
-FIGURE_11 = Figure(
-    name="fig11",
-    title="Drop probability with fixed and moving thresholds",
-    panels=[
-        Panel("a", FIXED, SECONDS, Axis("Drop probability", 0, 0.3)),
-        Panel("b", DYNAMIC, SECONDS, Axis("Drop probability", 0, 0.06)),
-    ],
-    curves=drop_probability,
-    caption=f"Before drops are spaced. Avg. P is what moves the thresholds. {ONE_SEED}",
-)
-FIGURE_12 = Figure(
-    name="fig12",
-    title="RED+Tail with moving thresholds: queues and drop probability",
-    panels=[
-        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
-        Panel("b", "Long flows (moving thresholds)", TIME, PACKETS),
-        Panel("c", "Drop probability of the long queue", TIME, Axis("Drop probability", 0, 0.06)),
-    ],
-    curves=moving_beside_web,
-    caption=f"P before drops are spaced. {AT_FIRST} {ONE_SEED}",
-    across=3,
-)
 FIGURE_13 = losses_figure("fig13", "Packet losses of RED+Tail with moving thresholds", (DYNAMIC,))
 FIGURE_14 = delays_figure("fig14", "Packet delays of RED+Tail with moving thresholds", (DYNAMIC,), 0.8)
 TABLE_IV = Table(
@@ -110,15 +95,20 @@ TABLE_IV = Table(
     rows=lambda dynamic_web: class_rows(dynamic_web, {DYNAMIC: TABLE_4}),
     caption="From 100 to 500 s. The text has 0.988 % for FTP's loss.",
 )
-SLOPE = Figure(
-    name="slope",
-    title="Pmax: the slope of the drop probability times max_th - min_th",
-    panels=[Panel("", "20 FTP, and 20 more from 100 to 300 s", SECONDS, Axis("Pmax", 0, 0.25))],
-    curves=slopes,
+
+
+@figure(
+    [Panel("", "20 FTP, and 20 more from 100 to 300 s", SECONDS, Axis("Pmax", 0, 0.25))],
     caption=ONE_SEED,
     across=1,
     beyond=True,
 )
+def slope(dynamic: Runs) -> Iterator[Curve]:
+    """Pmax: the slope of the drop probability times max_th - min_th."""
+    for label in (FIXED, DYNAMIC):
+        yield dynamic.over_time("", label, quantity="max_p.mean")
+
+
 GOODPUT = Table(
     name="goodput",
     title="What fixed and moving thresholds deliver",

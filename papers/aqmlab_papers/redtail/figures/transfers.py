@@ -5,14 +5,19 @@ from collections.abc import Iterator
 import polars
 
 from aqmlab.theory.tcp import transfers
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
 from aqmlab_papers.redtail.figures.by_class import columns
 from aqmlab_papers.redtail.theory import FILE_SIZES, PACKET_TIME, PD, RTT, TABLE_1, delivery, deviation, lost, tried
 from aqmlab_papers.run.sketch import mean_curve
 
 
-def figure_2(table1: Runs) -> Iterator[Curve]:
-    """Draw the delivery time over the drop probability."""
+@figure(
+    [Panel("", "30 to 210 KB, 3 Mbit/s, 128 ms", Axis("Pd", 0, 0.08), Axis("Delivery delay (s)", 0, 20))],
+    caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the runs do "
+    "without. Grey: Table I.",
+)
+def fig2(table1: Runs) -> Iterator[Curve]:
+    """Mean delivery delay of a small file over the drop probability."""
     points = table1.points(PD)
     for size in FILE_SIZES:
         yield mean_curve("", f"{size} KB", points, [delivery(table1, size, p).summary for p in points])
@@ -21,8 +26,14 @@ def figure_2(table1: Runs) -> Iterator[Curve]:
         yield Curve("", f"{size} KB (paper)", list(found), list(found.values()), style="printed")
 
 
-def table_1(table1: Runs) -> polars.DataFrame:
-    """List delays of small files: printed, from the packet engine, from trials, by formula."""
+@table(
+    digits=3,
+    caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost is "
+    "not. Trials: TCP packet by packet, with a request that can be lost. Formula: slow start without loss; else "
+    "Cardwell, Savage and Anderson.",
+)
+def table1(table1: Runs) -> polars.DataFrame:
+    """Delivery delay of small files: mean and standard deviation."""
     rows = []
     for (size, p), (mean, sd) in TABLE_1.items():
         trials = tried(size, p)[0]
@@ -39,38 +50,16 @@ def table_1(table1: Runs) -> polars.DataFrame:
     return polars.DataFrame(rows)
 
 
+@figure(
+    [Panel("", "3 Mbit/s, 128 ms", Axis("Lost packet", 0, 90), Axis("Delivery delay (s)", 0, 9))],
+    caption="The first waits for the initial time-out of 6 s, the next two and the last three for one of 1 s.",
+    across=1,
+    beyond=True,
+)
 def one_loss() -> Iterator[Curve]:
-    """Draw the delivery time of a file of 90 KB that loses one packet, by its place."""
+    """Delivery delay of a file of 90 KB that loses one packet."""
     places = list(range(1, 91))
     for flavour in ("Tahoe", "Reno"):
         yield Curve("", flavour, places, [lost({place}, flavour.lower()).duration for place in places])
     free = float(transfers.loss_free(90, RTT, PACKET_TIME))
     yield Curve("", "no loss", [1, 90], [free, free], style="dashed")
-
-
-FIGURE_2 = Figure(
-    name="fig2",
-    title="Mean delivery delay of a small file over the drop probability",
-    panels=[Panel("", "30 to 210 KB, 3 Mbit/s, 128 ms", Axis("Pd", 0, 0.08), Axis("Delivery delay (s)", 0, 20))],
-    curves=figure_2,
-    caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the runs do "
-    "without. Grey: Table I.",
-)
-TABLE_I = Table(
-    name="table1",
-    title="Delivery delay of small files: mean and standard deviation",
-    rows=table_1,
-    digits=3,
-    caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost is "
-    "not. Trials: TCP packet by packet, with a request that can be lost. Formula: slow start without loss; else "
-    "Cardwell, Savage and Anderson.",
-)
-ONE_LOSS = Figure(
-    name="one-loss",
-    title="Delivery delay of a file of 90 KB that loses one packet",
-    panels=[Panel("", "3 Mbit/s, 128 ms", Axis("Lost packet", 0, 90), Axis("Delivery delay (s)", 0, 9))],
-    curves=one_loss,
-    caption="The first waits for the initial time-out of 6 s, the next two and the last three for one of 1 s.",
-    across=1,
-    beyond=True,
-)

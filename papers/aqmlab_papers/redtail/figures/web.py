@@ -7,7 +7,7 @@ import numpy as np
 import polars
 
 from aqmlab.scenario import Scenario
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table, figure, table
 from aqmlab_papers.redtail.claims.classifier import counted_long, taken_for_long
 from aqmlab_papers.redtail.figures.by_class import (
     AT_FIRST,
@@ -48,20 +48,6 @@ BOTH = (ARED, HERO)
 RATES = Axis("Throughput (kB/s)", 0, 400)
 
 
-def queue_of_ared(time: Runs) -> Iterator[Curve]:
-    """Draw Adaptive RED's queue and its drop probability, for Fig. 1."""
-    yield time.over_time("a", ARED, name="Queue")
-    yield from threshold_lines("a")
-    yield time.over_time("b", ARED, quantity="p.mean", name="p")
-
-
-def two_queues(time: Runs) -> Iterator[Curve]:
-    """Draw RED+Tail's queues, for Fig. 4."""
-    yield time.over_time("a", HERO, quantity="lane.short.queue.mean", name="Queue")
-    yield time.over_time("b", HERO, quantity="lane.long.queue.mean", name="Queue")
-    yield from threshold_lines("b")
-
-
 def throughputs(label: str) -> Drawing:
     """Return curves of the throughputs of all traffic entries and their sum over time."""
 
@@ -77,15 +63,64 @@ def throughputs(label: str) -> Drawing:
     return curves
 
 
-def delivery(files: Runs, alone: Runs) -> Iterator[Curve]:
-    """Draw delivery times of small files over their size, for Fig. 9."""
+@figure(
+    [Panel("a", "Adaptive RED", TIME, PACKETS), Panel("b", "Its drop probability", TIME, Axis("p", 0, 0.15))],
+    caption=f"p, before drops are spaced, is not in the paper's figure. {ONE_SEED}",
+)
+def fig1(time: Runs) -> Iterator[Curve]:
+    """Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s."""
+    yield time.over_time("a", ARED, name="Queue")
+    yield from threshold_lines("a")
+    yield time.over_time("b", ARED, quantity="p.mean", name="p")
+
+
+@figure(
+    [
+        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
+        Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS),
+    ],
+    caption=f"{AT_FIRST} {ONE_SEED}",
+)
+def fig4(time: Runs) -> Iterator[Curve]:
+    """Queue lengths of RED+Tail."""
+    yield time.over_time("a", HERO, quantity="lane.short.queue.mean", name="Queue")
+    yield time.over_time("b", HERO, quantity="lane.long.queue.mean", name="Queue")
+    yield from threshold_lines("b")
+
+
+FIGURE_5 = losses_figure("fig5", "Packet losses of Adaptive RED and RED+Tail", BOTH)
+FIGURE_6 = delays_figure("fig6", "Packet delays of Adaptive RED and RED+Tail", BOTH, 0.6)
+FIGURE_7, FIGURE_8 = (
+    Figure(
+        name=name,
+        title=f"Throughputs with {label}",
+        panels=[Panel("", label, TIME, RATES)],
+        curves=throughputs(label),
+        caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
+        across=1,
+    )
+    for name, label in (("fig7", ARED), ("fig8", HERO))
+)
+
+
+@figure(
+    [Panel("", "", Axis("File size (kB)", 0, 220), Axis("Mean delivery time (s)", 0))],
+    caption="From the first packet of the connection to the last acknowledgement; 128 ms there and back.",
+    across=1,
+)
+def fig9(files: Runs, alone: Runs) -> Iterator[Curve]:
+    """Delivery time of small web files."""
     for runs, style in ((files, "line"), (alone, "dashed")):
         for label in runs.labels:
             yield runs.curve("", of("file", "completion_time_mean"), label, SIZE, x_scale=1e-3, style=style)
 
 
-def settings() -> polars.DataFrame:
-    """List the parameters of Table II as the runs have them."""
+@table(
+    caption="Of RED+Tail; Adaptive RED has the buffer and the last four. What the paper does not state is listed "
+    "among the choices."
+)
+def table2() -> polars.DataFrame:
+    """Table II: the setting."""
     chosen = Scenario.load("redtail/files").resolved
     short, long = chosen["aqm"], chosen["aqm"]["long"]
     return polars.DataFrame(
@@ -104,70 +139,6 @@ def settings() -> polars.DataFrame:
     )
 
 
-def false_alarms(n: Runs) -> polars.DataFrame:
-    """List the share of the connections that are taken for long ones, counted and by the law."""
-    rows = []
-    for after in n.points(AFTER):
-        row: dict[str, str | float | None] = {"N": str(after)}
-        columns(row, "counted (%)", counted_long(n, after))
-        rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
-    return polars.DataFrame(rows)
-
-
-def over_n(n: Runs) -> Iterator[Curve]:
-    """Draw the long queue's deviation, and delays, over N."""
-    for label in n.labels:
-        yield n.curve("a", LONG + "queue_std", label, AFTER)
-        for name in ("WEB", "CBR"):
-            yield n.curve("b", of(name, DELAY), label, AFTER, scale=1e3, name=f"{name}, {label}")
-        yield n.curve("c", of("WEB", LOSS), label, AFTER, scale=100)
-
-
-FIGURE_1 = Figure(
-    name="fig1",
-    title="Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s",
-    panels=[Panel("a", "Adaptive RED", TIME, PACKETS), Panel("b", "Its drop probability", TIME, Axis("p", 0, 0.15))],
-    curves=queue_of_ared,
-    caption=f"p, before drops are spaced, is not in the paper's figure. {ONE_SEED}",
-)
-FIGURE_4 = Figure(
-    name="fig4",
-    title="Queue lengths of RED+Tail",
-    panels=[
-        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
-        Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS),
-    ],
-    curves=two_queues,
-    caption=f"{AT_FIRST} {ONE_SEED}",
-)
-FIGURE_5 = losses_figure("fig5", "Packet losses of Adaptive RED and RED+Tail", BOTH)
-FIGURE_6 = delays_figure("fig6", "Packet delays of Adaptive RED and RED+Tail", BOTH, 0.6)
-FIGURE_7, FIGURE_8 = (
-    Figure(
-        name=name,
-        title=f"Throughputs with {label}",
-        panels=[Panel("", label, TIME, RATES)],
-        curves=throughputs(label),
-        caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
-        across=1,
-    )
-    for name, label in (("fig7", ARED), ("fig8", HERO))
-)
-FIGURE_9 = Figure(
-    name="fig9",
-    title="Delivery time of small web files",
-    panels=[Panel("", "", Axis("File size (kB)", 0, 220), Axis("Mean delivery time (s)", 0))],
-    curves=delivery,
-    caption="From the first packet of the connection to the last acknowledgement; 128 ms there and back.",
-    across=1,
-)
-TABLE_2 = Table(
-    name="table2",
-    title="Table II: the setting",
-    rows=settings,
-    caption="Of RED+Tail; Adaptive RED has the buffer and the last four. What the paper does not state is listed "
-    "among the choices.",
-)
 TABLE_III = Table(
     name="table3",
     title="Table III: loss, delay and rate of RED+Tail, Adaptive RED and DropTail",
@@ -183,19 +154,27 @@ TABLE_3_LATER = Table(
     caption="PIE, CoDel and DualPI2 with a target of max_th1/C = 80 ms; FQ-CoDel as RFC 8290 has it.",
     beyond=True,
 )
-OVER_N = Figure(
-    name="over-n",
-    title="RED+Tail over N, after which a connection is long",
-    panels=[
+
+
+@figure(
+    [
         Panel("a", "Long queue", Axis("N (packets)", 0, 1000), Axis("Standard deviation (packets)", 0)),
         Panel("b", "Delays", Axis("N (packets)", 0, 1000), Axis("Mean delay (ms)", 0)),
         Panel("c", "Loss of web", Axis("N (packets)", 0, 1000), Axis("Packet loss ratio (%)", 0)),
     ],
-    curves=over_n,
     caption=f"{HERO}: fixed thresholds; {DYNAMIC}: moving ones in its long queue.",
     across=3,
     beyond=True,
 )
+def over_n(n: Runs) -> Iterator[Curve]:
+    """RED+Tail over N, after which a connection is long."""
+    for label in n.labels:
+        yield n.curve("a", LONG + "queue_std", label, AFTER)
+        for name in ("WEB", "CBR"):
+            yield n.curve("b", of(name, DELAY), label, AFTER, scale=1e3, name=f"{name}, {label}")
+        yield n.curve("c", of("WEB", LOSS), label, AFTER, scale=100)
+
+
 OVER_C1MAX = Figure(
     name="over-c1max",
     title="RED+Tail over C1max",
@@ -242,13 +221,22 @@ RANDOM_LOSS = Table(
     ),
     beyond=True,
 )
-ALARMS = Table(
-    name="alarms",
-    title="Web connections that are taken for long ones",
-    rows=false_alarms,
+
+
+@table(
     caption="Pairs that turn long, over the connections of the web. By the law: of file sizes and thoughts, T = 10 s.",
     beyond=True,
 )
+def alarms(n: Runs) -> polars.DataFrame:
+    """Web connections that are taken for long ones."""
+    rows = []
+    for after in n.points(AFTER):
+        row: dict[str, str | float | None] = {"N": str(after)}
+        columns(row, "counted (%)", counted_long(n, after))
+        rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
+    return polars.DataFrame(rows)
+
+
 CAUSES = Table(
     name="causes",
     title="RED+Tail with a split buffer, and with early drops in its short queue",

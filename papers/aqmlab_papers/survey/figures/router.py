@@ -6,7 +6,7 @@ import numpy as np
 import polars
 
 from aqmlab.results.summary import Summary
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.run.sketch import mean_curve
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.experiments import EVERY
@@ -16,8 +16,21 @@ TIME = Axis("Simulation time (s)", 0, 20)
 LOSS = Axis("Loss rate", 0, 0.6)
 
 
-def concept(fine: Runs) -> Iterator[Curve]:
-    """Draw arrivals, transmissions, the buffer's limit, the projections, and the flows chosen for marks."""
+CLOCK = Axis("Time from t (ms)", -100, 200)
+
+
+@figure(
+    [
+        Panel("a", "Arrivals, transmissions, projection", CLOCK, Axis("Traffic since the left edge (kB)", 0)),
+        Panel("b", "Flows that a projection chooses for marks", CLOCK, Axis("Flows", 0)),
+    ],
+    caption="Around t, the time of the smallest projection between 3 and 8 s. Projected arrivals: Rout and the largest "
+    "backlog projected for the next round trip. Where they are above the buffer's limit, flows are chosen for marks "
+    "until they fit or none is left. Arrivals themselves stay below the limit. The printed figure is a sketch without "
+    "numbers.",
+)
+def fig1(fine: Runs) -> Iterator[Curve]:
+    """The concept of JoBS, in a run."""
     frame = fine.series("JoBS")
     frame = frame.rename({name: name.removeprefix("bottleneck.") for name in frame.columns})
     t = frame["t"].to_numpy()
@@ -41,24 +54,21 @@ def concept(fine: Runs) -> Iterator[Curve]:
     yield Curve("b", "Flows chosen for marks", clock, frame["due.max"].to_numpy()[shown], run=fine.study.seeds[0])
 
 
-CLOCK = Axis("Time from t (ms)", -100, 200)
-FIGURE_1 = Figure(
-    name="fig1",
-    title="The concept of JoBS, in a run",
-    panels=[
-        Panel("a", "Arrivals, transmissions, projection", CLOCK, Axis("Traffic since the left edge (kB)", 0)),
-        Panel("b", "Flows that a projection chooses for marks", CLOCK, Axis("Flows", 0)),
+@figure(
+    [
+        Panel("a", "Link utilisation", TIME, Axis("Link utilisation", 0, 1.2)),
+        Panel("b", "Average delay, core queue", TIME, Axis("Average delay (ms)", 0, 80)),
+        Panel("c", "Loss rate, TCP's packets", TIME, LOSS),
+        Panel("b, end to end", "Average delay", TIME, Axis("Average delay (ms)", 0, 80)),
+        Panel("c, all", "Loss rate, all packets", TIME, LOSS),
     ],
-    curves=concept,
-    caption="Around t, the time of the smallest projection between 3 and 8 s. Projected arrivals: Rout and the largest "
-    "backlog projected for the next round trip. Where they are above the buffer's limit, flows are chosen for marks "
-    "until they fit or none is left. Arrivals themselves stay below the limit. The printed figure is a sketch without "
-    "numbers.",
+    across=3,
+    caption="Means of 0.5 s. The paper says that it monitors the delay at the core router, where 100 000 bytes "
+    "take 17.8 ms at most; its axis to 80 ms suits the path from sender to receiver. Losses are drawn as TCP "
+    "suffers them, for which the 12 % of drop tail hold, and of all packets.",
 )
-
-
-def figure_2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
-    """Draw utilisation, delay and loss over time."""
+def fig2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
+    """Link utilisation, average delay and loss rate at the core router."""
     sent = sum((polars.col(f"{name}.throughput").mean() for name in ("ftp", "udp")), polars.lit(0.0))
     panels = {
         "a": sent / measures.RATE,
@@ -81,26 +91,16 @@ def figure_2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
     yield Curve("c", "drop tail's 12 % (paper)", [0, 20], [0.12, 0.12], style="printed")
 
 
-FIGURE_2 = Figure(
-    name="fig2",
-    title="Link utilisation, average delay and loss rate at the core router",
-    panels=[
-        Panel("a", "Link utilisation", TIME, Axis("Link utilisation", 0, 1.2)),
-        Panel("b", "Average delay, core queue", TIME, Axis("Average delay (ms)", 0, 80)),
-        Panel("c", "Loss rate, TCP's packets", TIME, LOSS),
-        Panel("b, end to end", "Average delay", TIME, Axis("Average delay (ms)", 0, 80)),
-        Panel("c, all", "Loss rate, all packets", TIME, LOSS),
+@figure(
+    [
+        Panel("a", "Probability of a signal", TIME, Axis("Probability", 0, 0.5)),
+        Panel("b", "REM's backlog", TIME, Axis("Backlog (kB)", 0, 100)),
     ],
-    curves=figure_2,
-    across=3,
-    caption="Means of 0.5 s. The paper says that it monitors the delay at the core router, where 100 000 bytes "
-    "take 17.8 ms at most; its axis to 80 ms suits the path from sender to receiver. Losses are drawn as TCP "
-    "suffers them, for which the 12 % of drop tail hold, and of all packets.",
+    caption="Means of 0.5 s. REM's price rises and falls with its probability.",
+    beyond=True,
 )
-
-
-def learned(configuration: Runs) -> Iterator[Curve]:
-    """Draw the probabilities that the disciplines learn, and REM's backlog over its price."""
+def learning(configuration: Runs) -> Iterator[Curve]:
+    """The probabilities that they learn."""
     p = polars.col("p.mean").mean()
     for label in ("BLUE", "PI", "REM", "REM, in bytes", "REM, by the queue"):
         columns = over_time(configuration, label, p)
@@ -111,21 +111,16 @@ def learned(configuration: Runs) -> Iterator[Curve]:
             yield mean_curve("b", label, times, map(Summary.of, zip(*columns.values(), strict=False)))
 
 
-LEARNING = Figure(
-    name="learning",
-    title="The probabilities that they learn",
-    panels=[
-        Panel("a", "Probability of a signal", TIME, Axis("Probability", 0, 0.5)),
-        Panel("b", "REM's backlog", TIME, Axis("Backlog (kB)", 0, 100)),
-    ],
-    curves=learned,
-    caption="Means of 0.5 s. REM's price rises and falls with its probability.",
+AROUND = Axis("Time from the change (ms)", -100, 400)
+
+
+@figure(
+    [Panel(length, "", AROUND, Axis("Probability of a signal", 0, 1)) for length in ("0.05 s", "0.2 s")],
+    caption="With its average (W_q = 0.002), and if it reads the queue itself (W_q = 1).",
     beyond=True,
 )
-
-
-def changes(change: Runs) -> Iterator[Curve]:
-    """Draw RED's probability around changes of load."""
+def change(change: Runs) -> Iterator[Curve]:
+    """RED when 20 more sources send for a short time."""
     for panel, end in (("0.05 s", 10.05), ("0.2 s", 10.2)):
         for label in change.labels:
             at = {"traffic.more.stop": end}
@@ -135,14 +130,3 @@ def changes(change: Runs) -> Iterator[Curve]:
                 columns.append(frame["bottleneck.p.mean"].to_list())
             times = [1e3 * (one - 10) + 5 for one in frame["t"].to_list()]
             yield mean_curve(panel, label, times, map(Summary.of, zip(*columns, strict=True)))
-
-
-AROUND = Axis("Time from the change (ms)", -100, 400)
-CHANGE = Figure(
-    name="change",
-    title="RED when 20 more sources send for a short time",
-    panels=[Panel(length, "", AROUND, Axis("Probability of a signal", 0, 1)) for length in ("0.05 s", "0.2 s")],
-    curves=changes,
-    caption="With its average (W_q = 0.002), and if it reads the queue itself (W_q = 1).",
-    beyond=True,
-)

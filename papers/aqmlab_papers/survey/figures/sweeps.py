@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, Runs
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, figure
 from aqmlab_papers.run.sketch import mean_curve, over
 from aqmlab_papers.survey import theory
 from aqmlab_papers.survey.experiments import ROUND_TRIPS
@@ -24,8 +24,20 @@ FIXED = Figure(
 )
 
 
-def over_round_trips(gains: Runs, schemes: Runs) -> Iterator[Curve]:
-    """Draw PI's loss and wait with its rule's gains for several round trips, with those of drop tail."""
+TRIPS = Axis("Round-trip time of PI's design (ms)", 0, 400)
+
+
+@figure(
+    [
+        Panel("a", "Loss", TRIPS, Axis("Loss of TCP's packets (%)", 0, 14)),
+        Panel("b", "Wait", TRIPS, Axis("Mean wait (ms)", 0, 18)),
+    ],
+    caption="For 60 flows at 2500 packets/s, for which the rule gives the printed gains at 180 ms. The runs' round "
+    "trips are 88 ms with a full buffer.",
+    beyond=True,
+)
+def gains(gains: Runs, schemes: Runs) -> Iterator[Curve]:
+    """PI with its rule's gains."""
     places = {rtt: theory.rule_gains(theory.GAINS_FOR, rtt)[0] for rtt in ROUND_TRIPS}
     runs = {a: min(gains.points("aqm.a"), key=lambda one, a=a: abs(one - a)) for a in places.values()}  # type: ignore[misc]
     known = {rtt: runs[a] for rtt, a in places.items() if abs(runs[a] / a - 1) < 1e-3}
@@ -35,20 +47,6 @@ def over_round_trips(gains: Runs, schemes: Runs) -> Iterator[Curve]:
         level = schemes.per_seed(metric, "DropTail").mean
         yield Curve(panel, "DropTail", [60, 360], [level, level], style="dashed")
 
-
-TRIPS = Axis("Round-trip time of PI's design (ms)", 0, 400)
-GAINS = Figure(
-    name="gains",
-    title="PI with its rule's gains",
-    panels=[
-        Panel("a", "Loss", TRIPS, Axis("Loss of TCP's packets (%)", 0, 14)),
-        Panel("b", "Wait", TRIPS, Axis("Mean wait (ms)", 0, 18)),
-    ],
-    curves=over_round_trips,
-    caption="For 60 flows at 2500 packets/s, for which the rule gives the printed gains at 180 ms. The runs' round "
-    "trips are 88 ms with a full buffer.",
-    beyond=True,
-)
 
 SYNCHRONISATION = Figure(
     name="synchronisation",

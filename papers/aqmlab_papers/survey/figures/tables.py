@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars
 
-from aqmlab_papers import At, Runs, Table
+from aqmlab_papers import At, Runs, table
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.survey.claims.schemes import EARLY, NAMES
 from aqmlab_papers.survey.experiments import EVERY, POINTS
@@ -21,24 +21,6 @@ DEFINITIONS = {
     "JoBS": ("avoidance", "global", "per connection", "arrival; windows, round trips", "B_lim; each flow's window"),
 }
 """Of each scheme by definition: congestion, thresholds, state; when it decides and on what information."""
-
-
-def table_1(schemes: Runs) -> polars.DataFrame:
-    """Classify the schemes, with evidence from the runs."""
-    names = ("congestion", "thresholds", "state", "decides at; by", "why")
-    return polars.DataFrame(
-        [
-            {
-                "scheme": label,
-                "dots (paper)": {"DropTail": "6 with RED's", "RED": "6 with drop tail's"}.get(label, "3"),
-                **dict(zip(names, entries, strict=True)),
-                "network": "IP",
-                "queue": "static",
-                "early (packets)": schemes.per_seed(EARLY, label).mean,
-            }
-            for label, entries in DEFINITIONS.items()
-        ]
-    )
 
 
 def _row(runs: Runs, label: str, metrics: Metrics, at: At | None = None) -> dict[str, float | None]:
@@ -72,30 +54,65 @@ WHOLE: Metrics = {
 }
 
 
-def table_schemes(schemes: Runs, readings: Runs) -> polars.DataFrame:
-    """List the results of each discipline over the 20 s."""
-    both = schemes | readings
-    return polars.DataFrame([{"scheme": label} | _row(both, label, WHOLE) for label in both.labels])
+@table(
+    beyond=True,
+    caption="As counted by valgrind (`make counts RECORD=1`), for a link and flows of its own. JoBS with K = 10.",
+)
+def costs() -> polars.DataFrame:
+    """Instructions a packet beyond the queue's, and state."""
+    found = complexity()
+    rows = [{"scheme": "DropTail (the queue)", **{f"instructions, {n} flows": cost for n, cost in found.queue.items()}}]
+    for label, name in NAMES.items():
+        more = {f"instructions, {n} flows": cost for n, cost in found[name].instructions.items()}
+        rows.append({"scheme": label, **more, "state (bytes)": found[name].bytes})
+    return polars.DataFrame(rows)
 
 
-def table_configuration(configuration: Runs) -> polars.DataFrame:
-    """List the results with other parameters."""
-    return polars.DataFrame([{"scheme": label} | _row(configuration, label, BRIEF) for label in configuration.labels])
-
-
-def table_conditions(conditions: Runs) -> polars.DataFrame:
-    """List the results in other conditions."""
+@table(
+    caption="The printed table has dots in seven columns, 18 of them; our copy of the text has kept how many stand in "
+    "a row but not their columns: three a row for BLUE, REM, PI and JoBS, six for drop tail and RED together, one for "
+    "each of congestion, thresholds and state, as here. Control: it acts when the buffer is full; avoidance: before. A "
+    "threshold is a length of the queue at which a packet begins to be treated otherwise; a target that enters an "
+    "equation is none. BLUE rises by overflows alone, and could stand under control. The further columns are the "
+    "criteria of the two classifications that Section 3 quotes: when and by what information a packet is taken, "
+    "network, and whether the queue's space is static. Early: packets that a run drops or marks while there is room."
+)
+def table1(schemes: Runs) -> polars.DataFrame:
+    """Classification of the schemes, by their definitions."""
+    names = ("congestion", "thresholds", "state", "decides at; by", "why")
     return polars.DataFrame(
         [
-            {"condition": name, "scheme": label} | _row(conditions, label, BRIEF, at)
-            for name, at in POINTS.items()
-            for label in conditions.labels
+            {
+                "scheme": label,
+                "dots (paper)": {"DropTail": "6 with RED's", "RED": "6 with drop tail's"}.get(label, "3"),
+                **dict(zip(names, entries, strict=True)),
+                "network": "IP",
+                "queue": "static",
+                "early (packets)": schemes.per_seed(EARLY, label).mean,
+            }
+            for label, entries in DEFINITIONS.items()
         ]
     )
 
 
-def table_classes(classes: Runs) -> polars.DataFrame:
-    """List the waits and losses of each class."""
+@table(
+    beyond=True,
+    caption="Backlog: mean wait times the rate. UDP cannot be marked: what would mark it drops it. The last three "
+    "rows are other readings of JoBS's K and alpha.",
+)
+def schemes(schemes: Runs, readings: Runs) -> polars.DataFrame:
+    """The six over 20 s."""
+    both = schemes | readings
+    return polars.DataFrame([{"scheme": label} | _row(both, label, WHOLE) for label in both.labels])
+
+
+@table(
+    beyond=True,
+    caption="Class 1, UDP, is to wait for 5 ms at most and lose 1 % at most; class 3 is to wait and lose twice as "
+    "much as class 2, class 4 twice as much as class 3. JoBS here is `jobs`, its published form with classes.",
+)
+def classes(classes: Runs) -> polars.DataFrame:
+    """Four classes of service at the core router."""
     rows = []
     for label in classes.labels:
         for name in ("first", "second", "third", "fourth"):
@@ -109,61 +126,21 @@ def table_classes(classes: Runs) -> polars.DataFrame:
     return polars.DataFrame(rows)
 
 
-def table_costs() -> polars.DataFrame:
-    """List the measured costs of each discipline."""
-    found = complexity()
-    rows = [{"scheme": "DropTail (the queue)", **{f"instructions, {n} flows": cost for n, cost in found.queue.items()}}]
-    for label, name in NAMES.items():
-        more = {f"instructions, {n} flows": cost for n, cost in found[name].instructions.items()}
-        rows.append({"scheme": label, **more, "state (bytes)": found[name].bytes})
-    return polars.DataFrame(rows)
+@table(beyond=True)
+def configuration(configuration: Runs) -> polars.DataFrame:
+    """One parameter changed."""
+    return polars.DataFrame([{"scheme": label} | _row(configuration, label, BRIEF) for label in configuration.labels])
 
 
-COSTS = Table(
-    name="costs",
-    title="Instructions a packet beyond the queue's, and state",
-    rows=table_costs,
-    beyond=True,
-    caption="As counted by valgrind (`make counts RECORD=1`), for a link and flows of its own. JoBS with K = 10.",
+@table(
+    beyond=True, caption=f"70 nodes and a buffer of 100 000 bytes throughout. {EVERY}: a projection at every arrival."
 )
-
-TABLE_1 = Table(
-    name="table1",
-    title="Classification of the schemes, by their definitions",
-    rows=table_1,
-    caption="The printed table has dots in seven columns, 18 of them; our copy of the text has kept how many stand in "
-    "a row but not their columns: three a row for BLUE, REM, PI and JoBS, six for drop tail and RED together, one for "
-    "each of congestion, thresholds and state, as here. Control: it acts when the buffer is full; avoidance: before. A "
-    "threshold is a length of the queue at which a packet begins to be treated otherwise; a target that enters an "
-    "equation is none. BLUE rises by overflows alone, and could stand under control. The further columns are the "
-    "criteria of the two classifications that Section 3 quotes: when and by what information a packet is taken, "
-    "network, and whether the queue's space is static. Early: packets that a run drops or marks while there is room.",
-)
-
-SCHEMES = Table(
-    name="schemes",
-    title="The six over 20 s",
-    rows=table_schemes,
-    beyond=True,
-    caption="Backlog: mean wait times the rate. UDP cannot be marked: what would mark it drops it. The last three "
-    "rows are other readings of JoBS's K and alpha.",
-)
-
-CLASSES = Table(
-    name="classes",
-    title="Four classes of service at the core router",
-    rows=table_classes,
-    beyond=True,
-    caption="Class 1, UDP, is to wait for 5 ms at most and lose 1 % at most; class 3 is to wait and lose twice as "
-    "much as class 2, class 4 twice as much as class 3. JoBS here is `jobs`, its published form with classes.",
-)
-
-CONFIGURATION = Table(name="configuration", title="One parameter changed", rows=table_configuration, beyond=True)
-
-CONDITIONS = Table(
-    name="conditions",
-    title="Other round trips, shares of UDP and rates",
-    rows=table_conditions,
-    beyond=True,
-    caption=f"70 nodes and a buffer of 100 000 bytes throughout. {EVERY}: a projection at every arrival.",
-)
+def conditions(conditions: Runs) -> polars.DataFrame:
+    """Other round trips, shares of UDP and rates."""
+    return polars.DataFrame(
+        [
+            {"condition": name, "scheme": label} | _row(conditions, label, BRIEF, at)
+            for name, at in POINTS.items()
+            for label in conditions.labels
+        ]
+    )

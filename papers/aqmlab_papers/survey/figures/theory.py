@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from aqmlab.theory import laws
-from aqmlab_papers import Axis, Curve, Figure, Panel
+from aqmlab_papers import Axis, Curve, Panel, figure
 from aqmlab_papers.survey.theory import (
     CAPACITY,
     FLOWS_MIN,
@@ -19,8 +19,16 @@ from aqmlab_papers.survey.theory import (
 )
 
 
-def bode() -> Iterator[Curve]:
-    """Draw the open loop's gain and phase: the plant (1) as printed and with its delay, with PI's gains."""
+@figure(
+    [
+        Panel("a", "Gain", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Gain (dB)", -60, 60)),
+        Panel("b", "Phase", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Phase (degrees)", -540, 0)),
+    ],
+    caption="60 flows, 180 ms, 5625 packets/s. (1) is the plant without the loop's delay.",
+    beyond=True,
+)
+def plant() -> Iterator[Curve]:
+    """PI's open loop on the plant (1)."""
     w = np.logspace(-1, np.log10(30), 200)
     s = 1j * w
     plant = hollot(FLOWS_MIN, RTT_MAX, CAPACITY)
@@ -34,16 +42,3 @@ def bode() -> Iterator[Curve]:
     for name, response in cases.items():
         yield Curve("a", name, w, 20 * np.log10(np.abs(response)))
         yield Curve("b", name, w, np.degrees(np.unwrap(np.angle(response))))
-
-
-PLANT = Figure(
-    name="plant",
-    title="PI's open loop on the plant (1)",
-    panels=[
-        Panel("a", "Gain", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Gain (dB)", -60, 60)),
-        Panel("b", "Phase", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Phase (degrees)", -540, 0)),
-    ],
-    curves=bode,
-    caption="60 flows, 180 ms, 5625 packets/s. (1) is the plant without the loop's delay.",
-    beyond=True,
-)
