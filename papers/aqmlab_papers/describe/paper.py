@@ -235,6 +235,7 @@ def figure(
     """Make a `Figure` of the function that draws its curves.
 
     Its ``name`` is by default that of the function, with ``-`` for ``_``; its title is the function's docstring.
+    ``panels``, ``needs``, ``caption``, ``across`` and ``beyond`` are as for `Figure`.
     """
 
     def made(curves: Callable[..., Iterable[Curve]]) -> Figure:
@@ -254,7 +255,10 @@ def figure(
 def table(
     *, name: str = "", needs: Sequence[str] = (), caption: str = "", digits: int = 4, beyond: bool = False
 ) -> Callable[[Callable[..., polars.DataFrame]], Table]:
-    """Make a `Table` of the function that lists its rows; ``name`` and title are as for `figure`."""
+    """Make a `Table` of the function that lists its rows.
+
+    ``name`` and title are as for `figure`, ``needs``, ``caption``, ``digits`` and ``beyond`` as for `Table`.
+    """
 
     def made(rows: Callable[..., polars.DataFrame]) -> Table:
         return Table(**_named(rows, name), rows=rows, needs=needs, caption=caption, digits=digits, beyond=beyond)
