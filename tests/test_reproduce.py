@@ -61,6 +61,17 @@ def test_the_example_of_a_new_paper_works_to_the_letter(
     assert data["y"][0] < data["y"][1]
 
 
+def test_a_paper_in_a_folder_may_have_several_files(bloat: Path) -> None:
+    whole = (bloat / "paper.py").read_text(encoding="utf-8")
+    (bloat / "all.py").write_text(whole, encoding="utf-8")
+    (bloat / "paper.py").write_text("from .all import PAPER as PAPER\n", encoding="utf-8")
+    assert library.load(str(bloat)).name == "bloat"
+    line = len(whole.splitlines()) + 2
+    (bloat / "all.py").write_text(f"{whole}\nnone_such\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"all\.py:{line}: NameError"):
+        library.load(str(bloat))
+
+
 def test_the_same_again_has_nothing_to_do(bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]) -> None:
     quick_cli("reproduce", bloat, "--quick")
     files = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/reproduce/bloat").iterdir()}

@@ -122,6 +122,9 @@ def test_the_best_is_the_least_or_the_largest(tiny: Scenario) -> None:
     assert list(swept.best("queue_mean", by="aqm.q0")["aqm.q0"]) == [10, 20, 30]
     with pytest.raises(LookupError, match="queue_mea: no such metric"):
         swept.best("queue_mea")
+    with pytest.raises(LookupError, match="arrivals: neither more nor less of it is better as such: set largest"):
+        swept.best("arrivals")
+    assert swept.best("link_goodput")["link_goodput"][0] == means["link_goodput"].max()
     with pytest.raises(LookupError, match=r"must be one of aqm, aqm\.q0"):
         swept.best("goodput", by="q0")
 

@@ -17,8 +17,8 @@ vocabulary of `aqmlab_papers.describe.paper`. ``aqmlab reproduce`` takes it by t
 ``figures/``
     One module for each subject with its figures and tables; ``ITEMS`` has them in the paper's order.
 ``claims/``
-    One module for each subject with its claims and their judges; ``CLAIMS`` lists them in the paper's order. Our own
-    claims are in ``BEYOND`` of a module. Modules of the same name in ``figures`` and ``claims`` have the same subject.
+    One module for each subject with its claims and their judges; ``CLAIMS`` lists them in the paper's order. Modules of
+    the same name in ``figures`` and ``claims`` have the same subject.
 ``*.toml``
     The scenarios; ``_*.toml`` are no scenarios, but what several of them extend.
 """

@@ -1,7 +1,6 @@
 """Find and load papers: each is a folder of scenarios with a ``paper.py``."""
 
 import importlib
-import importlib.util
 import sys
 import traceback
 from dataclasses import replace
@@ -33,16 +32,12 @@ def load(name: str) -> Paper:
     file = Path(name) / "paper.py"
     if not file.is_file():
         raise ValueError(f"{name}: no such paper; there is {', '.join(names())}, or a folder with a paper.py")
-    spec = importlib.util.spec_from_file_location(f"aqmlab_paper_{file.parent.resolve().name}", file)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{file}: cannot be read as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up the module there
     try:
-        spec.loader.exec_module(module)
+        module = _imported(file.parent.resolve())
     except (Exception, SystemExit) as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-        where = f"{file}:{lines[-1]}" if lines else str(file)
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(file.parent.resolve())]
+        where = f"{file.parent / Path(own[-1].filename).name}:{own[-1].lineno}" if own else str(file)
         raise ValueError(f"{where}: {type(error).__name__}: {error}") from error
     paper = _described(module)
     scenarios = {f"{paper.name}/{scenario.stem}": scenario for scenario in file.parent.glob("*.toml")}
@@ -51,6 +46,17 @@ def load(name: str) -> Paper:
         for experiment in paper.experiments
     ]
     return replace(paper, experiments=experiments)
+
+
+def _imported(folder: Path) -> ModuleType:
+    """Import the ``paper.py`` of a folder anew, as a module of a package: ``from .choices import CHOICES`` works."""
+    package = ModuleType(f"aqmlab_paper_{folder.name}")
+    package.__path__ = [str(folder)]
+    for name in [one for one in sys.modules if one.partition(".")[0] == package.__name__]:
+        del sys.modules[name]
+    sys.modules[package.__name__] = package
+    importlib.invalidate_caches()
+    return importlib.import_module(f"{package.__name__}.paper")
 
 
 def scenario_name(paper: Paper, scenario: str) -> str:

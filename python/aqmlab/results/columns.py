@@ -41,7 +41,7 @@ SWEPT_AQM = Column("aqm", "", "The queue discipline, as requested.")
 SWEPT_KEY = Column("key", "", "The run's key in the store.")
 
 COST = (
-    Column("engine.packets", "packets", "Packets that the engine handled, in the warm-up too."),
+    Column("engine.packets", "packets", "Packets that the observed link sent, in the warm-up too."),
     Column("engine.events", "events", "Events of the engine."),
     Column("engine.cpu_seconds", "s", "CPU time of the run, with its set-up."),
 )

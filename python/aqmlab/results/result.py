@@ -269,10 +269,10 @@ class Result(Shown):
             ``t``, the start of each bin in seconds. For each managed link and each quantity of it (the queue in
             packets, and the discipline's signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin, and
             the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
-            ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
-            of the packets sent in the bin, null if there were none. For each queue that its discipline names
-            ``link.lane.LANE.`` followed by the queue or one of these four. The frame uses the engine's memory, not a
-            copy.
+            ``link.class.arrivals``, ``.drops`` and ``.departures``, ``.throughput`` in bit/s, and ``.delay``, the mean
+            wait in seconds of the packets sent in the bin, null if there were none. For each queue that its discipline
+            names ``link.lane.LANE.`` followed by the queue or one of these five. For each `ping` ``CLASS.rtt``, the
+            mean round trip in seconds. The frame uses the engine's memory, not a copy.
 
         Raises
         ------

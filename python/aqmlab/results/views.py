@@ -31,9 +31,9 @@ class View(ABC):
     def summary(self) -> polars.DataFrame:
         """The statistics of every metric over the seeds, a row for each.
 
-        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), then ``scope``, ``name`` and ``metric`` as
-        in `long`, and ``mean``, ``std``, ``ci95`` (half the 95 % confidence interval of the mean, Student's t; null for
-        fewer than two values) and ``n``, the number of values.
+        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), then ``scope``, ``name`` and
+        ``metric`` as in `long`, and ``mean``, ``std``, ``ci95`` (half the 95 % confidence interval of the mean,
+        Student's t; null for fewer than two values) and ``n``, the number of values.
         """
 
     @property
@@ -45,9 +45,9 @@ class View(ABC):
     def long(self) -> polars.DataFrame:
         """The metrics of all runs, a row for each run and metric.
 
-        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), ``seed``, ``scope`` (``all`` for the
-        observed queue and all flows, ``classes``, ``links``, ``lanes``, ``engine``), ``name`` (of the traffic entry,
-        link or lane), ``metric`` and ``value``.
+        The columns that distinguish the cases (``aqm``, ``engine``, varying parameters), ``seed``, ``scope`` (``all``
+        for the observed queue and all flows, ``classes``, ``links``, ``lanes``, ``engine``), ``name`` (of the traffic
+        entry, link or lane), ``metric`` and ``value``.
         """
         return frames.long(self._headed)
 

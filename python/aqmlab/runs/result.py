@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "completed", "sessions"})
-"""The metrics for which larger values are better; for all others smaller values are."""
-
 _FILES = re.compile(r"\d{5,}\.parquet")
 """The names of the files of the data set."""
 
@@ -338,7 +335,7 @@ class Sweep(View):
             The columns for each of whose values to find the best: ``aqm`` for the best point of each discipline, a
             parameter for the best discipline at each of its values. By default the best of all.
         largest : bool
-            Whether larger values are better; by default true for goodput and similar metrics, false for all others.
+            Whether larger values are better; by default as `aqmlab.METRICS` has it.
 
         Returns
         -------
@@ -348,7 +345,7 @@ class Sweep(View):
         Raises
         ------
         LookupError
-            If there is no such metric or column.
+            If there is no such metric or column, or neither more nor less of the metric is better.
         """
         import polars
 
@@ -357,7 +354,10 @@ class Sweep(View):
         if strange := [name for name in columns if name not in ("aqm", *self.parameters)]:
             raise LookupError(f"{', '.join(strange)}: must be one of {', '.join(('aqm', *self.parameters))}")
         if largest is None:
-            largest = metric.rpartition(".")[2] in MORE_IS_BETTER
+            known = METRICS.get(metric.rpartition(".")[2])
+            if known is None or not known.better:
+                raise LookupError(f"{metric}: neither more nor less of it is better as such: set largest")
+            largest = known.better == "more"
         chosen = self.means([metric])
         ranked = chosen.filter(polars.col(metric).is_not_null()).sort(metric, descending=largest, maintain_order=True)
         if not columns:
