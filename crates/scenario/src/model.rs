@@ -23,6 +23,7 @@ pub use tcp::{
     Congestion, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
     Tcp,
 };
+pub(crate) use traffic::least_common_multiple;
 pub use traffic::{Arrival, Codec, Ecn, Extent, Kind, Short, Traffic, Udp, Video, Voice, Web};
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.

@@ -81,15 +81,6 @@ pub(super) fn delays(scenario: &Scenario) -> Vec<f64> {
     delays
 }
 
-/// The least common multiple.
-const fn turns(a: usize, b: usize) -> usize {
-    let (mut divisor, mut rest) = (a, b);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a / divisor * b
-}
-
 impl<'a> Builder<'a> {
     /// Nothing yet.
     pub(super) fn new(scenario: &'a Scenario, observed: &'a Link, delays: Vec<f64>, marks: bool) -> Self {
@@ -114,7 +105,7 @@ impl<'a> Builder<'a> {
 
     /// The paths of `flows` flows: for each pair of a forward and a reverse path, the number of flows.
     fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
-        let turns = turns(traffic.from.len(), traffic.to.len());
+        let turns = traffic.pairs();
         let evenly = matches!(traffic.kind, Kind::Short(..));
         let mut ways = Vec::new();
         for j in 0..turns {

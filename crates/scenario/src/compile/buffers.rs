@@ -50,7 +50,7 @@ fn round_trips(scenario: &Scenario) -> Vec<f64> {
             _ => traffic.count as usize,
         };
         let (from, to) = (traffic.from.len(), traffic.to.len());
-        for j in 0..flows.min(super::network::least_common_multiple(from, to)) {
+        for j in 0..flows.min(traffic.pairs()) {
             let (from, to) = (traffic.from[j % from], traffic.to[j % to]);
             let path = [routes.path(from, to), routes.path(to, from)].concat();
             let round_trip: f64 = path.iter().map(|&link| scenario.links[link].delay.mean()).sum();

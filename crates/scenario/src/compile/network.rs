@@ -2,7 +2,10 @@
 
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
-use crate::model::{Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic};
+use crate::model::{
+    Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic,
+    least_common_multiple,
+};
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
@@ -218,15 +221,6 @@ fn own_prefix(entry: &TrafficEntry) -> String {
 
 fn params(said: &[Option<Algorithm>; 2]) -> [Option<AnyParams>; 2] {
     said.each_ref().map(|algorithm| algorithm.as_ref().map(|algorithm| algorithm.params.clone()))
-}
-
-/// The number of pairs after which two lists of these lengths, assigned in turn, start over together.
-pub(super) const fn least_common_multiple(a: usize, b: usize) -> usize {
-    let (mut divisor, mut rest) = (a, b);
-    while rest > 0 {
-        (divisor, rest) = (rest, divisor % rest);
-    }
-    a / divisor * b
 }
 
 /// Builds the scenario that the tables describe; records values that do not fit together.

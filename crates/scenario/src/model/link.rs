@@ -219,7 +219,7 @@ impl Loss {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     #[test]
@@ -232,12 +232,12 @@ mod tests {
         }
     }
 
-    /// A link of 1 Mbit/s.
-    fn plain() -> Link {
+    /// A link of 1 Mbit/s without delay.
+    pub(in crate::model) fn link(from: usize, to: usize) -> Link {
         Link {
-            name: "x".to_owned(),
-            from: 0,
-            to: 1,
+            name: format!("{from}-{to}"),
+            from,
+            to,
             rate: Rate::mbit_per_s(1),
             changes: Vec::new(),
             changes_period: None,
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_link_follows_its_changes_and_starts_over() {
         let change = |at, mbit| Change { at: Span::s(at), rate: Rate::mbit_per_s(mbit) };
-        let mut link = Link { changes: vec![change(20, 10), change(30, 5)], ..plain() };
+        let mut link = Link { changes: vec![change(20, 10), change(30, 5)], ..link(0, 1) };
         let rates = |link: &Link, times: &[u64]| -> Vec<f64> {
             times.iter().map(|&t| link.rate_at(Span::s(t)).bits() / 1e6).collect()
         };
@@ -278,7 +278,7 @@ mod tests {
             recorded: true,
             changes: vec![change(0, 80), change(100, 0), change(300, 8)],
             changes_period: Some(Span::ms(400)),
-            ..plain()
+            ..link(0, 1)
         };
         // In a round 1000 bytes in 0.1 s, then none in 0.2 s, then 100 bytes in 0.1 s.
         for (start, bytes, end) in [

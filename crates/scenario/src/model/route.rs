@@ -74,28 +74,7 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Distribution, EcnPath};
-    use aqm::unit::{Bytes, Limit, Rate, Span};
-
-    fn link(from: usize, to: usize) -> Link {
-        Link {
-            name: format!("{from}-{to}"),
-            from,
-            to,
-            rate: Rate::mbit_per_s(1),
-            changes: Vec::new(),
-            changes_period: None,
-            recorded: false,
-            delay: Distribution::Fixed(Span::ZERO),
-            loss: None,
-            ecn_path: EcnPath::Pass,
-            buffer: Limit::Packets(1),
-            aqm: None,
-            overhead: Bytes(0),
-            framing: None,
-            packet: Bytes(500),
-        }
-    }
+    use crate::model::link::tests::link;
 
     #[test]
     fn the_path_with_the_fewest_links_is_taken() {

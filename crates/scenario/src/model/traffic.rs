@@ -230,6 +230,15 @@ choice! {
     }
 }
 
+/// The number of pairs after which two lists of these lengths, assigned in turn, start over together.
+pub(crate) const fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
 impl Traffic {
     /// Whether its flows compete for a link, unlike those whose rate an application sets: calls, games, pings.
     #[must_use]
@@ -241,6 +250,12 @@ impl Traffic {
                 | Kind::Transfer(..)
                 | Kind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_), _)
         )
+    }
+
+    /// The number of pairs of one node of `from` and one of `to` that its flows take in turn.
+    #[must_use]
+    pub const fn pairs(&self) -> usize {
+        least_common_multiple(self.from.len(), self.to.len())
     }
 
     /// Bytes of header in each of its packets.
@@ -319,4 +334,15 @@ impl Udp {
 fn keyed(key_every: u32, key: Bytes, other: Bytes, of: impl Fn(Bytes) -> f64) -> f64 {
     let keys = if key_every > 0 { 1.0 / f64::from(key_every) } else { 0.0 };
     keys * of(key) + (1.0 - keys) * of(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lists_that_take_turns_start_over_together() {
+        let pairs = [(1, 1), (2, 3), (4, 2), (3, 3), (4, 6)];
+        assert_eq!(pairs.map(|(from, to)| least_common_multiple(from, to)), [1, 6, 4, 3, 12]);
+    }
 }
