@@ -38,8 +38,8 @@ pub use measure::probe::{self, Checked, Probe};
 pub use measure::series::Series;
 pub use memory::{known_memory, measured, memory_estimate};
 pub use network::{Cause, Lost, Seen, Wait};
-pub use packet::Kind;
+pub use packet::PacketKind;
 pub use simulation::{
-    Account, Agent, Care, Control, Emulation, Ends, Fate, Foreign, Interval, Quantity, Run, SenderNow,
-    Simulation, WaitingPacket, WindowSample,
+    Account, Agent, Control, Emulation, Ends, ExternalPacket, Interval, PacketFate, Quantity, Run,
+    RunOptions, SenderNow, Simulation, WaitingPacket, WindowSample,
 };

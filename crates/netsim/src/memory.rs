@@ -5,7 +5,7 @@
 //! peak until then rises by the greater of two:
 //!
 //! * whenever the run has become twice as long, as much as in the second half of the trial: longer waits, more flows at a
-//!   time, the end of slow start; but at most as much as there is, for the peak of a run is no lower than that of its
+//!   time, the end of slow start; but at most as much as there is, because the peak of a run is at least that of its
 //!   beginning;
 //! * a queue that has grown all the time goes on like that until its buffer or all windows are full.
 //!
@@ -115,7 +115,8 @@ fn kept(scenario: &Scenario) -> u64 {
     let samples = |step: Span| duration.nanos().div_ceil(step.nanos().max(1));
     let mut bytes = 0u64;
     if record.series {
-        // Of few bins, since all may be more than there is memory for. The columns that are handed over are copies.
+        // Only few bins are tried, because all of them may need more memory than there is. The columns that are handed over are
+        // copies.
         const BINS: u64 = 100;
         let step = scenario.series_step();
         let mut short = scenario.clone();
@@ -151,8 +152,9 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     kept(scenario) + (most as f64 * scale + growth) as u64
 }
 
-/// What of a scenario is tried: no recordings, no algorithms of users, which may do anything, and one in `scale` flows. What
-/// is to happen later happens from the start: every entry is active, and a link has its lowest rate.
+/// The part of a scenario that is tried: without recordings, without algorithms of users, because these may do anything, and
+/// with one in `scale` flows. What would happen later happens from the start: every entry is active, and each link has its
+/// lowest rate.
 fn abridged(scenario: &Scenario, scale: f64) -> Scenario {
     let mut scenario = scenario.clone();
     (scenario.record.series, scenario.record.cwnd) = (false, None);
@@ -218,7 +220,7 @@ fn trial(scenario: Scenario) -> f64 {
     let mut until = Time::from_nanos(1000);
     while until < end && !run.has_stopped() {
         until = end.min(Time::from_nanos(until.nanos() * 5 / 4));
-        // Not to advance: that is work at every link.
+        // Without `advance`, which would make every link catch up.
         match run.network.events.clock {
             Clock::Integer => run.handle_all(Integer, until),
             Clock::Double => run.handle_all(Double, until),

@@ -7,7 +7,7 @@ use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
 
 /// The kind of a packet, for its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Kind {
+pub enum PacketKind {
     /// A TCP segment with data, or a SYN.
     #[default]
     Data,
@@ -24,21 +24,22 @@ const CE: u8 = 2;
 const ECE: u8 = 4;
 const CWR: u8 = 8;
 const SYN: u8 = 16;
-const AGAIN: u8 = 32;
+const RETRANSMISSION: u8 = 32;
 const DELAY: u8 = 64;
 const L4S: u8 = 128;
-/// In a segment, where an ACK has ECE.
+// The other flags take the places of those that the same kind of packet never has, so that all fit a byte.
+/// In a segment, at the place of an ACK's ECE. Flags share places because a packet must stay small.
 const PUSH: u8 = ECE;
-/// In an ACK, where a segment has AGAIN: the three bits of ECE, CWR and SYN are a counter.
-const ACCURATE: u8 = AGAIN;
-/// In an ACK without that counter: its number is that of a packet from outside, and says nothing. With SYN, it is a SYN that
-/// asks for ECN.
-const FOREIGN: u8 = CWR;
+/// In an ACK, where a segment has RETRANSMISSION: the bits of ECE, CWR and SYN are the counter of Accurate ECN.
+const ACCURATE: u8 = RETRANSMISSION;
+/// In an ACK without that counter: it is a packet from outside, so that `seq` is its number and acknowledges nothing. With
+/// SYN, it is a SYN that asks for ECN.
+const EXTERNAL: u8 = CWR;
 /// The place of that counter.
 const ACE: u32 = ECE.trailing_zeros();
-/// In an ACK, where a segment has L4S: the first block is below what the ACK is for, which it repeats.
-const TWICE: u8 = L4S;
-/// An ACK with ECT(1), where one that is not ECN-capable may have DELAY.
+/// In an ACK, where a segment has L4S: the first block is a D-SACK below `seq`, and its distances count downwards (RFC 2883).
+const DSACK: u8 = L4S;
+/// An ACK with ECT(1). DELAY without ECT means that it carries a one-way delay.
 const LOW_LATENCY: u8 = ECT | DELAY;
 
 /// A packet on the wire.
@@ -59,7 +60,7 @@ pub(crate) struct Packet {
     class: u16,
     /// The generation of its flow: the number of the connection among those of the flow's slot.
     pub(crate) generation: u16,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PacketKind,
     flags: u8,
 }
 
@@ -98,12 +99,12 @@ impl Packet {
             size,
             class,
             generation,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             flags: flag(segment.ect, ECT)
                 | flag(segment.l4s, L4S)
                 | flag(segment.cwr, CWR)
                 | flag(segment.syn, SYN)
-                | flag(segment.again, AGAIN)
+                | flag(segment.retransmission, RETRANSMISSION)
                 | flag(segment.push, PUSH),
         }
     }
@@ -113,17 +114,17 @@ impl Packet {
     pub(crate) fn ack(ack: &Ack, header: Header) -> Self {
         let Header { flow, generation, hop, class, size } = header;
         // Most have no block.
-        let (mut blocks, mut sacked, mut twice) = ([(0, 0); MOST_BLOCKS], 0, 0);
+        let (mut blocks, mut sacked, mut dsack) = ([(0, 0); MOST_BLOCKS], 0, 0);
         if ack.has_blocks() {
             let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
             sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
             blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
             let (low, high) = ack.blocks[0];
             if low < ack.next {
-                // A repeat too far back for the field is left out.
+                // A D-SACK too far back for the field is left out.
                 let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
                 match (below(low), below(high)) {
-                    (Some(low), Some(high)) => (blocks[0], twice) = ((low, high), TWICE),
+                    (Some(low), Some(high)) => (blocks[0], dsack) = ((low, high), DSACK),
                     _ => {
                         blocks.rotate_left(1);
                         blocks[MOST_BLOCKS - 1] = (0, 0);
@@ -145,12 +146,12 @@ impl Packet {
             size: size + SACK_BLOCK * sacked,
             class,
             generation,
-            kind: Kind::Ack,
+            kind: PacketKind::Ack,
             flags: match ack.marks {
                 Some(marks) => ACCURATE | (marks & 7) << ACE,
                 None if ack.ece => ECE,
                 None => 0,
-            } | twice
+            } | dsack
                 | match (ack.ect, ack.l4s) {
                     (true, true) => LOW_LATENCY,
                     (true, false) => ECT,
@@ -169,28 +170,39 @@ impl Packet {
             Ecn::Ect0 => ECT,
             Ecn::Ect1 => ECT | L4S,
         };
-        Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
+        Self {
+            stamp: now,
+            flow,
+            hop,
+            seq,
+            blocks,
+            size,
+            class,
+            generation,
+            kind: PacketKind::Datagram,
+            flags,
+        }
     }
 
     /// The answer to a datagram, with its size and stamp, on the path that starts at `hop`.
     pub(crate) const fn reply(&self, hop: u32) -> Self {
-        Self { hop, kind: Kind::Reply, flags: self.flags & !CE, ..*self }
+        Self { hop, kind: PacketKind::Reply, flags: self.flags & !CE, ..*self }
     }
 
-    /// A packet from outside, offered at `now`, which its number identifies. Of an ACK, a segment without data, it is only
-    /// known whether it is a SYN that `asks_for_ecn`.
-    pub(crate) fn foreign(
+    /// A packet from outside, offered at `now` and identified by its number. All that is known of an ACK, which is any
+    /// segment without data, is whether it is a SYN that `asks_for_ecn`.
+    pub(crate) fn external(
         now: Time,
         header: Header,
-        (kind, asks_for_ecn): (Kind, bool),
+        (kind, asks_for_ecn): (PacketKind, bool),
         ecn: Ecn,
         number: u32,
     ) -> Self {
         let packet = Self::datagram(now, header, ecn);
         let syn = if asks_for_ecn { SYN } else { 0 };
         let flags = match (kind, ecn) {
-            (Kind::Ack, Ecn::Ect1) => FOREIGN | LOW_LATENCY | syn,
-            (Kind::Ack, _) => FOREIGN | packet.flags | syn,
+            (PacketKind::Ack, Ecn::Ect1) => EXTERNAL | LOW_LATENCY | syn,
+            (PacketKind::Ack, _) => EXTERNAL | packet.flags | syn,
             _ => packet.flags,
         };
         Self { kind, seq: number, flags, ..packet }
@@ -221,8 +233,8 @@ impl Packet {
     pub(crate) const fn cleared(&self) -> Self {
         let codepoint = match self.kind {
             // Without ECT the bit means something else.
-            Kind::Ack if self.flags & ECT != 0 => LOW_LATENCY,
-            Kind::Ack => 0,
+            PacketKind::Ack if self.flags & ECT != 0 => LOW_LATENCY,
+            PacketKind::Ack => 0,
             _ => ECT | L4S,
         };
         Self { flags: self.flags & !(codepoint | CE), ..*self }
@@ -231,8 +243,8 @@ impl Packet {
     /// Whether this is a SYN that asks for ECN.
     pub(crate) const fn asks_for_ecn(&self) -> bool {
         match self.kind {
-            Kind::Data => self.flags & (SYN | CWR) == SYN | CWR,
-            Kind::Ack => self.flags & (ACCURATE | FOREIGN | SYN) == FOREIGN | SYN,
+            PacketKind::Data => self.flags & (SYN | CWR) == SYN | CWR,
+            PacketKind::Ack => self.flags & (ACCURATE | EXTERNAL | SYN) == EXTERNAL | SYN,
             _ => false,
         }
     }
@@ -259,7 +271,7 @@ impl Packet {
     /// Whether it brings something to a receiver: a segment or a datagram, not what answers it.
     #[inline]
     pub(crate) const fn is_data(&self) -> bool {
-        matches!(self.kind, Kind::Data | Kind::Datagram)
+        matches!(self.kind, PacketKind::Data | PacketKind::Datagram)
     }
 
     /// When the segment or datagram was sent; in what answers it, the same time.
@@ -289,7 +301,7 @@ impl Packet {
         let segment = Segment {
             seq: self.seq,
             syn: self.flags & SYN != 0,
-            again: self.flags & AGAIN != 0,
+            retransmission: self.flags & RETRANSMISSION != 0,
             cwr: self.flags & CWR != 0,
             ect: self.flags & ECT != 0,
             l4s: self.flags & L4S != 0,
@@ -308,7 +320,7 @@ impl Packet {
                 0 => (0, 0),
                 _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
             });
-            if self.flags & TWICE != 0 {
+            if self.flags & DSACK != 0 {
                 let (low, high) = self.blocks[0];
                 blocks[0] = (self.seq - u32::from(low), self.seq - u32::from(high));
             }
@@ -329,9 +341,9 @@ impl Frame for Packet {
     #[inline]
     fn packet(&self) -> aqm::Packet {
         let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
-        let low_latency = if self.kind == Kind::Ack { LOW_LATENCY } else { L4S };
+        let low_latency = if self.kind == PacketKind::Ack { LOW_LATENCY } else { L4S };
         aqm::Packet {
-            udp: matches!(self.kind, Kind::Datagram | Kind::Reply),
+            udp: matches!(self.kind, PacketKind::Datagram | PacketKind::Reply),
             // CE has taken the place of what was there before (RFC 9331, section 5.1).
             l4s: self.flags & CE != 0 || self.flags & low_latency == low_latency,
             flow,
@@ -352,7 +364,7 @@ impl Frame for Packet {
     }
 
     fn ack(&self) -> Option<aqm::Ack> {
-        let known = self.kind == Kind::Ack && self.flags & (ACCURATE | FOREIGN) != FOREIGN;
+        let known = self.kind == PacketKind::Ack && self.flags & (ACCURATE | EXTERNAL) != EXTERNAL;
         known.then(|| {
             let Ack { next, blocks, .. } = self.acknowledgement();
             aqm::Ack { next, blocks, ecn: self.flags >> ACE & 7 }
@@ -373,7 +385,7 @@ mod tests {
         let segment = Segment {
             seq: 7,
             syn: false,
-            again: false,
+            retransmission: false,
             cwr: false,
             ect: true,
             l4s: true,
@@ -443,15 +455,15 @@ mod tests {
         let segment = |ect, l4s| Segment {
             seq: 7,
             syn: true,
-            again: true,
+            retransmission: true,
             cwr: true,
             ect,
             l4s,
             push: true,
             sent: Time::ZERO,
         };
-        let twice = [(7, 8), (12, 14), (0, 0)];
-        let ack = |ect, l4s, marks| Ack { next: 10, ect, l4s, marks, blocks: twice, ..Ack::default() };
+        let dsack = [(7, 8), (12, 14), (0, 0)];
+        let ack = |ect, l4s, marks| Ack { next: 10, ect, l4s, marks, blocks: dsack, ..Ack::default() };
         for (ect, l4s) in [(false, false), (true, false), (true, true)] {
             let data = Packet::data(&segment(ect, l4s), header(500));
             assert_eq!(marked(data).cleared().segment(), (segment(false, false), false));
@@ -469,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_twice_comes_out_as_it_went_in() {
+    fn a_dsack_comes_out_as_it_went_in() {
         let below = [(7, 8), (12, 14), (0, 0)];
         let within = [(13, 14), (12, 20), (30, 31)];
         for blocks in [below, within, [(9, 10), (0, 0), (0, 0)], [(0, 1), (11, 12), (15, 17)]] {

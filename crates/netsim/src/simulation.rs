@@ -18,20 +18,20 @@ mod summary;
 mod tap;
 
 pub use account::{Account, Ends};
-pub use any::{Care, Run};
+pub use any::{Run, RunOptions};
 pub use control::{Agent, Control, Interval, Quantity};
-pub use emulation::{Emulation, Fate, Foreign};
+pub use emulation::{Emulation, ExternalPacket, PacketFate};
 pub use present::{SenderNow, WaitingPacket};
 
 use crate::engine::clock::{Clock, Double, Integer};
 use crate::engine::event::Event;
-use crate::engine::order::{NEVER, Order, instant};
+use crate::engine::order::{NEVER, Order, time_of};
 use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
 use crate::measure::flow_log::FlowLog;
 use crate::measure::probe::Probe;
 use crate::network::Network;
-use crate::packet::{Header, Kind, Packet};
+use crate::packet::{Header, Packet, PacketKind};
 use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
 use live::Following;
@@ -97,7 +97,7 @@ pub struct Simulation<P> {
 }
 
 /// Puts a sender's segments on the network.
-pub(crate) struct Wire<'a, P, C> {
+pub(crate) struct NetworkOutbox<'a, P, C> {
     network: &'a mut Network<P>,
     clock: C,
     /// The header of a packet without its size.
@@ -105,7 +105,7 @@ pub(crate) struct Wire<'a, P, C> {
     profile: &'a Profile,
 }
 
-impl<P: Probe, C: Order> Outbox for Wire<'_, P, C> {
+impl<P: Probe, C: Order> Outbox for NetworkOutbox<'_, P, C> {
     #[inline]
     fn send(&mut self, segment: Segment) {
         let size = self.profile.size_of(segment.syn) as u16;
@@ -192,7 +192,7 @@ impl<P: Probe> Simulation<P> {
 
     /// Handles the events up to and including `until`, unless the watch stops the run.
     pub(crate) fn handle_all<C: Order>(&mut self, clock: C, until: Time) {
-        let last = clock.instant(until);
+        let last = clock.sim_time(until);
         while let Some(event) = self.network.events.next(clock, last) {
             self.handle(clock, event);
             self.deliver_waiting(clock);
@@ -209,7 +209,7 @@ impl<P: Probe> Simulation<P> {
         self.network.watch.ask()
     }
 
-    // Called for every event: the compiler would otherwise not inline it.
+    // Inlined, which the compiler would not do by itself, because it is called for every event.
     #[inline(always)]
     fn handle<C: Order>(&mut self, clock: C, event: Event) {
         match event {
@@ -262,7 +262,7 @@ impl<P: Probe> Simulation<P> {
             }
         }
         match packet.kind {
-            Kind::Data => {
+            PacketKind::Data => {
                 let now = self.now();
                 let flow = &self.endpoints.flows[packet.flow as usize];
                 if flow.generation != packet.generation {
@@ -285,7 +285,7 @@ impl<P: Probe> Simulation<P> {
                     self.on_delivery(clock, packet.flow);
                 }
             }
-            Kind::Ack => {
+            PacketKind::Ack => {
                 if self.endpoints.flows[packet.flow as usize].generation != packet.generation {
                     return;
                 }
@@ -302,18 +302,18 @@ impl<P: Probe> Simulation<P> {
                     self.on_through(packet.flow);
                 }
             }
-            Kind::Datagram => {
+            PacketKind::Datagram => {
                 let source = &mut self.endpoints.sources[packet.flow as usize];
                 source.on_arrival(packet.payload(), false);
                 if let Some(reverse) = source.reverse {
                     self.network.send_now(clock, &packet.reply(reverse));
                 }
             }
-            Kind::Reply => self.on_round_trip(packet),
+            PacketKind::Reply => self.on_round_trip(packet),
         }
     }
 
-    /// A packet has come back to where what it answers was sent.
+    /// An ACK or an answer has come back to the sender.
     #[inline]
     fn on_round_trip(&mut self, packet: &Packet) {
         let now = self.now();
@@ -331,7 +331,7 @@ impl<P: Probe> Simulation<P> {
         &mut self,
         clock: C,
         index: u32,
-        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut Wire<'_, P, C>),
+        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut NetworkOutbox<'_, P, C>),
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
@@ -339,15 +339,15 @@ impl<P: Probe> Simulation<P> {
         let sender = &mut self.endpoints.senders[index as usize];
         let header = flow.header(index, flow.forward, 0);
         let [before, _] = sender.deadlines();
-        let mut wire = Wire { network: &mut self.network, clock, header, profile };
-        act(sender, now, profile, &mut wire);
+        let mut outbox = NetworkOutbox { network: &mut self.network, clock, header, profile };
+        act(sender, now, profile, &mut outbox);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
         if deadline != before {
             flow.due = events.due(clock, deadline);
         }
-        // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
-        if instant(flow.due) < instant(flow.timer) {
+        // Only an earlier deadline needs an event of its own; a later one is looked at when the pending event goes off.
+        if time_of(flow.due) < time_of(flow.timer) {
             flow.timer = events.push_due(flow.due, Event::Retransmit(index));
         }
         if pace < flow.pace {
@@ -383,8 +383,8 @@ impl<P: Probe> Simulation<P> {
             return; // an earlier one took its place
         }
         flow.pace = Time::MAX;
-        // A timer that goes off at this nanosecond looks at the pace as well. On the double clock its event may come
-        // after all others of the nanosecond: to ask for the pace again until then would be for ever.
+        // A timer that goes off at this nanosecond looks at the pace as well. On the double clock its event may come after
+        // all others of the nanosecond, so that asking for the pace again until then would never end.
         if self.endpoints.senders[index as usize].deadlines()[0] <= now {
             return;
         }
@@ -454,10 +454,10 @@ impl<P: Probe> Simulation<P> {
 
     /// Sets the rate of a link by its schedule, and schedules the next change.
     fn change_rate(&mut self, link: u32) {
-        let said = &self.scenario.links[link as usize];
+        let declared = &self.scenario.links[link as usize];
         let now = Span::ns(self.now().nanos());
-        self.network.links[link as usize].change(self.network.events.now(), said.rate_at(now));
-        if let Some(next) = said.next_change(now) {
+        self.network.links[link as usize].change(self.network.events.now(), declared.rate_at(now));
+        if let Some(next) = declared.next_change(now) {
             self.network.events.push_first(Time::ZERO + next, Event::Change(link));
         }
     }
@@ -469,7 +469,7 @@ impl<P: Probe> Simulation<P> {
             if let Some(aqm_queue) =
                 link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none())
             {
-                aqm_queue.end_warmup(now, &link.wire);
+                aqm_queue.end_warmup(now, &link.transmitter);
             }
         }
         self.network.watch.goes_on(self.endpoints.flows.len());

@@ -2,7 +2,7 @@
 
 use aqm::params::{self, Field as _};
 use aqm::unit::Time;
-use netsim::{Cause, Checked, Kind, Seen, Simulation};
+use netsim::{Cause, Checked, PacketKind, Seen, Simulation};
 use run::Results;
 use scenario::Document;
 use scenario::model::{Congestion, Ecn};
@@ -83,13 +83,13 @@ fn codepoints(tcp: &str, traffic: &str) -> BTreeMap<(bool, &'static str), BTreeS
     let (mut sent, mut agreed, mut open) = (HashSet::new(), HashMap::new(), HashSet::new());
     let mut found = BTreeMap::<_, BTreeSet<_>>::new();
     for seen in run.seen(Time::MAX) {
-        let again = seen.kind == Kind::Data && !sent.insert((seen.flow, seen.seq));
+        let again = seen.kind == PacketKind::Data && !sent.insert((seen.flow, seen.seq));
         if seen.syn && seen.lost.is_none() {
             agreed.entry(seen.flow).or_insert(seen.cwr);
         }
         let packet = match (seen.kind, seen.syn, again) {
-            (Kind::Data, true, again) => usize::from(again),
-            (Kind::Data, false, again) => 4 + usize::from(again),
+            (PacketKind::Data, true, again) => usize::from(again),
+            (PacketKind::Data, false, again) => 4 + usize::from(again),
             // What acknowledges data comes after data that got through.
             _ => 2 + usize::from(open.contains(&seen.flow)),
         };
@@ -215,7 +215,7 @@ fn behind(ecn_path: &str, tcp: &str, more: &str) -> (Results, Vec<Seen>) {
     run.advance(Time::MAX);
     assert_eq!(run.violations(), Vec::<String>::new());
     let mut seen = run.seen(Time::MAX);
-    seen.retain(|seen| seen.kind == Kind::Data);
+    seen.retain(|seen| seen.kind == PacketKind::Data);
     (run.results(), seen)
 }
 

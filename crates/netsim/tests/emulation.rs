@@ -3,7 +3,9 @@
 use aqm::Uniform as _;
 use aqm::aqm::NAMES;
 use aqm::unit::{Limit, Rate, Span, Time};
-use netsim::{Account, Cause, Emulation, Ends, Foreign, Kind, Lost, Series, Simulation, Stream, Wait};
+use netsim::{
+    Account, Cause, Emulation, Ends, ExternalPacket, Lost, PacketKind, Series, Simulation, Stream, Wait,
+};
 use run::results::LinkMetrics;
 use run::{Column, Playback, Results};
 use scenario::model::{Ecn, EcnPath, Kind as Traffic, Udp};
@@ -48,19 +50,19 @@ fn scenario(name: &str, aqm: &str) -> Scenario {
 }
 
 /// The packets of all recordings, in the order of their times.
-fn packets(scenario: &Scenario) -> Vec<(Time, Foreign)> {
+fn packets(scenario: &Scenario) -> Vec<(Time, ExternalPacket)> {
     let mut found = Vec::new();
     for (i, entry) in scenario.traffic.iter().enumerate() {
         let Traffic::Udp(Udp::Trace(arrivals), ecn) = &entry.kind else { panic!("a recording") };
         let scenario::Distribution::Fixed(start) = entry.start else { panic!("a fixed start") };
         for arrival in arrivals.iter() {
-            let packet = Foreign {
+            let packet = ExternalPacket {
                 number: 0,
                 from: entry.from[0],
                 to: entry.to[0],
                 class: i as u16,
                 flow: i as u32,
-                kind: Kind::Datagram,
+                kind: PacketKind::Datagram,
                 size: arrival.size,
                 ecn: *ecn,
                 asks_for_ecn: false,
@@ -199,7 +201,7 @@ fn a_packet_enters_only_where_the_scenario_has_traffic() {
     let mut emulation = Emulation::<Series>::new(scenario.clone(), 1, None);
     let (at, packet) = packets(&scenario)[0];
     assert!(emulation.offer(at, &packet));
-    assert!(!emulation.offer(at, &Foreign { to: packet.from, ..packet }));
+    assert!(!emulation.offer(at, &ExternalPacket { to: packet.from, ..packet }));
     assert_eq!(
         emulation.finish(vec![Ends::default(); ENTRIES]).links["bottleneck"].traffic.arrivals,
         0,

@@ -2,7 +2,7 @@
 //! within a factor of two.
 
 use aqm::unit::Time;
-use netsim::{Care, FlowRow, Run, Simulation, WindowSample, known_memory, measured, memory_estimate};
+use netsim::{FlowRow, Run, RunOptions, Simulation, WindowSample, known_memory, measured, memory_estimate};
 use run::Watch;
 use scenario::{Document, Library, Scenario};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ const FLOOR: f64 = 1e6;
 fn holds(name: &str, scenario: &Scenario) -> bool {
     let (estimate, known) = (memory_estimate(scenario), known_memory(scenario));
     let (_, peak) = measured(|| {
-        let mut run = Run::new(scenario.clone(), 1, Care::None);
+        let mut run = Run::new(scenario.clone(), 1, RunOptions::default());
         run.advance(Time::MAX, Watch::default);
         let windows = WindowSample::columns(run.windows());
         (run.results(), run.take_columns(), windows, FlowRow::columns(&run.flows()), run)

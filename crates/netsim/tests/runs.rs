@@ -82,7 +82,7 @@ fn drops_late(aqm: &str) -> bool {
     let doc = aqm::AnyParams::of(aqm).unwrap().doc().replace('\n', " ");
     let (_, decides) = doc.split_once("Decides at: ").unwrap();
     let decides = decides.split_once(" Timer: ").unwrap().0;
-    ["dequeue", "overflow", "packets that wait"].iter().any(|moment| decides.contains(moment))
+    ["dequeue", "overflow", "packets that wait"].iter().any(|event_time| decides.contains(event_time))
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Script {
             let segment = Segment {
                 seq,
                 syn: flag("syn"),
-                again: false,
+                retransmission: false,
                 cwr: flag("cwr"),
                 ect: !flag("plain"),
                 l4s: false,
@@ -202,7 +202,7 @@ impl Script {
             let expected = Segment {
                 seq,
                 syn: flag("syn"),
-                again: flag("again"),
+                retransmission: flag("again"),
                 cwr: flag("cwr"),
                 ect: flag("ect"),
                 l4s: flag("l4s"),

@@ -10,7 +10,7 @@
 
 use crate::block::{self, Direction, Seen as At, ms};
 use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
-use netsim::{Cause, Kind, Seen};
+use netsim::{Cause, PacketKind, Seen};
 use scenario::Scenario;
 use scenario::model::{self, Ecn};
 use std::io::{self, Write};
@@ -140,8 +140,8 @@ impl<W: Write> Links<W> {
         let entry = &self.entries[seen.class];
         let mut out = Vec::with_capacity(block::SNAP);
         let protocol = match seen.kind {
-            Kind::Data | Kind::Ack => IpNumber::TCP,
-            Kind::Datagram | Kind::Reply => IpNumber::UDP,
+            PacketKind::Data | PacketKind::Ack => IpNumber::TCP,
+            PacketKind::Datagram | PacketKind::Reply => IpNumber::UDP,
         };
         let (from, to) = (address(seen.ends.0), address(seen.ends.1));
         let payload = size.saturating_sub(IP) as u16;
@@ -162,7 +162,7 @@ impl<W: Write> Links<W> {
         let (flow, generation) = seen.flow;
         let own = (FIRST + (flow.wrapping_mul(7).wrapping_add(u32::from(generation))) % PORTS) as u16;
         let server = PORT + seen.class as u16;
-        let answers = matches!(seen.kind, Kind::Ack | Kind::Reply);
+        let answers = matches!(seen.kind, PacketKind::Ack | PacketKind::Reply);
         let ports = if answers { (server, own) } else { (own, server) };
         if protocol == IpNumber::UDP {
             let body = &ZEROS[..usize::from(payload).saturating_sub(8)];
@@ -172,7 +172,7 @@ impl<W: Write> Links<W> {
             return out;
         }
         let (header, body) = match seen.kind {
-            Kind::Ack => (size - IP, 0),
+            PacketKind::Ack => (size - IP, 0),
             _ if seen.syn => (size - IP, 0),
             _ => (entry.header.saturating_sub(IP), size.saturating_sub(entry.header)),
         };
@@ -182,7 +182,7 @@ impl<W: Write> Links<W> {
             (1 + u64::from(segments.saturating_sub(1)) * entry.payload_from(sender)) as u32
         };
         match seen.kind {
-            Kind::Ack => {
+            PacketKind::Ack => {
                 tcp.ack = true;
                 tcp.ece = seen.ece;
                 tcp.sequence_number = 1;
@@ -232,7 +232,7 @@ mod tests {
             marked: false,
             ends: (scenario.traffic[0].from[0], scenario.traffic[0].to[0]),
             class: 0,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             flow: (3, 1),
             size: 1000,
             seq: 2,
@@ -268,7 +268,7 @@ mod tests {
         let syn = Seen { syn: true, seq: 0, size: 40, ..data };
         let (header, payload, _) = tcp(&syn);
         assert!(header.syn && !header.ack && header.sequence_number == 0 && payload == 0);
-        let ack = Seen { kind: Kind::Ack, seq: 3, ends: back, size: 52, ece: true, ..data };
+        let ack = Seen { kind: PacketKind::Ack, seq: 3, ends: back, size: 52, ece: true, ..data };
         let (header, payload, _) = tcp(&ack);
         assert_eq!((header.source_port, header.destination_port), (ports.1, ports.0));
         assert_eq!((header.acknowledgment_number, payload, header.ece), (1 + 2 * each as u32, 0, true));
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn a_ping_and_its_answer_are_of_one_conversation() {
         let (links, data) = file();
-        let ping = Seen { class: 2, kind: Kind::Datagram, size: 84, ..data };
-        let answer = Seen { kind: Kind::Reply, ends: (data.ends.1, data.ends.0), ..ping };
+        let ping = Seen { class: 2, kind: PacketKind::Datagram, size: 84, ..data };
+        let answer = Seen { kind: PacketKind::Reply, ends: (data.ends.1, data.ends.0), ..ping };
         let ports = |seen: &Seen| {
             let mut whole = links.bytes(seen);
             assert_eq!(whole.len(), 28);

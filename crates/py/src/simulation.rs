@@ -5,7 +5,7 @@ use crate::look::Look;
 use crate::own::caught;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
-use netsim::{Care, FlowRow, Run, WindowSample};
+use netsim::{FlowRow, Run, RunOptions, WindowSample};
 use pcapng::links::Links;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -63,12 +63,8 @@ impl Simulation {
         let scenario = scenario.checked()?.clone();
         let create = |path| Links::new(BufWriter::new(File::create(path)?), &scenario);
         let file = pcapng.map(create).transpose()?;
-        let care = match (&file, accounted) {
-            (Some(_), _) => Care::Taps,
-            (None, true) => Care::Accounts,
-            (None, false) => Care::None,
-        };
-        Ok(Self { run: Run::new(scenario, seed, care), look: Look::new(), file, interpreted })
+        let options = RunOptions { accounted, tap: file.is_some(), live: false };
+        Ok(Self { run: Run::new(scenario, seed, options), look: Look::new(), file, interpreted })
     }
 
     /// Sets the run up and advances it up to and including `until`; false if `look` stopped it.

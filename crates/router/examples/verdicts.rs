@@ -148,7 +148,7 @@ fn inbound(packet: &EnhancedPacketBlock<'_>) -> Result<Entered, String> {
     // The file has only the first of them.
     bytes.resize(packet.origlen as usize, 0);
     let seen = Seen::of(&bytes).ok_or("a packet is neither TCP nor UDP")?;
-    let class = class_of([seen.from.1, seen.to.1]).filter(|_| seen.kind == netsim::Kind::Datagram);
+    let class = class_of([seen.from.1, seen.to.1]).filter(|_| seen.kind == netsim::PacketKind::Datagram);
     let class = class.ok_or_else(|| format!("{seen} is no datagram of the scenario's traffic"))?;
     let at = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
     Ok(Entered { at, class: class.into(), size: packet.origlen as u16, fate: None })

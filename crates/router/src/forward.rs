@@ -9,7 +9,7 @@ use crate::qdisc::{Decision, Fate, Qdisc};
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::{Span, Time};
 use hdrhistogram::Histogram;
-use netsim::{Emulation, Foreign, Kind, Series};
+use netsim::{Emulation, ExternalPacket, PacketKind, Series};
 use rustix::event::epoll::EventFlags;
 use std::collections::HashMap;
 use std::fs::File;
@@ -258,13 +258,17 @@ impl Router {
         };
         place.namespace = to.namespace;
         let next = self.connections.len() as u32;
-        let packet = Foreign {
+        let packet = ExternalPacket {
             number,
             from: from.node,
             to: to.node,
             class,
             flow: *self.connections.entry(seen.connection()).or_insert(next),
-            kind: if seen.kind == Kind::Datagram && !asks(seen.to.1) { Kind::Reply } else { seen.kind },
+            kind: if seen.kind == PacketKind::Datagram && !asks(seen.to.1) {
+                PacketKind::Reply
+            } else {
+                seen.kind
+            },
             size: place.length as u16,
             ecn: seen.ecn,
             asks_for_ecn: seen.asks_for_ecn,

@@ -6,7 +6,7 @@
 
 use crate::hosts::{Hosts, Ip};
 use aqm::unit::{Span, Time};
-use netsim::{Cause, Fate, Lost, Wait};
+use netsim::{Cause, Lost, PacketFate, Wait};
 use pcapng::block::{self, Direction, Seen, ms};
 use scenario::Scenario;
 use std::fmt::Write as _;
@@ -121,7 +121,7 @@ impl<W: Write> Pcapng<W> {
     }
 
     /// A packet, as it leaves the network, has met its fate.
-    pub fn decide(&mut self, fate: &Fate, packet: &[u8]) {
+    pub fn decide(&mut self, fate: &PacketFate, packet: &[u8]) {
         let on_way = &self.packets[fate.number as usize];
         let comment = comment(&self.links, on_way, fate);
         let (interface, direction) = match fate.lost {
@@ -156,7 +156,7 @@ impl<W: Write> Pcapng<W> {
 }
 
 /// The fate of a packet in words.
-fn comment(links: &[Link], on_way: &OnWay, fate: &Fate) -> String {
+fn comment(links: &[Link], on_way: &OnWay, fate: &PacketFate) -> String {
     let mut text = match fate.lost {
         None => format!("delivered after {}", ms(fate.at.since(on_way.entered))),
         Some(Lost { link, cause, waited, .. }) => {
@@ -287,7 +287,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut file = Pcapng::new(&mut bytes, &scenario, &hosts, Ip::V4, None).unwrap();
         let at = |ms: u64| Time::ZERO + Span::ms(ms) + Span::s(5);
-        let fate = |number, ms, lost, marked| Fate { number, at: at(ms), lost, marked, ect: true };
+        let fate = |number, ms, lost, marked| PacketFate { number, at: at(ms), lost, marked, ect: true };
         let wait = |number, us, marked| Wait { number, link, waited: Span::us(us), marked };
         let lost = |cause, ms, us| Some(Lost { link, at: at(ms), cause, waited: Span::us(us) });
         let (long, marked) = ([7; 131], [8; 131]);

@@ -1,7 +1,7 @@
 //! What the router reads in a packet, and the ECN field that it writes.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
-use netsim::Kind;
+use netsim::PacketKind;
 use scenario::model::Ecn;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -26,7 +26,7 @@ pub struct Seen {
     /// Where it goes to, with the port.
     pub to: (IpAddr, u16),
     /// A segment without payload counts as an ACK.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Its ECN field; a packet that comes with CE is taken as ECT(0).
     pub ecn: Ecn,
     /// Whether it is a SYN that asks for ECN (RFC 3168, section 6.1.1).
@@ -51,11 +51,13 @@ impl Seen {
         };
         let (ports, kind, asks_for_ecn) = match sliced.transport? {
             TransportSlice::Tcp(tcp) => {
-                let kind = if tcp.payload().is_empty() { Kind::Ack } else { Kind::Data };
+                let kind = if tcp.payload().is_empty() { PacketKind::Ack } else { PacketKind::Data };
                 let asks = tcp.syn() && !tcp.ack() && tcp.ece() && tcp.cwr();
                 ((tcp.source_port(), tcp.destination_port()), kind, asks)
             }
-            TransportSlice::Udp(udp) => ((udp.source_port(), udp.destination_port()), Kind::Datagram, false),
+            TransportSlice::Udp(udp) => {
+                ((udp.source_port(), udp.destination_port()), PacketKind::Datagram, false)
+            }
             _ => return None,
         };
         let ecn = match field {
@@ -71,16 +73,16 @@ impl Seen {
     pub fn connection(&self) -> Connection {
         let mut ends = [self.from, self.to];
         ends.sort_unstable();
-        Connection { udp: self.kind == Kind::Datagram, ends }
+        Connection { udp: self.kind == PacketKind::Datagram, ends }
     }
 }
 
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let protocol = match self.kind {
-            Kind::Datagram | Kind::Reply => "UDP",
-            Kind::Data => "TCP with payload",
-            Kind::Ack => "TCP without payload",
+            PacketKind::Datagram | PacketKind::Reply => "UDP",
+            PacketKind::Data => "TCP with payload",
+            PacketKind::Ack => "TCP without payload",
         };
         let [from, to] = [self.from, self.to].map(|(address, port)| SocketAddr::new(address, port));
         write!(f, "{protocol} from {from} to {to}")
@@ -128,9 +130,9 @@ mod tests {
     fn a_segment_is_read() {
         let seen = Seen::of(&v4(1, 64, 10)).unwrap();
         assert_eq!(seen.from, (IpAddr::from([10, 64, 0, 1]), 40000));
-        assert_eq!((seen.to.1, seen.kind, seen.ecn), (1024, Kind::Data, Ecn::Ect1));
+        assert_eq!((seen.to.1, seen.kind, seen.ecn), (1024, PacketKind::Data, Ecn::Ect1));
         let ack = Seen::of(&v4(0, 64, 0)).unwrap();
-        assert_eq!((ack.kind, ack.ecn), (Kind::Ack, Ecn::None));
+        assert_eq!((ack.kind, ack.ecn), (PacketKind::Ack, Ecn::None));
         assert_eq!(ack.to_string(), "TCP without payload from 10.64.0.1:40000 to 10.65.0.2:1024");
         assert_eq!(seen.connection(), Seen { from: ack.to, to: ack.from, ..ack }.connection());
         assert_eq!(Seen::of(&[0; 40]), None);
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(Seen::of(&packet).unwrap().ecn, Ecn::None);
         packet[1] |= 0b10 << 4;
         let seen = Seen::of(&packet).unwrap();
-        assert_eq!((seen.kind, seen.ecn, seen.from.1), (Kind::Datagram, Ecn::Ect0, 5));
+        assert_eq!((seen.kind, seen.ecn, seen.from.1), (PacketKind::Datagram, Ecn::Ect0, 5));
         assert!(seen.to_string().ends_with(":202]:6"), "{seen}");
         for field in [CE, NOT_ECT] {
             set_ecn(&mut packet, field);

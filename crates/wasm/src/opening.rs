@@ -1,7 +1,7 @@
 //! Scenarios in requests: checked, and opened as runs.
 
 use crate::desk::Desk;
-use netsim::{Care, Run};
+use netsim::{Run, RunOptions};
 use scenario::{Document, Library, Problem, Problems, Scenario};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -156,13 +156,9 @@ pub fn open(desk: &mut Desk) -> Value {
     match opened {
         Err(refusal) => refusal.json(),
         Ok((opening, scenario, mut reply)) => {
-            let care = match (opening.live, opening.packets) {
-                (true, taps) => Care::Follows { taps },
-                (false, true) => Care::Taps,
-                (false, false) => Care::None,
-            };
+            let options = RunOptions { accounted: false, tap: opening.packets, live: opening.live };
             let seed = opening.seed.unwrap_or(scenario.general.seed);
-            reply["run"] = json!(desk.keep(Run::new(scenario, seed, care)));
+            reply["run"] = json!(desk.keep(Run::new(scenario, seed, options)));
             reply
         }
     }

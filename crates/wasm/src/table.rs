@@ -1,6 +1,6 @@
 //! Packets as columns of numbers.
 
-use netsim::{Cause, Kind, Seen, WaitingPacket};
+use netsim::{Cause, PacketKind, Seen, WaitingPacket};
 use run::Column;
 
 /// The packets that links sent or lost: `at` and `waited` in s, `link`, `class` and `flow` by their numbers, `size` in
@@ -54,11 +54,11 @@ pub fn of_waiting(waiting: &[WaitingPacket]) -> Vec<Column> {
     ]
 }
 
-const fn number_of(kind: Kind) -> f64 {
+const fn number_of(kind: PacketKind) -> f64 {
     match kind {
-        Kind::Data => 0.0,
-        Kind::Ack => 1.0,
-        Kind::Datagram => 2.0,
-        Kind::Reply => 3.0,
+        PacketKind::Data => 0.0,
+        PacketKind::Ack => 1.0,
+        PacketKind::Datagram => 2.0,
+        PacketKind::Reply => 3.0,
     }
 }

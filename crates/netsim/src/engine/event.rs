@@ -5,8 +5,8 @@
 //! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet: the
 //! head of a delay line, a transmitter. The *heap* is for timers, one per flow, which fire rarely.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Lapse};
-use crate::engine::order::{Key, NEVER, Order, SLOT_BITS, Seniority, instant, key};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, SimSpan, SimTime};
+use crate::engine::order::{ElapsedRank, Key, NEVER, Order, SLOT_BITS, key, time_of};
 use crate::engine::slots::{SLOT_MASK, Slots, slot};
 use aqm::unit::Time;
 use dary_heap::QuaternaryHeap;
@@ -51,11 +51,11 @@ pub(crate) enum Event {
 /// The slot of what has no place on the event list.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
-/// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the
-/// order in which they came, as far as the bits suffice: 17 s, and 1023 causes at one instant.
+/// On the integer clock a rank is the time elapsed since the cause, the longest first; among causes at one time, the order
+/// in which they came. The bits suffice for 17 s, and for 1023 causes at one time.
 const ORDER_BITS: u32 = 10;
 const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
-const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
+const LONGEST_ELAPSED: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
 
 /// A timer on the heap, which has the earliest first.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ pub(crate) struct Events {
     pushed: Key,
     slots: Slots,
     what: Vec<Event>,
-    /// Quaternary: of a hundred thousand timers, half as many levels are outside the cache as on a binary heap.
+    /// Quaternary because with a hundred thousand timers half as many levels are outside the cache as on a binary heap.
     heap: QuaternaryHeap<Timer>,
     /// The earliest key on the heap.
     timer: Key,
@@ -106,7 +106,7 @@ impl Events {
     /// An empty list with one slot for each of `what`.
     pub(crate) fn new(clock: Clock, what: Vec<Event>) -> Self {
         let slots = Slots::new(what.len());
-        let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
+        let (current, time) = (key(SimTime::ZERO, 0), Time::ZERO);
         Self {
             clock,
             current,
@@ -120,9 +120,9 @@ impl Events {
         }
     }
 
-    /// The point of the last event taken.
-    pub(crate) const fn instant(&self) -> Instant {
-        instant(self.current)
+    /// The time of the last event taken, in the units of the clock.
+    pub(crate) const fn sim_now(&self) -> SimTime {
+        time_of(self.current)
     }
 
     /// The key of the last event taken.
@@ -130,57 +130,57 @@ impl Events {
         self.current
     }
 
-    /// The moment of the last event taken.
+    /// The time of the last event taken, with its rank.
     #[inline]
-    pub(crate) fn moment<C: Order>(&self, clock: C) -> C::Moment {
-        clock.moment(self.current)
+    pub(crate) fn event_time<C: Order>(&self, clock: C) -> C::EventTime {
+        clock.event_time(self.current)
     }
 
-    /// The time of the last event taken.
+    /// The time of the last event taken, to the nearest nanosecond.
     pub(crate) const fn now(&self) -> Time {
         self.time
     }
 
-    /// The key of an arrival at `at` of a packet whose transmission starts at the moment `start`, the present or a later
-    /// one. For the integer clock it is under way from `since` on.
+    /// The key of an arrival at `at` of a packet whose transmission starts at `start`, the present or later. For the integer
+    /// clock it is under way from `since` on.
     #[inline]
     pub(crate) fn arrival_key<C: Order>(
         &mut self,
         clock: C,
-        since: Instant,
-        start: C::Moment,
-        seniority: Seniority,
-        at: Instant,
+        since: SimTime,
+        start: C::EventTime,
+        rank: ElapsedRank,
+        at: SimTime,
     ) -> Key {
         match C::CLOCK {
             Clock::Integer => self.integer_key(at, since),
-            Clock::Double => Double.arrival_key(clock.key(start), seniority, at),
+            Clock::Double => Double.arrival_key(clock.key(start), rank, at),
         }
     }
 
     /// The key on the integer clock of what happens at `at` and is caused at `since`.
     #[inline]
-    fn integer_key(&mut self, at: Instant, since: Instant) -> Key {
-        debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
-        let is_present = since == self.instant();
+    fn integer_key(&mut self, at: SimTime, since: SimTime) -> Key {
+        debug_assert!(at >= since && since >= self.sim_now(), "an event in the past: {at:?}, {since:?}");
+        let is_present = since == self.sim_now();
         self.number += u64::from(is_present);
-        let lead = (at.0 - since.0).min(LONGEST_LEAD);
+        let elapsed = (at.0 - since.0).min(LONGEST_ELAPSED);
         let order = if is_present { self.number.min(LAST_ORDER) } else { 0 };
-        key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
+        key(at, (LONGEST_ELAPSED - elapsed) << ORDER_BITS | order)
     }
 
-    /// The key on the double clock of a timer that is set now and goes off at `at`, after `lapse`.
+    /// The key on the double clock of a timer that is set now and goes off at `at`, after `elapsed`.
     #[inline]
-    fn double_key(&self, lapse: Lapse, at: Instant) -> Key {
-        Double.effect(self.moment(Double), Double.seniority(lapse), at)
+    fn double_key(&self, elapsed: SimSpan, at: SimTime) -> Key {
+        Double.effect(self.event_time(Double), Double.elapsed_rank(elapsed), at)
     }
 
     /// The key of a timer at `at`, which is set now.
-    fn timer_key(&mut self, at: Instant) -> Key {
-        let now = self.instant();
+    fn timer_key(&mut self, at: SimTime) -> Key {
+        let now = self.sim_now();
         match self.clock {
             Clock::Integer => self.integer_key(at, now),
-            Clock::Double => self.double_key(Lapse::between(now, at), at),
+            Clock::Double => self.double_key(SimSpan::between(now, at), at),
         }
     }
 
@@ -190,16 +190,16 @@ impl Events {
         self.slots.set(slot, key);
     }
 
-    /// The key of a timer that is set now for `deadline`: on the double clock, as in ns-2, its place follows from when it was
+    /// The key of a timer that is set now for `deadline`. On the double clock, as in ns-2, its rank follows from when it was
     /// set, even if the event is put on the heap later.
     #[inline]
     pub(crate) fn due<C: Order>(&mut self, clock: C, deadline: Time) -> Key {
         match C::CLOCK {
             _ if deadline == Time::MAX => NEVER,
-            Clock::Integer => key(clock.instant(deadline), 0),
+            Clock::Integer => key(clock.sim_time(deadline), 0),
             Clock::Double => {
-                let lapse = clock.lapse(deadline.since(self.time));
-                self.double_key(lapse, clock.after(self.instant(), lapse))
+                let elapsed = clock.sim_span(deadline.since(self.time));
+                self.double_key(elapsed, clock.after(self.sim_now(), elapsed))
             }
         }
     }
@@ -207,20 +207,20 @@ impl Events {
     /// Puts `event` on the heap at a key that [`Events::due`] gave, and returns its key.
     #[inline]
     pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
-        let key = if self.clock == Clock::Integer { self.timer_key(instant(due)) } else { due };
+        let key = if self.clock == Clock::Integer { self.timer_key(time_of(due)) } else { due };
         self.put(key, event)
     }
 
     /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
-        let key = self.timer_key(self.clock.instant(at).max(self.instant()));
+        let key = self.timer_key(self.clock.sim_time(at).max(self.sim_now()));
         self.put(key, event);
     }
 
     /// Puts `event` on the heap: on the integer clock before everything else at that time.
     pub(crate) fn push_first(&mut self, at: Time, event: Event) {
-        let at = self.clock.instant(at).max(self.instant());
+        let at = self.clock.sim_time(at).max(self.sim_now());
         let key = if self.clock == Clock::Integer { key(at, 0) } else { self.timer_key(at) };
         self.put(key, event);
     }
@@ -236,22 +236,22 @@ impl Events {
     }
 
     /// The events pending in slots, and the time of each.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, Instant)> + '_ {
-        self.slots.keys().map(|key| (self.what[slot(key)], instant(key)))
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (Event, SimTime)> + '_ {
+        self.slots.keys().map(|key| (self.what[slot(key)], time_of(key)))
     }
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
     #[inline]
-    pub(crate) fn next<C: Order>(&mut self, clock: C, until: Instant) -> Option<Event> {
+    pub(crate) fn next<C: Order>(&mut self, clock: C, until: SimTime) -> Option<Event> {
         let first = self.slots.first();
         let earliest = first.min(self.timer);
         // NEVER is later than every time that a run can reach.
-        let at = instant(earliest);
+        let at = time_of(earliest);
         if at > until {
             return None;
         }
-        assert!(at >= self.instant(), "time runs backwards");
-        if C::CLOCK == Clock::Integer && at != self.instant() {
+        assert!(at >= self.sim_now(), "time runs backwards");
+        if C::CLOCK == Clock::Integer && at != self.sim_now() {
             self.number = 1;
         }
         (self.current, self.time) = (earliest, clock.time(at));
@@ -261,7 +261,7 @@ impl Events {
     /// The present is `now`, up to which all events have been taken, on the integer clock: something happens from outside.
     pub(crate) fn reach(&mut self, now: Time) {
         if now > self.time {
-            (self.current, self.time, self.number) = (key(self.clock.instant(now), 0), now, 1);
+            (self.current, self.time, self.number) = (key(self.clock.sim_time(now), 0), now, 1);
         }
     }
 
@@ -275,7 +275,7 @@ impl Events {
         });
         self.timer = self.heap.peek().map_or(NEVER, |timer| timer.key);
         withdrawn.sort_unstable_by_key(|timer| timer.key);
-        withdrawn.into_iter().map(|timer| (self.clock.time(instant(timer.key)), timer.event)).collect()
+        withdrawn.into_iter().map(|timer| (self.clock.time(time_of(timer.key)), timer.event)).collect()
     }
 
     /// Takes the first event off the heap.
@@ -306,7 +306,7 @@ mod tests {
                     events.push(at, Event::Retransmit(index));
                     naive.push((at, n as u64, Event::Retransmit(index)));
                 } else if !busy[index as usize] {
-                    let key = events.integer_key(Instant(at.nanos()), events.instant());
+                    let key = events.integer_key(SimTime(at.nanos()), events.sim_now());
                     events.set(index as usize, key);
                     busy[index as usize] = true;
                     naive.push((at, n as u64, Event::Arrival(index)));
@@ -314,7 +314,7 @@ mod tests {
                 if n % 3 == 0 {
                     naive.sort_by_key(|&(at, number, _)| (at, number));
                     let expected = (!naive.is_empty()).then(|| naive.remove(0).2);
-                    let found = events.next(Integer, Instant(u64::MAX - 1));
+                    let found = events.next(Integer, SimTime(u64::MAX - 1));
                     prop_assert_eq!(found, expected);
                     if let Some(Event::Arrival(i)) = found {
                         events.set(i as usize, NEVER);
@@ -330,13 +330,13 @@ mod tests {
         let mut events = Events::new(Clock::Integer, (0..3).map(Event::Arrival).collect());
         // Learned of in this order: caused at 7, at 3, at the present, which is 0.
         for (slot, since) in [(0, 7), (1, 3), (2, 0)] {
-            let key = events.integer_key(Instant(10), Instant(since));
+            let key = events.integer_key(SimTime(10), SimTime(since));
             events.set(slot, key);
         }
         events.push(Time::from_nanos(10), Event::Warmup);
         events.push_first(Time::from_nanos(10), Event::Sample);
         let mut order = Vec::new();
-        while let Some(event) = events.next(Integer, Instant(10)) {
+        while let Some(event) = events.next(Integer, SimTime(10)) {
             order.push(event);
             if let Event::Arrival(slot) = event {
                 events.set(slot as usize, NEVER);
@@ -351,8 +351,8 @@ mod tests {
     fn nothing_comes_after_the_end() {
         let mut events = Events::new(Clock::Integer, vec![Event::Ready(0)]);
         events.push(Time::from_nanos(10), Event::Warmup);
-        assert_eq!(events.next(Integer, Instant(9)), None);
-        assert_eq!(events.next(Integer, Instant(10)), Some(Event::Warmup));
-        assert_eq!(events.next(Integer, Instant(u64::MAX - 1)), None);
+        assert_eq!(events.next(Integer, SimTime(9)), None);
+        assert_eq!(events.next(Integer, SimTime(10)), Some(Event::Warmup));
+        assert_eq!(events.next(Integer, SimTime(u64::MAX - 1)), None);
     }
 }

@@ -1,8 +1,8 @@
 //! The order of all steps of a run, whether a step is an event or was computed before its time.
 //!
-//! A step is an arrival, the end of a transmission, a timer. Its place in the order, its [`Key`], is computed from that
-//! of the step which caused it and from how long it has been under way since. On the double clock it is computed from
-//! nothing else, so it does not depend on when the engine learns of the step.
+//! A step is an arrival, the end of a transmission or a timer. Its place in the order, its [`Key`], is computed from the
+//! key of the step that caused it and from the time that has elapsed since then. On the double clock it is computed from
+//! nothing else, so that it does not depend on when the engine learns of the step.
 //!
 //! | steps at one time come in the order of | integer clock | double clock |
 //! |---|---|---|
@@ -11,13 +11,15 @@
 //! | then | their causes, of causes at the present: 10 bits | how long their causes had been under way: 14 bits |
 //! | then | the slot | timers before slots, then the slot |
 //!
-//! ns-2 handles what happens at one time in the order in which it was scheduled, which is the order of the causes, which
-//! is the order of their causes. The double clock keeps two levels of this; between the end of a transmission on a plain
-//! link and a packet that comes there, which no event orders, it keeps one ([`Order::precedes`]). On the integer clock
-//! ties are frequent, and an event knows the number of its cause among those of the present; a step computed ahead does
-//! not. There a packet counts as under way since a host or a queue with an AQM sent it, over however many plain links.
+//! Why these: ns-2 handles events at one time in the order in which they were scheduled. An event is scheduled
+//! when its cause happens, so that is the order of the causes, and of two causes at one time, the order of their own causes.
+//! The double clock keeps two levels of this. Only one level is kept between the end of a transmission on a plain link and a
+//! packet that comes there, because neither is an event ([`Order::is_sent_before`]). On the integer clock ties are
+//! frequent; there an event knows the number of its cause among the causes at the present, but a step that is computed ahead
+//! does not. For that reason a packet counts as under way since a host or a queue with an AQM sent it, over however many
+//! plain links.
 
-use super::clock::{Clock, ClockArithmetic, Double, Instant, Integer, Lapse};
+use super::clock::{Clock, ClockArithmetic, Double, Integer, SimSpan, SimTime};
 use aqm::unit::Time;
 use std::fmt::Debug;
 
@@ -34,126 +36,127 @@ pub(super) const SLOT_BITS: u32 = 20;
 const SLOTTED: Key = 1 << SLOT_BITS;
 const CAUSE_SHIFT: u32 = SLOT_BITS + 1;
 const CAUSE_BITS: u32 = 14;
-const SENIORITY_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
-const LONGEST: u32 = (1 << (64 - SENIORITY_SHIFT)) - 1;
+const ELAPSED_SHIFT: u32 = CAUSE_SHIFT + CAUSE_BITS;
+const LONGEST: u32 = (1 << (64 - ELAPSED_SHIFT)) - 1;
 /// The bits of 2^-44 s in single precision: a shorter step counts as none.
 const SHORTEST: u32 = (127 - 44) << 23;
 
 /// A key with this rank.
-pub(super) const fn key(at: Instant, rank: u64) -> Key {
+pub(super) const fn key(at: SimTime, rank: u64) -> Key {
     (at.0 as Key) << 64 | (rank << SLOT_BITS) as Key
 }
 
-/// The point of a key.
-pub(crate) const fn instant(key: Key) -> Instant {
-    Instant((key >> 64) as u64)
+/// The time of a key.
+pub(crate) const fn time_of(key: Key) -> SimTime {
+    SimTime((key >> 64) as u64)
 }
 
-/// How long a step is under way, for its rank: the least number for the longest. The integer clock needs none.
+/// The part of a rank for the time that a step is under way: the longer, the lower, because the step that was scheduled
+/// first comes first. The integer clock needs none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(crate) struct Seniority(u32);
+pub(crate) struct ElapsedRank(u32);
 
 /// The order of a clock that is known when the program is compiled.
 pub(crate) trait Order: ClockArithmetic + Debug {
     /// The same clock as a value.
     const CLOCK: Clock;
-    /// As much of a step's place in the order as the steps that it causes depend on.
-    type Moment: Copy + Debug;
+    /// The time of a step, with the part of its rank that the ranks of its effects depend on.
+    type EventTime: Copy + Debug;
 
-    /// The moment of the step with this key.
-    fn moment(self, key: Key) -> Self::Moment;
-    /// The point of a moment.
-    fn at(self, moment: Self::Moment) -> Instant;
-    /// A key with this moment.
-    fn key(self, moment: Self::Moment) -> Key;
-    /// A key after those of all steps of a link that precede a packet which comes there at this moment.
-    fn limit(self, coming: Self::Moment) -> Key;
-    /// The seniority of a step that is under way for `lapse`.
-    fn seniority(self, lapse: Lapse) -> Seniority;
-    /// The moment of a step at `at` which `cause` causes.
-    fn effect(self, cause: Self::Moment, seniority: Seniority, at: Instant) -> Self::Moment;
-    /// Whether the end, at `sent`, of a transmission with this seniority precedes what comes at a moment.
-    fn precedes(self, sent: Instant, seniority: Seniority, coming: Self::Moment) -> bool;
+    /// That of the step with this key.
+    fn event_time(self, key: Key) -> Self::EventTime;
+    /// Its time alone.
+    fn at(self, event_time: Self::EventTime) -> SimTime;
+    /// A key with this time and rank.
+    fn key(self, event_time: Self::EventTime) -> Key;
+    /// A key after those of all steps of a link that come before a packet which arrives there at `coming`.
+    fn limit(self, coming: Self::EventTime) -> Key;
+    /// The rank of a step that is under way for `elapsed`.
+    fn elapsed_rank(self, elapsed: SimSpan) -> ElapsedRank;
+    /// The time and rank of a step at `at` which `cause` causes.
+    fn effect(self, cause: Self::EventTime, rank: ElapsedRank, at: SimTime) -> Self::EventTime;
+    /// Whether a transmission that ends at `sent` with this rank does so before a packet comes at `coming`.
+    fn is_sent_before(self, sent: SimTime, rank: ElapsedRank, coming: Self::EventTime) -> bool;
     /// The key of an algorithm's next period, which `cause` starts.
-    fn period_key(self, cause: Self::Moment, seniority: Seniority, at: Instant) -> Key;
+    fn period_key(self, cause: Self::EventTime, rank: ElapsedRank, at: SimTime) -> Key;
     /// The key of the end of a transmission, after which a transmitter is free.
-    fn free_key(self, start: Self::Moment, seniority: Seniority, sent: Instant) -> Key;
+    fn free_key(self, start: Self::EventTime, rank: ElapsedRank, sent: SimTime) -> Key;
     /// The key of the end of the warm-up at a queue: that of the first timer which a run sets.
     fn warmup_key(self, at: Time) -> Key;
 }
 
 impl Order for Integer {
     const CLOCK: Clock = Clock::Integer;
-    type Moment = Instant;
+    type EventTime = SimTime;
 
     #[inline]
-    fn moment(self, key: Key) -> Instant {
-        instant(key)
+    fn event_time(self, key: Key) -> SimTime {
+        time_of(key)
     }
 
     #[inline]
-    fn at(self, moment: Instant) -> Instant {
-        moment
+    fn at(self, event_time: SimTime) -> SimTime {
+        event_time
     }
 
     #[inline]
-    fn key(self, moment: Instant) -> Key {
-        key(moment, 0)
+    fn key(self, event_time: SimTime) -> Key {
+        key(event_time, 0)
     }
 
     #[inline]
-    fn limit(self, coming: Instant) -> Key {
+    fn limit(self, coming: SimTime) -> Key {
         key(coming, 0) | Key::from(u64::MAX)
     }
 
     #[inline]
-    fn seniority(self, _: Lapse) -> Seniority {
-        Seniority::default()
+    fn elapsed_rank(self, _: SimSpan) -> ElapsedRank {
+        ElapsedRank::default()
     }
 
     #[inline]
-    fn effect(self, _: Instant, _: Seniority, at: Instant) -> Instant {
+    fn effect(self, _: SimTime, _: ElapsedRank, at: SimTime) -> SimTime {
         at
     }
 
     #[inline]
-    fn precedes(self, sent: Instant, _: Seniority, coming: Instant) -> bool {
+    fn is_sent_before(self, sent: SimTime, _: ElapsedRank, coming: SimTime) -> bool {
         sent <= coming
     }
 
     #[inline]
-    fn period_key(self, _: Instant, _: Seniority, at: Instant) -> Key {
+    fn period_key(self, _: SimTime, _: ElapsedRank, at: SimTime) -> Key {
         key(at, 0)
     }
 
     #[inline]
-    fn free_key(self, _: Instant, _: Seniority, sent: Instant) -> Key {
+    fn free_key(self, _: SimTime, _: ElapsedRank, sent: SimTime) -> Key {
         key(sent, 1)
     }
 
     fn warmup_key(self, at: Time) -> Key {
-        key(self.instant(at), 2)
+        key(self.sim_time(at), 2)
     }
 }
 
 impl Order for Double {
     const CLOCK: Clock = Clock::Double;
     /// A key without the bits for the slot.
-    type Moment = Key;
+    type EventTime = Key;
 
     #[inline]
-    fn moment(self, key: Key) -> Key {
+    fn event_time(self, key: Key) -> Key {
         key & !((SLOTTED << 1) - 1)
     }
 
     #[inline]
-    fn at(self, moment: Key) -> Instant {
-        instant(moment)
+    fn at(self, event_time: Key) -> SimTime {
+        time_of(event_time)
     }
 
     #[inline]
-    fn key(self, moment: Key) -> Key {
-        moment
+    fn key(self, event_time: Key) -> Key {
+        event_time
     }
 
     #[inline]
@@ -163,45 +166,45 @@ impl Order for Double {
     }
 
     #[inline]
-    fn seniority(self, lapse: Lapse) -> Seniority {
-        let bits = (lapse.secs() as f32).to_bits();
-        Seniority(LONGEST - bits.saturating_sub(SHORTEST).min(LONGEST))
+    fn elapsed_rank(self, elapsed: SimSpan) -> ElapsedRank {
+        let bits = (elapsed.secs() as f32).to_bits();
+        ElapsedRank(LONGEST - bits.saturating_sub(SHORTEST).min(LONGEST))
     }
 
     #[inline]
-    fn effect(self, cause: Key, seniority: Seniority, at: Instant) -> Key {
+    fn effect(self, cause: Key, rank: ElapsedRank, at: SimTime) -> Key {
         let before = (cause as u64) >> (64 - CAUSE_BITS);
-        let rank = u64::from(seniority.0) << SENIORITY_SHIFT | before << CAUSE_SHIFT;
+        let rank = u64::from(rank.0) << ELAPSED_SHIFT | before << CAUSE_SHIFT;
         (at.0 as Key) << 64 | Key::from(rank)
     }
 
     #[inline]
-    fn precedes(self, sent: Instant, seniority: Seniority, coming: Key) -> bool {
-        let at = instant(coming);
-        sent < at || sent == at && u64::from(seniority.0) < (coming as u64) >> SENIORITY_SHIFT
+    fn is_sent_before(self, sent: SimTime, rank: ElapsedRank, coming: Key) -> bool {
+        let at = time_of(coming);
+        sent < at || sent == at && u64::from(rank.0) < (coming as u64) >> ELAPSED_SHIFT
     }
 
     #[inline]
-    fn period_key(self, cause: Key, seniority: Seniority, at: Instant) -> Key {
-        self.effect(cause, seniority, at) | SLOTTED
+    fn period_key(self, cause: Key, rank: ElapsedRank, at: SimTime) -> Key {
+        self.effect(cause, rank, at) | SLOTTED
     }
 
     #[inline]
-    fn free_key(self, start: Key, seniority: Seniority, sent: Instant) -> Key {
-        self.effect(start, seniority, sent) | SLOTTED
+    fn free_key(self, start: Key, rank: ElapsedRank, sent: SimTime) -> Key {
+        self.effect(start, rank, sent) | SLOTTED
     }
 
     fn warmup_key(self, at: Time) -> Key {
-        let lapse = self.lapse(at.since(Time::ZERO));
-        self.effect(self.moment(0), self.seniority(lapse), self.instant(at))
+        let elapsed = self.sim_span(at.since(Time::ZERO));
+        self.effect(self.event_time(0), self.elapsed_rank(elapsed), self.sim_time(at))
     }
 }
 
 impl Double {
     /// The key of a packet's arrival at a link's other end.
     #[inline]
-    pub(super) fn arrival_key(self, start: Key, seniority: Seniority, at: Instant) -> Key {
-        self.effect(start, seniority, at) | SLOTTED
+    pub(super) fn arrival_key(self, start: Key, rank: ElapsedRank, at: SimTime) -> Key {
+        self.effect(start, rank, at) | SLOTTED
     }
 }
 
@@ -211,9 +214,9 @@ mod tests {
     use aqm::unit::Span;
     use proptest::prelude::*;
 
-    fn step(cause: Key, lapse: Span) -> Key {
-        let lapse = Double.lapse(lapse);
-        Double.effect(cause, Double.seniority(lapse), Double.after(instant(cause), lapse))
+    fn step(cause: Key, elapsed: Span) -> Key {
+        let elapsed = Double.sim_span(elapsed);
+        Double.effect(cause, Double.elapsed_rank(elapsed), Double.after(time_of(cause), elapsed))
     }
 
     #[test]
@@ -227,39 +230,42 @@ mod tests {
             Span::s(1),
             Span::s(10_000),
         ];
-        let seniorities = spans.map(|span| Double.seniority(Double.lapse(span)));
-        assert!(seniorities.is_sorted_by(|shorter, longer| shorter > longer), "{seniorities:?}");
-        assert_eq!(spans.map(|span| Integer.seniority(Integer.lapse(span))), [Seniority::default(); 7]);
+        let ranks = spans.map(|span| Double.elapsed_rank(Double.sim_span(span)));
+        assert!(ranks.is_sorted_by(|shorter, longer| shorter > longer), "{ranks:?}");
+        assert_eq!(
+            spans.map(|span| Integer.elapsed_rank(Integer.sim_span(span))),
+            [ElapsedRank::default(); 7]
+        );
     }
 
     #[test]
     fn at_one_time_the_longest_step_comes_first_and_then_that_of_the_longest_cause() {
         let early = step(0, Span::s(1));
         let late = step(step(0, Span::ms(500)), Span::ms(500));
-        assert_eq!(instant(early), instant(late));
+        assert_eq!(time_of(early), time_of(late));
         assert!(early < late);
         // 100 ms after causes that took as long as each other, and causes that did not.
         let (first, second) = (step(early, Span::ms(100)), step(late, Span::ms(100)));
-        assert!(instant(first) == instant(second) && first < second);
+        assert!(time_of(first) == time_of(second) && first < second);
         // The end of a transmission comes before a packet whose step was shorter, and after one whose step was longer.
-        let (sent, seniority) = (instant(early), Double.seniority(Double.lapse(Span::ms(500))));
-        assert!(Double.precedes(sent, seniority, step(step(0, Span::ms(800)), Span::ms(200))));
-        assert!(!Double.precedes(sent, seniority, early) && !Double.precedes(sent, seniority, late));
-        assert!(Integer.precedes(sent, seniority, sent));
+        let (sent, rank) = (time_of(early), Double.elapsed_rank(Double.sim_span(Span::ms(500))));
+        assert!(Double.is_sent_before(sent, rank, step(step(0, Span::ms(800)), Span::ms(200))));
+        assert!(!Double.is_sent_before(sent, rank, early) && !Double.is_sent_before(sent, rank, late));
+        assert!(Integer.is_sent_before(sent, rank, sent));
     }
 
     proptest! {
         #[test]
         fn a_step_comes_after_its_cause(steps in prop::collection::vec(0u64..3_000_000, 1..50)) {
-            let mut moment = 0;
+            let mut event_time = 0;
             for span in steps {
                 // Half of them take no time.
-                let next = step(moment, Span::ns(span.saturating_sub(1_500_000)));
-                prop_assert!(next >= moment);
+                let next = step(event_time, Span::ns(span.saturating_sub(1_500_000)));
+                prop_assert!(next >= event_time);
                 let slot = 7;
-                let key = Double.arrival_key(moment, Seniority(5), instant(moment)) | slot;
-                prop_assert_eq!(Double.moment(key), Double.effect(moment, Seniority(5), instant(moment)));
-                moment = next;
+                let key = Double.arrival_key(event_time, ElapsedRank(5), time_of(event_time)) | slot;
+                prop_assert_eq!(Double.event_time(key), Double.effect(event_time, ElapsedRank(5), time_of(event_time)));
+                event_time = next;
             }
         }
     }

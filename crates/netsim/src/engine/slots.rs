@@ -1,7 +1,7 @@
 //! The keys of what has at most one event pending, each in its own slot, and the earliest of them.
 //!
-//! Few slots are a tournament: a change replays the games from a leaf to the root, which takes no branch. Of many, most
-//! are empty at a time: those that are not are on a heap, whose first is replaced in place.
+//! If there are few slots, they are a tournament: a change replays the games from a leaf to the root, which takes no branch.
+//! If there are many, most are empty at any time, and the others are on a heap, whose first is replaced in place.
 
 use crate::engine::order::{Key, NEVER, SLOT_BITS};
 

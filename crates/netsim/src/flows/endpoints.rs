@@ -6,7 +6,7 @@ use crate::flows::flow::{Added, Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Shorts;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use crate::tcp::{Receiver, Segment, Sender};
 use crate::traffic::pages::readers;
 use crate::traffic::plan::{Bulk, bulk, starts};
@@ -57,7 +57,7 @@ pub(crate) struct Endpoints {
     pub(crate) agenda: Vec<(Time, Event)>,
 }
 
-/// Whether a connection may have to do without the ECN that it asks for: Linux's, whose SYN asks only the first time.
+/// Whether a connection may have to do without the ECN that it asks for, as in Linux, where only the first SYN asks.
 fn falls_back(tcp: &Tcp) -> bool {
     tcp.ecn && tcp.flavour == Flavour::Rack
 }
@@ -86,13 +86,13 @@ impl Endpoints {
     pub(crate) fn fetch(&self, packet: &Packet) {
         let flow = packet.flow as usize;
         match packet.kind {
-            Kind::Data => prefetch_index(&self.receivers, flow),
-            Kind::Ack => {
+            PacketKind::Data => prefetch_index(&self.receivers, flow),
+            PacketKind::Ack => {
                 // A sender takes three cache lines: its first, and the one where the next sender begins.
                 prefetch_index(&self.senders, flow);
                 prefetch_index(&self.senders, flow + 1);
             }
-            Kind::Datagram | Kind::Reply => return,
+            PacketKind::Datagram | PacketKind::Reply => return,
         }
         prefetch_index(&self.flows, flow);
     }
@@ -106,7 +106,7 @@ impl Endpoints {
         watch: &mut Watch,
     ) -> Option<()> {
         let mut paths = |i: usize| Paths::of(entry, i, |from, to| routes.path(from, to));
-        // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
+        // A stream of its own, as for the start times, so that nothing else depends on whether it is drawn from.
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         match &entry.kind {
             model::Kind::Ftp(tcp) => {

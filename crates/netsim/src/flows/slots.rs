@@ -2,10 +2,10 @@
 //! depends on the number of live connections and not on the length of the run.
 //!
 //! Persistent flows have the first slots for the whole run; transient flows share the others, some of which a live run gives
-//! to persistent flows that are added. Every transient flow has a
-//! *generation*, which its packets carry: a packet still in flight when the slot changes hands is not taken for one of the
-//! next flow. Timer events need no such mark. They belong to the slot, only check the deadline, and the deadline is
-//! that of the present flow; the next flow may even use the event that the last one left.
+//! to persistent flows that are added. Every transient flow has a *generation*, which its packets carry, so that a packet which
+//! is in flight when the slot changes hands is not taken for one of the next flow. Timer events need no generation, because
+//! they belong to the slot and only check the deadline of the present flow; the next flow may even use an event that the
+//! last one left.
 
 use crate::flows::endpoints::Endpoints;
 use crate::flows::flow::{Application, Flow, Role, Snapshot};
@@ -93,7 +93,7 @@ mod tests {
         let segment = crate::tcp::Segment {
             seq: 1,
             syn: false,
-            again: false,
+            retransmission: false,
             cwr: false,
             ect: false,
             l4s: false,
@@ -122,7 +122,7 @@ mod tests {
         let segment = crate::tcp::Segment {
             seq: 1,
             syn: false,
-            again: false,
+            retransmission: false,
             cwr: false,
             ect: false,
             l4s: false,

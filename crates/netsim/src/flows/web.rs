@@ -2,8 +2,8 @@
 //! over them, closes them and thinks again.
 //!
 //! A connection is persistent and carries one request at a time (HTTP/1.1 without pipelining): it asks for its
-//! next object when the last has arrived completely. The first free connection requests the next
-//! object. A connection is opened for an object, whose time includes the handshake, and none without an object.
+//! next object when the last has arrived completely. The first free connection requests the next object. A connection is
+//! opened only for an object, whose time then includes the handshake.
 //!
 //! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then one
 //! segment per request, retransmitted until it is acknowledged. Server to client: the objects, without a handshake of their own,

@@ -1,7 +1,7 @@
 //! Statistics of deliveries: delays of packets, and completion times of transfers.
 
 use crate::measure::delays::Delays;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use aqm::unit::{Span, Time};
 use prefetch_index::prefetch_index;
 
@@ -30,8 +30,7 @@ pub(crate) struct Delivery {
     /// From the sending of a segment or datagram to its arrival at the other end.
     pub(crate) delays: Delays,
     pub(crate) jitter: Jitter,
-    /// From the sending of a segment to the arrival of the ACK that takes it off the sender's hands, and from a request to
-    /// its answer.
+    /// From the sending of a segment to the arrival of the ACK that covers it, and from a request to its answer.
     pub(crate) round_trips: Delays,
     /// From the start of a flow to its last acknowledgement, over the whole run.
     pub(crate) completions: Delays,
@@ -59,7 +58,10 @@ impl Deliveries {
     #[inline]
     pub(crate) fn fetch(&self, packet: &Packet) {
         if packet.is_data() {
-            prefetch_index(&self.last[usize::from(packet.kind == Kind::Datagram)], packet.flow as usize);
+            prefetch_index(
+                &self.last[usize::from(packet.kind == PacketKind::Datagram)],
+                packet.flow as usize,
+            );
         }
     }
 
@@ -67,7 +69,7 @@ impl Deliveries {
     #[inline]
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let delay = now - packet.stamp();
-        let last = &mut self.last[usize::from(packet.kind == Kind::Datagram)];
+        let last = &mut self.last[usize::from(packet.kind == PacketKind::Datagram)];
         let flow = packet.flow as usize;
         // A SYN carries no data.
         if packet.is_syn() {
@@ -186,7 +188,7 @@ mod tests {
             let segment = Segment {
                 seq,
                 syn: seq == 0,
-                again: false,
+                retransmission: false,
                 cwr: false,
                 ect: false,
                 l4s: false,

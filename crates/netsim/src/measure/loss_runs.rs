@@ -11,14 +11,14 @@ pub(crate) const LONGEST_RUN: usize = 100;
 /// that lasts longer takes its own length instead.
 const ACTIVE: Span = Span::s(1);
 
-/// A packet that waits while the fates of this many later ones have become certain counts as sent: where one lane is
-/// served for ever and another starves, no more of them are kept.
+/// A packet that still waits when the fates of this many later ones are certain counts as sent. Otherwise memory would grow
+/// without end where one lane starves while another is served.
 const MOST_FATES: usize = 1 << 20;
 
 /// The statistics of the losses at one queue.
 ///
-/// Runs are of packets in the order of their arrivals, in whatever order they leave the queue: so a fate waits here until
-/// that of all that came before is certain.
+/// Runs are of packets in the order of their arrivals, although they may leave the queue in another order. Therefore the fate
+/// of a packet waits here until the fates of all that came before are certain.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     /// The flows of TCP and those of UDP, as far as a number has lost a packet or sent one.
@@ -341,7 +341,7 @@ impl LossEvents {
 
 impl Active {
     const fn new(length: Span) -> Self {
-        // Period 0 is that of flows which never had a packet: it must not be next to the first.
+        // Flows that never had a packet are in period 0, so that the first real period must not follow it directly.
         Self { length, period: 2, end: Time::from_nanos(length.nanos()), now: 0, either: 0 }
     }
 

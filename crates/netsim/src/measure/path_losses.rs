@@ -1,6 +1,6 @@
 //! Segments, datagrams and answers to datagrams that are lost, wherever on their path.
 
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use aqm::unit::Time;
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl PathLosses {
     /// A packet is lost at `at`.
     #[cold]
     pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
-        if packet.kind == Kind::Ack || packet.is_syn() {
+        if packet.kind == PacketKind::Ack || packet.is_syn() {
             return;
         }
         if at >= self.warmup {
@@ -60,7 +60,7 @@ impl PathLosses {
 
 impl Connection {
     pub(crate) const fn of(packet: &Packet) -> Self {
-        let udp = matches!(packet.kind, Kind::Datagram | Kind::Reply);
+        let udp = matches!(packet.kind, PacketKind::Datagram | PacketKind::Reply);
         Self { udp, flow: packet.flow, generation: packet.generation }
     }
 }

@@ -366,7 +366,7 @@ impl Probe for Series {
     }
 
     fn may_skip(&self, aqm: &AnyDiscipline) -> bool {
-        // The integral of another value is rounded at every step of it.
+        // With another value the integral would be rounded at every step.
         let mut zero = true;
         aqm.signals(|_, value| zero &= value == 0.0);
         zero

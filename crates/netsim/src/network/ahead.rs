@@ -14,10 +14,10 @@
 //!
 //! 1. **Every computation gets its own time.** Whatever is done before or after its time uses the time at which an
 //!    event would have done it; `Events::now` is not read here.
-//! 2. **Every step has its own moment.** It is computed from that of its cause, as that of an event is
-//!    ([`crate::engine::order`]). Where the times of two steps are equal, their moments are compared.
-//! 3. **A link sees its arrivals in the order of their moments.** That is why packets are taken over only from one link: two
-//!    would have to be merged.
+//! 2. **Every step has its own rank among those of its time.** It is computed from that of its cause, as that of an event
+//!    is ([`crate::engine::order`]). Where the times of two steps are equal, their ranks are compared.
+//! 3. **A link sees its arrivals in the order of their times and ranks.** That is why packets are taken over only from one
+//!    link: two would have to be merged.
 //! 4. **A queue is up to date before it decides.** All that was due before an arrival (periods, departures, the end of the
 //!    warm-up) is done before the arrival is offered. On the integer clock, at one time, the period comes first, then the
 //!    departure, then the end of the warm-up.

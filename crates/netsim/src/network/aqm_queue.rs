@@ -8,7 +8,7 @@ use crate::measure::occupancy::Occupancy;
 use crate::measure::probe::Owner;
 use crate::measure::settling::QueueSettling;
 use crate::network::ahead::Due;
-use crate::network::link::Wire;
+use crate::network::link::Transmitter;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::unit::{Rate, Span, Time};
@@ -52,7 +52,7 @@ pub(crate) struct AqmQueue {
     /// One row per class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
-    /// Whether the lanes are others than at the start: the counters of theirs do not cover the run.
+    /// Whether the lanes are not those of the start, so that their counters do not cover the run.
     pub(crate) lanes_are_new: bool,
     /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
@@ -122,7 +122,7 @@ impl AqmQueue {
         }
     }
 
-    /// The statistics of the lanes start again: they are others.
+    /// The statistics of the lanes start again, because the algorithm has other lanes now.
     pub(super) fn restart_lanes(&mut self, now: Time, link: &model::Link) {
         self.lanes_are_new = true;
         self.meters = link.lanes().iter().map(|_| Meter::new()).collect();
@@ -181,19 +181,19 @@ impl AqmQueue {
     }
 
     /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet.
-    pub(crate) fn unsent(&self, now: Time, wire: &Wire) -> f64 {
+    pub(crate) fn unsent(&self, now: Time, transmitter: &Transmitter) -> f64 {
         if self.sent <= now {
             return 0.0;
         }
-        let part = wire.work(now, self.sent) / wire.work(self.began, self.sent);
+        let part = transmitter.work(now, self.sent) / transmitter.work(self.began, self.sent);
         part * 8.0 * f64::from(self.sending_bytes)
     }
 
     /// Starts the statistics of the queue in front of `wire` at `now`.
-    pub(crate) fn end_warmup(&mut self, now: Time, wire: &Wire) {
+    pub(crate) fn end_warmup(&mut self, now: Time, transmitter: &Transmitter) {
         self.note_length(now);
         self.occupancy.reset(now);
-        self.unsent_at_warmup = (self.unsent(now, wire), self.sending);
+        self.unsent_at_warmup = (self.unsent(now, transmitter), self.sending);
         self.idle = Idle { since: now.max(self.sent), ..Idle::default() };
         self.queue.begin_window();
         self.at_warmup.copy_from_slice(self.queue.counts());

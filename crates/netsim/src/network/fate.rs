@@ -1,6 +1,6 @@
 //! What becomes of a packet at a link, where each packet is followed.
 
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use aqm::Outcome;
 use aqm::unit::{Span, Time};
 use scenario::model::Ecn;
@@ -14,7 +14,7 @@ pub enum Cause {
     Early,
     /// The buffer was full.
     Overflow,
-    /// For its ECN, in front of the buffer.
+    /// By a middlebox in front of the buffer, because of its ECN field.
     Ecn,
 }
 
@@ -83,7 +83,7 @@ pub struct Seen {
     /// The traffic entry, by its number.
     pub class: usize,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// The flow among those of its protocol, and the number of the connection among those of its slot.
     pub flow: (u32, u16),
     /// Bytes on the wire, without the link's framing.

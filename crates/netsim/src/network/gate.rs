@@ -1,5 +1,5 @@
-//! The gate in front of a link's queue, where packets are lost at random, each for itself or in bursts, and where a middlebox
-//! loses them for their ECN or clears that.
+//! The gate in front of a link's queue. Packets are lost there at random, independently or in bursts, and a middlebox loses
+//! packets because of their ECN field, or clears it.
 
 use crate::engine::rng::Stream;
 use crate::network::fate::Cause;
@@ -78,7 +78,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Header, Kind};
+    use crate::packet::{Header, PacketKind};
     use crate::tcp::{Ack, Segment};
     use aqm::unit::Time;
     use scenario::model::{Ecn, Gilbert};
@@ -105,12 +105,20 @@ mod tests {
     #[test]
     fn a_middlebox_meets_the_packets_that_it_is_against() {
         let segment = |syn, cwr, ect| {
-            let segment =
-                Segment { seq: 0, syn, again: false, cwr, ect, l4s: ect, push: false, sent: Time::ZERO };
+            let segment = Segment {
+                seq: 0,
+                syn,
+                retransmission: false,
+                cwr,
+                ect,
+                l4s: ect,
+                push: false,
+                sent: Time::ZERO,
+            };
             Packet::data(&segment, HEADER)
         };
         let ack = |ect, l4s| Packet::ack(&Ack { ece: true, ect, l4s, ..Ack::default() }, HEADER);
-        let foreign = |kind, asks, ecn| Packet::foreign(Time::ZERO, HEADER, (kind, asks), ecn, u32::MAX);
+        let external = |kind, asks, ecn| Packet::external(Time::ZERO, HEADER, (kind, asks), ecn, u32::MAX);
         // Each packet, whether it is ECN-capable, and whether it is a SYN that asks for ECN.
         let packets = [
             (segment(true, true, false), false, true),
@@ -123,10 +131,10 @@ mod tests {
             (ack(true, true), true, false),
             (Packet::datagram(Time::ZERO, HEADER, Ecn::None), false, false),
             (Packet::datagram(Time::ZERO, HEADER, Ecn::Ect1), true, false),
-            (foreign(Kind::Ack, true, Ecn::None), false, true),
-            (foreign(Kind::Ack, true, Ecn::Ect1), true, true),
-            (foreign(Kind::Ack, false, Ecn::Ect0), true, false),
-            (foreign(Kind::Data, false, Ecn::Ect0), true, false),
+            (external(PacketKind::Ack, true, Ecn::None), false, true),
+            (external(PacketKind::Ack, true, Ecn::Ect1), true, true),
+            (external(PacketKind::Ack, false, Ecn::Ect0), true, false),
+            (external(PacketKind::Data, false, Ecn::Ect0), true, false),
         ];
         let lost = AtGate::Lost(Cause::Ecn);
         for (i, (packet, capable, asks)) in packets.into_iter().enumerate() {

@@ -29,7 +29,7 @@ impl Hosts {
         }
     }
 
-    /// When a packet leaves its host that is ready now: not before those of its flow that were ready earlier.
+    /// When a packet that is ready now leaves its host: after all packets of its flow that were ready earlier.
     pub(crate) fn release_time(&mut self, now: Time, packet: &Packet) -> Time {
         let (longest, rng) = &mut self.jitters[packet.class()];
         if *longest == Span::ZERO {
@@ -40,7 +40,7 @@ impl Hosts {
         if flow >= lasts.len() {
             lasts.resize(flow + 1, Time::ZERO);
         }
-        // Not at one time: of such events the last that was caused need not come last.
+        // Two packets of a flow never leave at one time, because the event of the later one might come first then.
         lasts[flow] = (lasts[flow] + Span::ns(1)).max(now + wait);
         lasts[flow]
     }

@@ -1,13 +1,13 @@
 //! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, dropped or lost
 //! before a queue, or is in transit. The ledger counts these events; packets in transit at the end are counted where they are.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
-use crate::engine::order::instant;
+use crate::engine::clock::{Clock, ClockArithmetic as _, SimTime};
+use crate::engine::order::time_of;
 use crate::measure::delays::Delays;
 use crate::network::fate::{Cause, Lost, Passed, Wait};
 use crate::network::hosts::Hosts;
 use crate::network::link::{Flight, Link};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
 use std::fmt;
@@ -23,7 +23,7 @@ pub(crate) struct Book {
     dropped: u64,
     /// Lost at the gate.
     pub(crate) lost: u64,
-    /// Still to arrive when the run ended, and on no link's line: the engine worked ahead and stopped there.
+    /// Still to arrive when the run ended, but on no link's line, because the engine had worked ahead.
     beyond: u64,
     /// Still to arrive, in a queue or on a line.
     waiting: u64,
@@ -52,7 +52,8 @@ impl fmt::Display for Book {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ledger {
     pub(crate) links: Vec<Book>,
-    /// By kind of packet, then by the flow's number: connections that follow each other under one number share a book.
+    /// By kind of packet, then by the flow's number. Connections that have the same number one after the other share a
+    /// book.
     pub(crate) flows: [Vec<Book>; 4],
     pub(crate) classes: Vec<Book>,
     /// The first queue that was longer than its buffer.
@@ -78,10 +79,10 @@ const NAMES: [&str; 4] =
 
 const fn kind(packet: &Packet) -> usize {
     match packet.kind {
-        Kind::Data => 0,
-        Kind::Ack => 1,
-        Kind::Datagram => 2,
-        Kind::Reply => 3,
+        PacketKind::Data => 0,
+        PacketKind::Ack => 1,
+        PacketKind::Datagram => 2,
+        PacketKind::Reply => 3,
     }
 }
 
@@ -168,7 +169,7 @@ impl Ledger {
         links: &[Link],
         hosts: &Hosts,
         clock: Clock,
-        end: Instant,
+        end: SimTime,
         names: &[&str],
         classes: &[&str],
     ) -> Vec<String> {
@@ -184,7 +185,7 @@ impl Ledger {
             if !book.is_balanced() {
                 found.push(format!("link {}: {book}", names[i]));
             }
-            let overdue = |flight: &Flight| instant(flight.arrival) <= end;
+            let overdue = |flight: &Flight| time_of(flight.arrival) <= end;
             if link.line.iter().any(overdue) || link.is_stuck(time) {
                 found.push(format!("link {}: what should have left it has not", names[i]));
             }

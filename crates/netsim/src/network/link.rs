@@ -1,8 +1,8 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
 use crate::engine::event::NO_SLOT;
-use crate::engine::order::{Key, Order, Seniority, instant};
+use crate::engine::order::{ElapsedRank, Key, Order, time_of};
 use crate::engine::rng::Stream;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::gate::Gate;
@@ -23,56 +23,56 @@ pub(crate) struct Flight {
 /// How long a packet is in transmission, and how long until it has arrived at the link's other end.
 #[derive(Clone, Copy, Debug)]
 struct Lengths {
-    transmission: Lapse,
-    passage: Lapse,
-    /// The seniority of the end of the transmission, and that of the arrival.
-    sent: Seniority,
-    arrived: Seniority,
+    transmission: SimSpan,
+    passage: SimSpan,
+    /// The rank of the end of the transmission, and that of the arrival.
+    sent: ElapsedRank,
+    arrived: ElapsedRank,
 }
 
-/// The end of a packet's transmission, and its arrival at the link's other end, each with its seniority.
+/// The end of a packet's transmission, and its arrival at the link's other end, each with its rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
-    pub(crate) sent: (Instant, Seniority),
-    pub(crate) arrival: (Instant, Seniority),
+    pub(crate) sent: (SimTime, ElapsedRank),
+    pub(crate) arrival: (SimTime, ElapsedRank),
 }
 
-/// A packet's passage over a link, from the start of its transmission, at the moment `start`, to the other end.
+/// A packet's passage over a link, from the start of its transmission to the other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage<M> {
     pub(crate) start: M,
-    pub(crate) arrival: (Instant, Seniority),
+    pub(crate) arrival: (SimTime, ElapsedRank),
 }
 
 impl<M: Copy> Passage<M> {
-    /// The moment at which the packet is at the other end.
+    /// When the packet is at the other end, with its rank.
     #[inline]
-    pub(crate) fn end<C: Order<Moment = M>>(&self, clock: C) -> M {
+    pub(crate) fn end<C: Order<EventTime = M>>(&self, clock: C) -> M {
         clock.effect(self.start, self.arrival.1, self.arrival.0)
     }
 }
 
-/// A packet that waits at a plain link: when its transmission starts, the seniority of the end of the one before, and its bytes.
+/// A packet that waits at a plain link: when its transmission starts, the rank of the end of the one before, and its bytes.
 #[derive(Clone, Copy, Default, Debug)]
-struct Waiting {
-    start: Instant,
-    before: Seniority,
+struct QueuedPacket {
+    start: SimTime,
+    before: ElapsedRank,
     bytes: u16,
 }
 
-/// The transmission times of packets.
+/// What puts packets on the wire: the link's rate and delay, and the transmission times that follow.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct Transmitter {
     clock: Clock,
     pub(crate) rate: Rate,
-    pub(crate) delay: Lapse,
+    pub(crate) delay: SimSpan,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
-    /// The length on the wire, if that is another one.
+    /// How the length on the wire follows from a packet's size, if the link has framing.
     framing: Option<framing::Wire>,
-    /// Size of the last packet without them, and its times: most have the same size.
+    /// The size of the last packet, without the link's bytes, and its times, because most packets have the same size.
     last: (u32, Lengths),
-    /// The link, if it has the rates of a recording, between which a packet in transmission may change.
+    /// The link, if it has the rates of a recording: a packet in transmission may then change its rate.
     recorded: Option<Box<model::Link>>,
 }
 
@@ -80,21 +80,21 @@ pub(crate) struct Wire {
 /// arrival.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) wire: Wire,
+    pub(crate) transmitter: Transmitter,
     pub(super) limit: Limit,
-    /// When the wire of a plain link is free, after a transmission that takes so long.
-    free: (Instant, Seniority),
+    /// When a plain link's transmitter is free, and the rank that follows from the length of the transmission until then.
+    free: (SimTime, ElapsedRank),
     /// The packets that wait at a plain link, with the bytes that they take there.
-    waiting: Ring<Waiting>,
+    waiting: Ring<QueuedPacket>,
     waiting_bytes: u64,
     /// The measurement window of the run.
-    window: Range<Instant>,
-    /// Bytes of the packets whose transmission over a plain link starts in the window: known when they come to the link,
-    /// whether that is before their time or not.
+    window: Range<SimTime>,
+    /// Bytes of the packets whose transmission over a plain link starts in the window. They are counted when they come to the
+    /// link, which may be ahead of time.
     bytes: u64,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
-    /// The place on the event list of the first of these.
+    /// The slot on the event list for the first packet of `line`.
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
@@ -115,15 +115,15 @@ fn gate(link: &model::Link, seed: u64) -> Box<Gate> {
     Box::new(Gate::new(link, Stream::new(seed, &format!("link.{}.loss", link.name))))
 }
 
-impl Wire {
+impl Transmitter {
     /// Sends at another rate from the next packet on.
     fn change(&mut self, rate: Rate) {
         self.rate = rate;
         self.last.0 = 0;
     }
 
-    /// The work on a packet between two times of its transmission, for its share of the work between two others: the
-    /// time at a constant rate, the bits if a recording has the rates.
+    /// The part of a packet's transmission that lies between two times, in units that serve only for ratios: the time, or the
+    /// bits if the rates are those of a recording.
     pub(crate) fn work(&self, from: Time, to: Time) -> f64 {
         match &self.recorded {
             None => (to - from).nanos() as f64,
@@ -140,28 +140,28 @@ impl Wire {
     /// Computes the transmission time for another size.
     #[cold]
     #[inline(never)]
-    fn measure(&mut self, start: Instant, size: u32) {
+    fn measure(&mut self, start: SimTime, size: u32) {
         let bytes = self.length(size);
         let transmission = match &self.recorded {
             None => self.clock.transmission(self.rate, bytes),
             Some(link) => {
                 let start = Span::ns(self.clock.time(start).nanos());
-                self.clock.lapse(Span::ns(link.sent(start, bytes).nanos() - start.nanos()))
+                self.clock.sim_span(Span::ns(link.sent(start, bytes).nanos() - start.nanos()))
             }
         };
-        // No packet has no bytes: on a recorded link each is measured.
+        // No packet has 0 bytes, so that on a recorded link every transmission is computed anew.
         let size = if self.recorded.is_some() { 0 } else { size };
         let passage = self.clock.sum(transmission, self.delay);
-        let [sent, arrived] = [transmission, passage].map(|lapse| match self.clock {
-            Clock::Integer => Seniority::default(),
-            Clock::Double => Double.seniority(lapse),
+        let [sent, arrived] = [transmission, passage].map(|elapsed| match self.clock {
+            Clock::Integer => ElapsedRank::default(),
+            Clock::Double => Double.elapsed_rank(elapsed),
         });
         self.last = (size, Lengths { transmission, passage, sent, arrived });
     }
 
     /// The transmission of a packet of `size` bytes that starts at `start`.
     #[inline]
-    pub(crate) fn send<C: Order>(&mut self, clock: C, start: Instant, size: u32) -> Transmission {
+    pub(crate) fn send<C: Order>(&mut self, clock: C, start: SimTime, size: u32) -> Transmission {
         if self.last.0 != size {
             self.measure(start, size);
         }
@@ -179,15 +179,15 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
-        window: Range<Instant>,
+        window: Range<SimTime>,
         aqm_queue: Option<Box<AqmQueue>>,
     ) -> Self {
-        let nothing = clock.lapse(Span::ZERO);
+        let nothing = clock.sim_span(Span::ZERO);
         Self {
-            wire: Wire {
+            transmitter: Transmitter {
                 clock,
                 rate: link.rate,
-                delay: clock.lapse(delay),
+                delay: clock.sim_span(delay),
                 overhead: link.overhead.0 as u32,
                 framing: link.framing.as_ref().map(|framing| framing.wire(link.overhead.0 as u32)),
                 last: (
@@ -195,14 +195,14 @@ impl Link {
                     Lengths {
                         transmission: nothing,
                         passage: nothing,
-                        sent: Seniority::default(),
-                        arrived: Seniority::default(),
+                        sent: ElapsedRank::default(),
+                        arrived: ElapsedRank::default(),
                     },
                 ),
                 recorded: link.recorded.then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
-            free: (Instant::ZERO, Seniority::default()),
+            free: (SimTime::ZERO, ElapsedRank::default()),
             waiting: Ring::new(),
             waiting_bytes: 0,
             window,
@@ -218,10 +218,10 @@ impl Link {
     /// Sends at another rate from the next packet on; the packet in transmission keeps its own, unless the link is recorded.
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
         if let Some(aqm_queue) = &mut self.aqm_queue {
-            aqm_queue.note_rate(now, self.wire.rate);
+            aqm_queue.note_rate(now, self.transmitter.rate);
             aqm_queue.queue.set_rate(rate);
         }
-        self.wire.change(rate);
+        self.transmitter.change(rate);
     }
 
     /// A plain link has another buffer from now on. The packets that wait beyond it stay.
@@ -242,22 +242,22 @@ impl Link {
         self.gate.as_ref().map_or(0, |gate| gate.losses)
     }
 
-    /// Delays packets by `delay` from now on. Those on the way go on as much faster or slower.
+    /// Delays packets by `delay` from now on. Those on the way go on faster or slower in the same proportion.
     pub(super) fn set_delay(&mut self, delay: Span, now: Time) {
-        let old = Integer.time(Integer.after(Instant::ZERO, self.wire.delay)).nanos();
-        self.wire.delay = Integer.lapse(delay);
-        self.wire.last.0 = 0;
+        let old = Integer.time(Integer.after(SimTime::ZERO, self.transmitter.delay)).nanos();
+        self.transmitter.delay = Integer.sim_span(delay);
+        self.transmitter.last.0 = 0;
         let (now, new) = (now.nanos(), delay.nanos());
         for i in 0..self.line.len() {
             let flight = self.line.get_mut(i).expect("as many are on the way");
-            let left = Integer.time(instant(flight.arrival)).nanos() - now;
+            let left = Integer.time(time_of(flight.arrival)).nanos() - now;
             // Before a packet has left the host its delay is whole.
             let left = match left.checked_sub(old) {
                 Some(before) => before + new,
                 None => (u128::from(left) * u128::from(new) / u128::from(old)) as u64,
             };
             // The present event is over.
-            let arrival = Integer.instant(Time::from_nanos(now + left.max(1)));
+            let arrival = Integer.sim_time(Time::from_nanos(now + left.max(1)));
             flight.arrival = Integer.key(arrival) | Key::from(flight.arrival as u64);
         }
     }
@@ -271,42 +271,43 @@ impl Link {
         self.aqm_queue.as_deref_mut().expect("only a link with an AQM has this queue")
     }
 
-    /// A plain link accepts a packet, or drops it (`None`). Packets are offered in the order of their moments.
+    /// A plain link accepts a packet, or drops it (`None`). Packets are offered in the order of their times and ranks.
     #[inline(always)]
     pub(crate) fn accept<C: Order>(
         &mut self,
         clock: C,
-        coming: C::Moment,
+        coming: C::EventTime,
         size: u16,
-    ) -> Option<Passage<C::Moment>> {
-        let start = if clock.precedes(self.free.0, self.free.1, coming) {
+    ) -> Option<Passage<C::EventTime>> {
+        let start = if clock.is_sent_before(self.free.0, self.free.1, coming) {
             if self.waiting_bytes > 0 {
                 self.waiting.clear();
                 self.waiting_bytes = 0;
             }
             coming
         } else {
-            while let Some(&Waiting { start, before, bytes }) = self.waiting.front()
-                && clock.precedes(start, before, coming)
+            while let Some(&QueuedPacket { start, before, bytes }) = self.waiting.front()
+                && clock.is_sent_before(start, before, coming)
             {
                 self.waiting.pop_front();
                 self.waiting_bytes -= u64::from(bytes);
             }
-            let bytes = size + self.wire.overhead as u16;
+            let bytes = size + self.transmitter.overhead as u16;
             if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(bytes)) {
                 return None;
             }
             let (start, before) = self.free;
-            self.waiting.push_back(Waiting { start, before, bytes });
+            self.waiting.push_back(QueuedPacket { start, before, bytes });
             self.waiting_bytes += u64::from(bytes);
-            // What follows from the start depends on how long the transmission before it took, not on its cause.
+            // The rank of its effects depends on the length of the transmission before it, at whose end it starts, and not on
+            // what caused that.
             clock.effect(coming, before, start)
         };
         let at = clock.at(start);
         if self.window.contains(&at) {
-            self.bytes += u64::from(self.wire.length(u32::from(size)));
+            self.bytes += u64::from(self.transmitter.length(u32::from(size)));
         }
-        let Transmission { sent, arrival } = self.wire.send(clock, at, u32::from(size));
+        let Transmission { sent, arrival } = self.transmitter.send(clock, at, u32::from(size));
         self.free = sent;
         Some(Passage { start, arrival })
     }
@@ -317,8 +318,8 @@ impl Link {
         (self.bytes as f64 * 8.0 / capacity).min(1.0)
     }
 
-    /// Whether packets wait at `time`, the end, and neither is a transmission under way that they could wait for nor does the
-    /// algorithm pause the link.
+    /// Whether packets wait at `time`, the end of the run, for no reason: no transmission is under way, and the algorithm does
+    /// not pause the link.
     pub(crate) fn is_stuck(&self, time: Time) -> bool {
         let before = Time::from_nanos(time.nanos().saturating_sub(1));
         self.aqm_queue.as_ref().is_some_and(|aqm_queue| {

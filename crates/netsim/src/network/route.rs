@@ -98,8 +98,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// The paths of an entry's flows. In a host with jitter they start at the [`END`] before their first link: that has no fast
-    /// path, so that a packet without jitter is asked nothing.
+    /// The paths of an entry's flows. With jitter they start at the [`END`] before their first link. The fast path refuses an
+    /// [`END`], so that packets without jitter need no check of their own.
     pub(crate) fn of(entry: &Traffic, flow: usize, mut path: impl FnMut(usize, usize) -> u32) -> Self {
         let (from, to) = (entry.from[flow % entry.from.len()], entry.to[flow % entry.to.len()]);
         let waits = u32::from(entry.send_jitter > Span::ZERO);
@@ -203,7 +203,7 @@ impl<'a> Routes<'a> {
             let i = number as usize;
             let link = &self.links[i];
             let then = match self.hops[at + 1] {
-                // The packet that goes on is not the one that came: it must be put down.
+                // A packet that goes on with another ECN field must be written down first.
                 _ if link.ecn_path == EcnPath::ClearMarks => Then::WaitsUnmarked,
                 _ if link.ecn_path == EcnPath::Clear => Then::Waits,
                 END if plan.nodes[link.to] => Then::Early,

@@ -60,7 +60,7 @@ pub(super) fn admit<P: Probe>(
     observers: &mut Observers<'_, P>,
 ) -> Option<Outcome> {
     let i = observers.link;
-    let framed = packet.with_size(packet.size + link.wire.overhead as u16);
+    let framed = packet.with_size(packet.size + link.transmitter.overhead as u16);
     let aqm_queue = link.aqm_queue();
     let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let before = aqm_queue.queue.len();
@@ -79,7 +79,7 @@ pub(super) fn admit<P: Probe>(
         let how = Lost { link: i, at: now, cause: outcome.into(), waited: Span::ZERO };
         observers.ledger.on_loss(packet, how);
     }
-    // An arrival may take others along.
+    // An arrival may make the algorithm drop packets that wait.
     if aqm_queue.queue.len() != before {
         observers.note_length(now, aqm_queue);
     }
@@ -95,7 +95,7 @@ pub(super) fn begin<P: Probe, R>(
     observers: &mut Observers<'_, P>,
     keep: impl FnOnce(Packet) -> R,
 ) -> Option<R> {
-    let overhead = link.wire.overhead as u16;
+    let overhead = link.transmitter.overhead as u16;
     let aqm_queue = link.aqm_queue.as_deref_mut()?;
     let (losses, number) = (&mut aqm_queue.losses, aqm_queue.number);
     let next = aqm_queue.queue.dequeue_or(now, &mut aqm_queue.rng, |dropped| {

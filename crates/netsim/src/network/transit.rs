@@ -4,7 +4,7 @@ mod aqm_link;
 mod gated;
 mod live;
 
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
 use crate::engine::event::{Event, Events};
 use crate::engine::order::{Key, NEVER, Order};
 use crate::measure::path_losses::PathLosses;
@@ -25,8 +25,8 @@ use run::Watch;
 use scenario::Scenario;
 use std::collections::HashMap;
 
-/// The next hop of a packet on its path, and whether the packet was marked since it was last put down: the packet itself
-/// is written only where it is put down.
+/// The next hop of a packet on its path, and whether the packet was marked since it was last put down, that is, written to
+/// memory: while links pass it on at once, only these two change.
 #[derive(Clone, Copy)]
 struct Next {
     hop: u32,
@@ -38,7 +38,7 @@ struct Next {
 #[derive(Clone, Copy)]
 struct Origin {
     link: Option<usize>,
-    since: Instant,
+    since: SimTime,
 }
 
 /// The links, the routes and the event list.
@@ -50,12 +50,12 @@ pub(crate) struct Network<P> {
     /// The first hop of each path, by the nodes that it joins.
     starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,
-    /// Packets that may be delivered before their time (see [`crate::network::ahead`]), where they cannot be at once.
+    /// Packets that may be delivered before their time (see [`crate::network::ahead`]), but could not be at once.
     pub(crate) early: Vec<(Early, Packet)>,
     /// The end of the warm-up.
-    pub(crate) warmup: Instant,
+    pub(crate) warmup: SimTime,
     /// The end of the run; later events do not happen.
-    pub(crate) end: Instant,
+    pub(crate) end: SimTime,
     /// Kept if the probe requires checks.
     pub(crate) ledger: Ledger,
     pub(crate) path_losses: PathLosses,
@@ -73,7 +73,7 @@ impl<P: Probe> Network<P> {
         watch: Watch,
     ) -> Self {
         let [warmup, end] = [scenario.general.warmup, scenario.general.duration]
-            .map(|at| scenario.clock.instant(Time::ZERO + at));
+            .map(|at| scenario.clock.sim_time(Time::ZERO + at));
         let mut number = 0;
         let mut links: Vec<Link> = Vec::with_capacity(scenario.links.len());
         for (i, link) in scenario.links.iter().enumerate() {
@@ -142,13 +142,13 @@ impl<P: Probe> Network<P> {
     }
 
     /// For each link, the shortest time that a packet at its end still travels: 0 where a path ends.
-    pub(crate) fn onward(&self) -> Vec<Lapse> {
-        let nothing = self.events.clock.lapse(Span::ZERO);
+    pub(crate) fn onward(&self) -> Vec<SimSpan> {
+        let nothing = self.events.clock.sim_span(Span::ZERO);
         let mut onward = vec![None; self.links.len()];
         for path in self.hops.split(|hop| hop.is_end()) {
             let mut rest = nothing;
             for hop in path.iter().rev() {
-                let least: &mut Option<Lapse> = &mut onward[hop.link()];
+                let least: &mut Option<SimSpan> = &mut onward[hop.link()];
                 *least = Some(least.map_or(rest, |least| least.min(rest)));
                 rest = self.through(hop.link(), rest);
             }
@@ -157,18 +157,22 @@ impl<P: Probe> Network<P> {
     }
 
     /// The shortest time that a packet before a link still travels, if it is `onward` at the link's end.
-    fn through(&self, link: usize, onward: Lapse) -> Lapse {
-        let Link { wire, aqm_queue, .. } = &self.links[link];
-        // A queue outside needs it as soon as it comes there.
+    fn through(&self, link: usize, onward: SimSpan) -> SimSpan {
+        let Link { transmitter, aqm_queue, .. } = &self.links[link];
+        // A queue outside must learn of a packet as soon as it comes there.
         let leaves = aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.outside.is_some());
-        if leaves { self.events.clock.lapse(Span::ZERO) } else { self.events.clock.sum(onward, wire.delay) }
+        if leaves {
+            self.events.clock.sim_span(Span::ZERO)
+        } else {
+            self.events.clock.sum(onward, transmitter.delay)
+        }
     }
 
     /// The shortest time that a packet travels from this hop on, given [`Self::onward`].
-    pub(crate) fn travel(&self, hop: u32, onward: &[Lapse]) -> Lapse {
+    pub(crate) fn travel(&self, hop: u32, onward: &[SimSpan]) -> SimSpan {
         let hop = self.hops[hop as usize];
         if hop.is_end() {
-            self.events.clock.lapse(Span::ZERO)
+            self.events.clock.sim_span(Span::ZERO)
         } else {
             self.through(hop.link(), onward[hop.link()])
         }
@@ -190,9 +194,9 @@ impl<P: Probe> Network<P> {
     pub(crate) fn idle_time(&self, start: u32, size: u64, rates: impl Fn(usize) -> Rate) -> f64 {
         let clock = self.events.clock;
         let time = |i: usize| {
-            let wire = &self.links[i].wire;
-            let propagation = clock.time(clock.after(Instant::ZERO, wire.delay)).secs();
-            propagation + 8.0 * f64::from(wire.length(size as u32)) / rates(i).bits()
+            let transmitter = &self.links[i].transmitter;
+            let propagation = clock.time(clock.after(SimTime::ZERO, transmitter.delay)).secs();
+            propagation + 8.0 * f64::from(transmitter.length(size as u32)) / rates(i).bits()
         };
         self.links_from(start).map(time).sum()
     }
@@ -245,12 +249,12 @@ impl<P: Probe> Network<P> {
 
     /// Hands a packet to the first link of its path, at the present or ahead of it.
     #[inline]
-    pub(crate) fn send<C: Order>(&mut self, clock: C, at: C::Moment, packet: &Packet) {
+    pub(crate) fn send<C: Order>(&mut self, clock: C, at: C::EventTime, packet: &Packet) {
         if P::CHECKS {
             self.ledger.on_sent(packet);
         }
         let from = Origin { link: None, since: clock.at(at) };
-        // What most hosts have: the packet is written where it waits, and nowhere else.
+        // The case of most hosts comes first: the packet is written where it waits, and nowhere else.
         let hop = self.hops[packet.hop as usize];
         if hop.is_simple_then_waits() {
             let i = hop.link();
@@ -269,14 +273,14 @@ impl<P: Probe> Network<P> {
     /// Hands a packet to the first link of its path, at the present.
     #[inline]
     pub(crate) fn send_now<C: Order>(&mut self, clock: C, packet: &Packet) {
-        self.send(clock, self.events.moment(clock), packet);
+        self.send(clock, self.events.event_time(clock), packet);
     }
 
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
     pub(crate) fn forward<C: Order>(&mut self, clock: C, packet: &Packet) -> Option<Early> {
-        let from = Origin { link: None, since: self.events.instant() };
-        self.enter(clock, self.events.moment(clock), from, packet.hop, packet)
+        let from = Origin { link: None, since: self.events.sim_now() };
+        self.enter(clock, self.events.event_time(clock), from, packet.hop, packet)
     }
 
     /// A packet from a link or a host comes to the link of hop number `next` of its path, at the present or ahead of
@@ -285,7 +289,7 @@ impl<P: Probe> Network<P> {
     fn enter<C: Order>(
         &mut self,
         clock: C,
-        mut coming: C::Moment,
+        mut coming: C::EventTime,
         Origin { link: mut from, mut since }: Origin,
         mut next: u32,
         packet: &Packet,
@@ -307,7 +311,7 @@ impl<P: Probe> Network<P> {
             let passage;
             if !hop.is_simple() {
                 if hop.is_gated() {
-                    // Asked here, where most links do not come: the end that precedes a path has every flag.
+                    // This is asked here, where few links come. It works because the END before a path has every flag set.
                     if hop.is_end() {
                         self.hold(packet);
                         return None;
@@ -371,9 +375,9 @@ impl<P: Probe> Network<P> {
         &mut self,
         clock: C,
         i: usize,
-        coming: C::Moment,
+        coming: C::EventTime,
         packet: &Packet,
-    ) -> Option<Passage<C::Moment>> {
+    ) -> Option<Passage<C::EventTime>> {
         let passage = self.links[i].accept(clock, coming, packet.size);
         if passage.is_none() {
             self.refuse(i, clock.at(coming), packet);
@@ -383,7 +387,7 @@ impl<P: Probe> Network<P> {
 
     /// A plain link has no room for a packet that comes at `at`.
     #[cold]
-    fn refuse(&mut self, i: usize, at: Instant, packet: &Packet) {
+    fn refuse(&mut self, i: usize, at: SimTime, packet: &Packet) {
         if at > self.end {
             return self.note_end(Some(i), packet);
         }
@@ -406,7 +410,7 @@ impl<P: Probe> Network<P> {
 
     /// A packet that may be delivered before its time reaches the last link's other end at `at`.
     #[inline]
-    fn note_early(&mut self, i: usize, at: Instant, packet: &Packet) {
+    fn note_early(&mut self, i: usize, at: SimTime, packet: &Packet) {
         if P::CHECKS {
             match at > self.end {
                 true => self.ledger.on_end(i, packet),
@@ -421,13 +425,13 @@ impl<P: Probe> Network<P> {
         &mut self,
         clock: C,
         link: usize,
-        since: Instant,
-        passage: Passage<C::Moment>,
+        since: SimTime,
+        passage: Passage<C::EventTime>,
         next: Next,
         packet: &Packet,
     ) {
-        let (at, seniority) = passage.arrival;
-        let arrival = self.events.arrival_key(clock, since, passage.start, seniority, at);
+        let (at, rank) = passage.arrival;
+        let arrival = self.events.arrival_key(clock, since, passage.start, rank, at);
         let link = &mut self.links[link];
         let flight = link.line.push_place();
         flight.arrival = arrival;
@@ -445,8 +449,12 @@ impl<P: Probe> Network<P> {
 /// The first work of a queue that works ahead, whose algorithm has this period.
 fn due(scenario: &Scenario, period: Option<Span>) -> Due {
     fn first<C: Order>(clock: C, period: Span) -> Key {
-        let lapse = clock.lapse(period);
-        clock.period_key(clock.moment(0), clock.seniority(lapse), clock.after(Instant::ZERO, lapse))
+        let elapsed = clock.sim_span(period);
+        clock.period_key(
+            clock.event_time(0),
+            clock.elapsed_rank(elapsed),
+            clock.after(SimTime::ZERO, elapsed),
+        )
     }
     let warmup = Time::ZERO + scenario.general.warmup;
     match scenario.clock {
@@ -457,7 +465,7 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
 /// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the
-/// links: so of what two links send at one instant, the first link's comes first, whether they work ahead or not.
+/// links, so that of what two links send at one time, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop], lead: Lead) -> Vec<Event> {
     let mut has_line = vec![lead == Lead::Nothing; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {

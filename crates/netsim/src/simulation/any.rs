@@ -10,35 +10,29 @@ use aqm::unit::Time;
 use run::{Column, Glance, Results, Watch};
 use scenario::Scenario;
 
-/// What a run does besides running.
+/// What a run does besides simulating. Each option implies the first.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Care {
-    /// Nothing.
-    #[default]
-    None,
+pub struct RunOptions {
     /// It accounts for every packet: see [`Simulation::violations`].
-    Accounts,
-    /// It also lists those that links send and lose: see [`Simulation::seen`].
-    Taps,
-    /// It also follows a scenario that changes: see [`Simulation::follow`]; and perhaps lists packets. It has no series, whose
-    /// columns are those of its first algorithms.
-    Follows {
-        /// Whether it lists packets.
-        taps: bool,
-    },
+    pub accounted: bool,
+    /// It lists the packets that links send and lose: see [`Simulation::seen`].
+    pub tap: bool,
+    /// It can follow a scenario that changes: see [`Simulation::follow`]. It has no series, because their columns would be
+    /// those of its first algorithms.
+    pub live: bool,
 }
 
-/// A run of a scenario with one seed: one compiled engine for each kind. The set-up, which can take long, is part of the
-/// first advance, so that the watch can stop it.
+/// A run of a scenario with one seed. Each probe has an engine that is compiled for it. The set-up, which can take long, is
+/// part of the first advance, so that the watch can stop it.
 #[derive(Debug)]
-pub struct Run(Kind);
+pub struct Run(Stage);
 
 #[derive(Debug)]
-enum Kind {
-    Waiting {
+enum Stage {
+    NotStarted {
         scenario: Box<Scenario>,
         seed: u64,
-        care: Care,
+        options: RunOptions,
     },
     Bare(Simulation<()>),
     Recorded(Simulation<Series>),
@@ -51,30 +45,23 @@ enum Kind {
 macro_rules! whichever {
     ($self:expr, $run:ident => $do:expr, $otherwise:expr) => {
         match $self {
-            Kind::Waiting { .. } | Kind::Stopped => $otherwise,
-            Kind::Bare($run) => $do,
-            Kind::Recorded($run) => $do,
-            Kind::Accounted($run) => $do,
+            Stage::NotStarted { .. } | Stage::Stopped => $otherwise,
+            Stage::Bare($run) => $do,
+            Stage::Recorded($run) => $do,
+            Stage::Accounted($run) => $do,
         }
     };
 }
 
-impl Kind {
-    fn set_up(scenario: Scenario, seed: u64, care: Care, watch: Watch) -> Self {
-        if let Care::Follows { taps } = care {
-            let run = Simulation::live(scenario, seed, Checked(None), watch).map(|mut run| {
-                if taps {
-                    run.tap();
-                }
-                Self::Accounted(run)
-            });
-            return run.unwrap_or(Self::Stopped);
-        }
-        let series = scenario.record.series.then(|| Series::new(&scenario));
+impl Stage {
+    fn set_up(scenario: Scenario, seed: u64, options: RunOptions, watch: Watch) -> Self {
+        let RunOptions { accounted, tap, live } = options;
+        let series = (scenario.record.series && !live).then(|| Series::new(&scenario));
         let run = match series {
-            series if care != Care::None => {
-                Simulation::watched(scenario, seed, Checked(series), watch).map(|mut run| {
-                    if care == Care::Taps {
+            series if accounted || tap || live => {
+                let set_up = if live { Simulation::live } else { Simulation::watched };
+                set_up(scenario, seed, Checked(series), watch).map(|mut run| {
+                    if tap {
                         run.tap();
                     }
                     Self::Accounted(run)
@@ -89,7 +76,7 @@ impl Kind {
     /// Its recorder, if it has one.
     const fn series(&mut self) -> Option<&mut Series> {
         match self {
-            Self::Waiting { .. } | Self::Bare(_) | Self::Stopped => None,
+            Self::NotStarted { .. } | Self::Bare(_) | Self::Stopped => None,
             Self::Recorded(run) => Some(run.probe_mut()),
             Self::Accounted(run) => run.probe_mut().0.as_mut(),
         }
@@ -99,15 +86,15 @@ impl Kind {
 impl Run {
     /// A run that has not begun.
     #[must_use]
-    pub fn new(scenario: Scenario, seed: u64, care: Care) -> Self {
-        Self(Kind::Waiting { scenario: Box::new(scenario), seed, care })
+    pub fn new(scenario: Scenario, seed: u64, options: RunOptions) -> Self {
+        Self(Stage::NotStarted { scenario: Box::new(scenario), seed, options })
     }
 
     /// Advances up to and including `until`, unless the watch, with which it is set up, stops it.
     pub fn advance(&mut self, until: Time, watch: impl FnOnce() -> Watch) {
         // After a panic, the run remains stopped.
-        let mut run = match std::mem::replace(&mut self.0, Kind::Stopped) {
-            Kind::Waiting { scenario, seed, care } => Kind::set_up(*scenario, seed, care, watch()),
+        let mut run = match std::mem::replace(&mut self.0, Stage::Stopped) {
+            Stage::NotStarted { scenario, seed, options } => Stage::set_up(*scenario, seed, options, watch()),
             under_way => under_way,
         };
         let finished_at = whichever!(&mut run, run => {
@@ -137,7 +124,7 @@ impl Run {
     /// Whether the watch has stopped it, after which it goes no further.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
-        matches!(self.0, Kind::Stopped)
+        matches!(self.0, Stage::Stopped)
     }
 
     /// The observed link so far; `None` before the set-up and after a stop.
@@ -162,7 +149,7 @@ impl Run {
     #[must_use]
     pub fn violations(&self) -> Option<Vec<String>> {
         match &self.0 {
-            Kind::Accounted(run) if run.finished() => Some(run.violations()),
+            Stage::Accounted(run) if run.finished() => Some(run.violations()),
             _ => None,
         }
     }
@@ -187,15 +174,15 @@ impl Run {
     /// Follows a changed scenario from now on.
     ///
     /// # Errors
-    /// What of the change needs a new run. Then nothing has changed.
+    /// If part of the change, which the message names, needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
         match &mut self.0 {
-            Kind::Waiting { scenario: ours, care: Care::Follows { .. }, .. } => {
+            Stage::NotStarted { scenario: ours, options: RunOptions { live: true, .. }, .. } => {
                 may_follow(ours, &schedules(ours), scenario)?;
                 **ours = scenario.clone();
                 Ok(())
             }
-            Kind::Accounted(run) => run.follow(scenario),
+            Stage::Accounted(run) => run.follow(scenario),
             _ => Err("only a live run can follow".to_owned()),
         }
     }
@@ -204,11 +191,11 @@ impl Run {
     #[must_use]
     pub const fn seed(&self) -> Option<u64> {
         match &self.0 {
-            Kind::Waiting { seed, .. } => Some(*seed),
-            Kind::Bare(run) => Some(run.seed),
-            Kind::Recorded(run) => Some(run.seed),
-            Kind::Accounted(run) => Some(run.seed),
-            Kind::Stopped => None,
+            Stage::NotStarted { seed, .. } => Some(*seed),
+            Stage::Bare(run) => Some(run.seed),
+            Stage::Recorded(run) => Some(run.seed),
+            Stage::Accounted(run) => Some(run.seed),
+            Stage::Stopped => None,
         }
     }
 
@@ -239,7 +226,7 @@ impl Run {
     /// The packets seen at the links up to `until`, which are then forgotten; none unless it taps them.
     pub fn seen(&mut self, until: Time) -> Vec<Seen> {
         match &mut self.0 {
-            Kind::Accounted(run) => run.seen(until),
+            Stage::Accounted(run) => run.seen(until),
             _ => Vec::new(),
         }
     }

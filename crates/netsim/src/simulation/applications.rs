@@ -55,7 +55,9 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn on_arrival<C: Order>(&mut self, clock: C, entry: u32) {
         let now = self.now();
         let shorts = &mut self.endpoints.shorts[entry as usize];
-        let Some(arrival) = shorts.arrivals.arrive(now) else { return };
+        let Some(arrival) = shorts.arrivals.arrive(now) else {
+            return;
+        };
         let next = shorts.arrivals.after(now);
         let flow = Flow::new(shorts.class, shorts.profile, shorts.paths_of(arrival.number));
         self.network.events.push(next, Event::Short(entry));
@@ -68,7 +70,7 @@ impl<P: Probe> Simulation<P> {
         self.begin_row(slot, |_| arrival.number as u32);
         self.start(clock, slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
-            // It cannot be over before, so the event needs no generation.
+            // The flow cannot be over before its lifetime is, so that the event needs no generation.
             self.network.events.push(now + lifetime, Event::Stop(slot));
         }
     }
@@ -127,7 +129,9 @@ impl<P: Probe> Simulation<P> {
             }
             Role::Objects { client: number, connection } => {
                 let client = &mut self.endpoints.clients[number as usize];
-                let Some(arrived) = client.take(connection, arrived, now) else { return };
+                let Some(arrived) = client.take(connection, arrived, now) else {
+                    return;
+                };
                 let flow = &self.endpoints.flows[slot as usize];
                 let full = self.endpoints.profiles[usize::from(flow.profile)].payload();
                 let segments = u64::from(arrived.object.segments) * u64::from(full);
@@ -220,8 +224,8 @@ impl<P: Probe> Simulation<P> {
         self.endpoints.clients[number as usize].connections.clear();
     }
 
-    /// The server has a connection's first request. The client's measurement of the handshake, over the same paths, stands
-    /// for its own.
+    /// The server has a connection's first request. It takes the client's measurement of the handshake for its own, because
+    /// that went over the same paths.
     fn accept<C: Order>(&mut self, clock: C, requests: u32, objects: u32) {
         let client = &self.endpoints.senders[requests as usize];
         let flow = &self.endpoints.flows[requests as usize];

@@ -37,7 +37,9 @@ impl<P: Probe> Simulation<P> {
         found.extend(results.violations());
         let (from, to) = (self.scenario.general.warmup, self.scenario.general.duration);
         for link in &self.scenario.links {
-            let Some(metrics) = results.links.get(&link.name) else { continue };
+            let Some(metrics) = results.links.get(&link.name) else {
+                continue;
+            };
             let seconds = (to.nanos() - from.nanos()) as f64 * 1e-9;
             // The window's ends are whole nanoseconds.
             let highest = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::max);
@@ -49,15 +51,15 @@ impl<P: Probe> Simulation<P> {
         found
     }
 
-    /// Bits that a link may send in the window beyond what its rates allow: where they are not a recording, a packet
-    /// keeps the rate at which its transmission began.
+    /// Bits that a link may send in the window beyond what its rates allow, because a packet keeps the rate at which its
+    /// transmission began, unless the rates are a recording.
     fn beyond(&self, link: &Link) -> f64 {
         if link.recorded {
             return 0.0;
         }
         let general = &self.scenario.general;
         let next = |at: &Span| link.next_change(*at).filter(|at| *at < general.duration);
-        // That before the window may be in its first packet.
+        // The first packet of the window may have begun before it.
         let changes = std::iter::successors(Some(Span::ZERO), next).skip(1);
         let within = changes.filter(|at| *at > general.warmup).count() + 1;
         let packet = self.scenario.traffic.iter().map(|traffic| traffic.packet_size.0).max().unwrap_or(0);

@@ -187,7 +187,7 @@ impl Control {
             scenario.links[scenario.observed].aqm = Some(AnyParams::Foreign(params));
             STEERED.name.clone_into(&mut scenario.discipline);
         }
-        // A queue that works ahead is not at the end of an interval when the run is; under an agent it does not.
+        // A queue that works ahead would be beyond the end of an interval when the run is there. Under an agent none does.
         let set_up = if agent.is_some() { Simulation::new } else { Simulation::step_by_step };
         let run = set_up(scenario, seed, ());
         let (before, last) = (Counters::default(), Interval::default());
@@ -225,7 +225,7 @@ impl Control {
         let [from, to] = [before, now].map(|counters| counters.time - Time::ZERO);
         let capacity = self.run.scenario.links[observed].capacity(from, to);
         let sent = counts.departed_bytes as f64 * 8.0 + before.unsent - now.unsent;
-        let rate = measured.wire.rate.bits();
+        let rate = measured.transmitter.rate.bits();
         let bytes = queue.backlog(0).bytes as f64;
         let drain = if rate > 0.0 { bytes * 8.0 / rate } else { 0.0 };
         let delay = match counts.departures {
@@ -264,7 +264,7 @@ impl Control {
             counts: sum(aqm_queue.queue.counts()),
             area: aqm_queue.occupancy.area_until(time),
             waited_ns: aqm_queue.delays.iter().map(Delays::total_ns).sum(),
-            unsent: aqm_queue.unsent(time, &link.wire),
+            unsent: aqm_queue.unsent(time, &link.transmitter),
         }
     }
 }
@@ -274,8 +274,8 @@ const MARKS: &str = "marks";
 
 const SWITCH: (Kind, &str) = (Kind::Switch, "");
 
-/// The algorithm that an agent steers. It is not final: a queue that works ahead would decide with a probability of the
-/// past.
+/// The algorithm that an agent steers. It is not declared final, because a queue that works ahead would decide with the
+/// probability of the interval before.
 static STEERED: LazyLock<Declaration> = LazyLock::new(|| Declaration {
     name: "agent",
     source: "",

@@ -1,10 +1,10 @@
 //! Delivery before the time of arrival, where working ahead allows it (see [`crate::network::ahead`]).
 
 use super::Simulation;
-use crate::engine::order::{Order, instant};
+use crate::engine::order::{Order, time_of};
 use crate::measure::probe::Probe;
 use crate::network::ahead::Early;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Packet, PacketKind};
 
 impl<P: Probe> Simulation<P> {
     /// Delivers what could not be delivered at once when it was sent.
@@ -22,21 +22,21 @@ impl<P: Probe> Simulation<P> {
 
     /// A packet reaches, at a time to come, a receiver that answers at once.
     pub(super) fn deliver_early<C: Order>(&mut self, clock: C, early: Early, packet: &Packet) {
-        let at = instant(early.arrival);
+        let at = time_of(early.arrival);
         if at > self.network.end {
             return;
         }
         if P::CHECKS {
             self.network.ledger.on_delivered(packet);
         }
-        let (now, arrival) = (clock.time(at), clock.moment(early.arrival));
+        let (now, arrival) = (clock.time(at), clock.event_time(early.arrival));
         self.deliveries.on_packet(now, packet);
         if (packet.is_marked() || early.marked) && self.flow_log.is_some() {
             self.log_mark(packet);
         }
         let warming = at < self.network.warmup;
         let index = packet.flow as usize;
-        if packet.kind == Kind::Datagram {
+        if packet.kind == PacketKind::Datagram {
             let source = &mut self.endpoints.sources[index];
             source.on_arrival(packet.payload(), warming);
             if let Some(reverse) = source.reverse {

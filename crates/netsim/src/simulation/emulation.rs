@@ -2,12 +2,12 @@
 
 use super::Simulation;
 use super::account::Ends;
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
 use crate::engine::event::Event;
 use crate::engine::order::Order;
 use crate::measure::probe::{Checked, Probe};
 use crate::network::{Lost, Wait};
-use crate::packet::{Header, Kind, Packet};
+use crate::packet::{Header, Packet, PacketKind};
 use aqm::unit::{Span, Time};
 use run::{Glance, Results};
 use scenario::Scenario;
@@ -15,7 +15,7 @@ use scenario::model::Ecn;
 
 /// A packet from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct Foreign {
+pub struct ExternalPacket {
     /// Its number, by which the caller knows it again.
     pub number: u32,
     /// The nodes where it enters the network and where it leaves it, by their numbers in the scenario.
@@ -27,7 +27,7 @@ pub struct Foreign {
     /// The number of its connection.
     pub flow: u32,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Its size in bytes, as the links count it.
     pub size: u16,
     /// Its ECN field; CE is not offered.
@@ -38,7 +38,7 @@ pub struct Foreign {
 
 /// What became of a packet from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct PacketFate {
     /// Its number.
     pub number: u32,
     /// When it reached its destination, or was lost.
@@ -62,13 +62,13 @@ pub struct Emulation<P> {
     offered: Vec<Packet>,
     /// The places there that are free.
     free: Vec<u32>,
-    fates: Vec<Fate>,
+    fates: Vec<PacketFate>,
     /// When all links catch up next.
     reached: Time,
     /// For each link, the shortest time that a packet at its end still travels.
-    onward: Vec<Lapse>,
+    onward: Vec<SimSpan>,
     /// The packets that enter later than the time reached: when, and the time before which they are not delivered.
-    ahead: Vec<(Time, Instant)>,
+    ahead: Vec<(Time, SimTime)>,
 }
 
 impl<P: Probe> Emulation<P> {
@@ -127,17 +127,19 @@ impl<P: Probe> Emulation<P> {
         self.run.now()
     }
 
-    /// A packet enters the network at `at`, which is not in the past. Packets may be offered in any order. Returns whether it can: whether the scenario has
-    /// traffic from its first node to its last, or answers to such.
-    pub fn offer(&mut self, at: Time, packet: &Foreign) -> bool {
-        let Foreign { number, from, to, class, flow, kind, size, ecn, asks_for_ecn } = *packet;
-        let Some(hop) = self.run.network.path(from, to) else { return false };
+    /// A packet enters the network at `at`, which is not in the past. Packets may be offered in any order. Returns false, and
+    /// does nothing, if the scenario has no traffic, nor answers to any, from the packet's first node to its last.
+    pub fn offer(&mut self, at: Time, packet: &ExternalPacket) -> bool {
+        let ExternalPacket { number, from, to, class, flow, kind, size, ecn, asks_for_ecn } = *packet;
+        let Some(hop) = self.run.network.path(from, to) else {
+            return false;
+        };
         let header = Header { flow, generation: 0, hop, class, size };
-        let packet = Packet::foreign(at, header, (kind, asks_for_ecn), ecn, number);
+        let packet = Packet::external(at, header, (kind, asks_for_ecn), ecn, number);
         let at = self.run.network.hosts.release_time(at, &packet);
         let network = &self.run.network;
         let clock = network.events.clock;
-        let delivery = clock.after(clock.instant(at), network.travel(hop, &self.onward));
+        let delivery = clock.after(clock.sim_time(at), network.travel(hop, &self.onward));
         self.ahead.push((at, delivery));
         let place = self.free.pop().unwrap_or(self.offered.len() as u32);
         match self.offered.get_mut(place as usize) {
@@ -165,16 +167,16 @@ impl<P: Probe> Emulation<P> {
         self.ahead.retain(|(at, _)| *at > until);
     }
 
-    /// A time before which no packet that was offered is delivered, if any is under way: to advance until then makes
-    /// nothing known that the caller could act on.
+    /// A time before which no packet that was offered is delivered, if any is under way. Advancing until then can therefore
+    /// tell the caller nothing new.
     #[must_use]
     pub fn next_delivery(&self) -> Option<Time> {
         let network = &self.run.network;
         let clock = network.events.clock;
-        let visible = |(event, at): (Event, Instant)| match event {
+        let visible = |(event, at): (Event, SimTime)| match event {
             Event::Arrival(link) => Some(clock.after(at, self.onward[link as usize])),
             Event::Ready(link) => {
-                let sent = clock.after(at, network.links[link as usize].wire.delay);
+                let sent = clock.after(at, network.links[link as usize].transmitter.delay);
                 Some(clock.after(sent, self.onward[link as usize]))
             }
             _ => None,
@@ -182,15 +184,15 @@ impl<P: Probe> Emulation<P> {
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);
         let earliest = network.events.pending().filter_map(visible).chain(entering).min();
         // On the double clock the nearest nanosecond may be a moment before: to advance until then would change nothing.
-        let rounded_up = |at: Instant| {
+        let rounded_up = |at: SimTime| {
             let nearest = clock.time(at);
-            if clock.instant(nearest) < at { nearest + Span::ns(1) } else { nearest }
+            if clock.sim_time(nearest) < at { nearest + Span::ns(1) } else { nearest }
         };
         earliest.map(rounded_up)
     }
 
-    /// The fates of packets that are decided and were not taken yet, in the order in which they were.
-    pub fn fates(&mut self) -> impl Iterator<Item = Fate> {
+    /// The fates that have been decided since the last call, in that order.
+    pub fn fates(&mut self) -> impl Iterator<Item = PacketFate> {
         self.fates.drain(..)
     }
 
@@ -252,7 +254,7 @@ impl<P: Probe> Emulation<P> {
     }
 
     fn handle_all_by<C: Order>(&mut self, clock: C, until: Time) {
-        let last = clock.instant(until);
+        let last = clock.sim_time(until);
         while let Some(event) = self.run.network.events.next(clock, last) {
             match event {
                 Event::Arrival(link) => {
@@ -281,7 +283,7 @@ impl<P: Probe> Emulation<P> {
         if packet.is_data() {
             self.run.deliveries.on_packet(at, packet);
         }
-        self.fates.push(Fate {
+        self.fates.push(PacketFate {
             number: packet.number(),
             at,
             lost: None,
@@ -293,7 +295,7 @@ impl<P: Probe> Emulation<P> {
     /// Notes the packets that were just lost.
     fn note_lost(&mut self) {
         let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
-        let fate = |(packet, lost): (Packet, Lost)| Fate {
+        let fate = |(packet, lost): (Packet, Lost)| PacketFate {
             number: packet.number(),
             at: lost.at,
             lost: Some(lost),

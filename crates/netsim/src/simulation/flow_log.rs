@@ -38,7 +38,9 @@ impl<P: Probe> Simulation<P> {
     /// A source begins, now or later; `number` is its own in its entry.
     pub(super) fn begin_row_of_source(&mut self, flow: u32, number: u32) {
         let source = &self.endpoints.sources[flow as usize];
-        let Some(log) = self.flow_log.as_deref_mut().filter(|_| source.since < self.end) else { return };
+        let Some(log) = self.flow_log.as_deref_mut().filter(|_| source.since < self.end) else {
+            return;
+        };
         let entry = &self.scenario.traffic[usize::from(source.class)];
         let before = Counters { bytes: source.delivered, ..Counters::default() };
         let open = Open::new(source.class, number, ends_of(entry, number), source.since, before);
@@ -47,7 +49,9 @@ impl<P: Probe> Simulation<P> {
 
     /// A source that rests starts again: its datagrams so far have a row.
     pub(super) fn end_row_of_source(&mut self, flow: u32) {
-        let Some(log) = self.flow_log.as_deref_mut() else { return };
+        let Some(log) = self.flow_log.as_deref_mut() else {
+            return;
+        };
         let connection = Connection { udp: true, flow, generation: 0 };
         let source = &self.endpoints.sources[flow as usize];
         let (losses, counters) = (

@@ -13,14 +13,14 @@ use aqm::unit::Time;
 use scenario::Scenario;
 use scenario::model::{Change, Link, Traffic};
 
-/// What a live run knows beside its scenario, whose entries have the flows of all times.
+/// What a live run knows beside its scenario. The scenario's entries cover all flows that there have been.
 #[derive(Debug)]
 pub(super) struct Following {
     /// The schedule of the rates of each link.
     schedules: Vec<Vec<Change>>,
     /// The number of flows, arrival processes or clients of each traffic entry at present.
     counts: Vec<u32>,
-    /// From which the starts and sizes of those are drawn that are added.
+    /// The streams from which the starts and sizes of added flows are drawn, one for each entry.
     draws: Vec<Stream>,
 }
 
@@ -39,16 +39,17 @@ impl<P: Probe> Simulation<P> {
     /// Follows a changed scenario from now on: the rates, delays, buffers, random losses and algorithms of its links, and of
     /// each traffic entry `count` and the rate.
     ///
-    /// * At another rate a packet in transmission, and on a link whose queue is not measured all that wait, keep the old one.
-    /// * At another delay the packets on the way go on as much faster or slower as it is shorter or longer.
+    /// * If the rate changes, a packet in transmission keeps the old one, and so do all that wait on a link whose queue is not
+    ///   measured.
+    /// * If the delay changes, the packets on the way go on faster or slower in the same proportion.
     /// * An algorithm with other parameters or another buffer keeps its state, as with `tc qdisc change`: averages,
     ///   probabilities and timers, and the packets that wait stay where they are. A parameter that only sets an initial value
-    ///   has no effect. Packets that no longer fit the buffer are dropped, first those that have waited longest. Where the state has no
-    ///   meaning with the new parameters, as with another number of queues, the algorithm starts anew.
+    ///   has no effect. Packets that no longer fit the buffer are dropped, first those that have waited longest. Where the state
+    ///   has no meaning with the new parameters, for example with another number of queues, the algorithm starts anew.
     /// * Another algorithm, or one that starts anew, is in its initial state, and the packets that wait come to it at once.
-    ///   In either case the port has the present rate. A buffer in s or in BDP is another one at another rate, and one in BDP
-    ///   also where other flows have the longest round trip. Of the rate and the delay alone an algorithm learns nothing, as
-    ///   from `changes`; nor of the usual size of a packet, which remains that of the start.
+    ///   In either case the port has the present rate. A buffer in s or in BDP changes with the rate, and one in BDP also when
+    ///   the longest round trip changes. If only the rate or the delay changes, the algorithm does not learn of it, as with
+    ///   `changes`; nor does it learn of another usual size of a packet, which remains that of the start.
     /// * With a higher `count`, flows, clients or arrival processes with the next numbers start: each at its `start`, which is
     ///   drawn for it now and counts from now, or from the start of `active` if that is later. With a lower one, those with
     ///   the highest numbers stop: a flow of TCP as at its `stop`, with the outstanding data still delivered; a source of
@@ -61,17 +62,17 @@ impl<P: Probe> Simulation<P> {
     ///   that is waited for comes as much sooner or later as the gaps are shorter or longer then, unless its flow or its
     ///   process is still to start. The frame that is next keeps its size.
     ///
-    /// The results are then of no one scenario. They count what happened, over the rates that the links had, without lanes
-    /// where an algorithm has started meanwhile. The parts that they compare with an idle network, or with a target, are of the
-    /// first scenario, except `count`. Each flow that there was is one flow in all that is counted or averaged over flows, the fairness
-    /// index included, with what it delivered in the whole window; `flows` is the highest `count`. The bias of round-trip
+    /// The results then describe no single scenario. They count what happened, over the rates that the links had, but without
+    /// lanes where an algorithm has started meanwhile. The parts that they compare with an idle network, or with a target, are
+    /// those of the first scenario, except `count`. Whatever is counted or averaged over flows, such as the fairness index,
+    /// takes every flow that there was, with what it delivered in the whole window; `flows` is the highest `count`. The bias of round-trip
     /// times takes only flows that have been there since the warm-up without a break. Where flows are recorded, one that
     /// stopped and started again has a row for each time.
     ///
     /// Only a live run can: see [`Simulation::live`].
     ///
     /// # Errors
-    /// What of the change needs a new run. Then nothing has changed.
+    /// If part of the change, which the message names, needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
         let Following { schedules, .. } = self.following.as_ref().ok_or("only a live run can follow")?;
         if self.finished {
@@ -93,32 +94,33 @@ impl<P: Probe> Simulation<P> {
     fn follow_link(&mut self, i: usize, before: &Link) {
         let now = self.now();
         let since = now.since(Time::ZERO);
-        let said = &mut self.scenario.links[i];
-        said.packet = before.packet;
-        let (rate, changed) = (said.rate, said.changes.is_empty() && said.rate != before.rate_at(since));
-        if said.changes.is_empty() {
+        let declared = &mut self.scenario.links[i];
+        declared.packet = before.packet;
+        let (rate, changed) =
+            (declared.rate, declared.changes.is_empty() && declared.rate != before.rate_at(since));
+        if declared.changes.is_empty() {
             // The rates so far remain: the link's capacity is computed from them.
             let now = Some(Change { at: since, rate }).filter(|_| changed);
-            said.changes = before.changes.iter().copied().chain(now).collect();
-            said.rate = before.rate;
+            declared.changes = before.changes.iter().copied().chain(now).collect();
+            declared.rate = before.rate;
         }
-        let said = &*said;
-        let delay = link::delay(said, self.seed);
+        let declared = &*declared;
+        let delay = link::delay(declared, self.seed);
         let link = &mut self.network.links[i];
         if changed {
             link.change(now, rate);
         }
-        if said.buffer != before.buffer {
-            link.set_limit(said.buffer);
+        if declared.buffer != before.buffer {
+            link.set_limit(declared.buffer);
         }
-        if said.loss != before.loss {
-            link.set_loss(said, self.seed);
+        if declared.loss != before.loss {
+            link.set_loss(declared, self.seed);
         }
-        if said.delay != before.delay {
+        if declared.delay != before.delay {
             self.network.set_delay(i, delay);
         }
-        if said.aqm != before.aqm || said.buffer != before.buffer {
-            self.network.change_algorithm(i, said, delay);
+        if declared.aqm != before.aqm || declared.buffer != before.buffer {
+            self.network.change_algorithm(i, declared, delay);
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use super::Simulation;
 use crate::flows::flow::Role;
-use crate::flows::short::pairs;
 use crate::measure::probe::Probe;
 use crate::traffic::plan::starts;
 use aqm::unit::Time;
 use scenario::model::{Kind, Udp};
 
 impl<P: Probe> Simulation<P> {
-    /// Payload bits of the flows whose data crosses a link, delivered per second of the window, which has `seconds`;
+    /// Payload bits of the flows whose data crosses a link, delivered per second of the window of `seconds`;
     /// `None` if only some of the flows that come and go in an entry cross it.
     pub(super) fn goodput_over(&self, link: usize, seconds: f64) -> Option<f64> {
         let mut bytes = 0;
@@ -18,7 +17,7 @@ impl<P: Probe> Simulation<P> {
             let each = account.delivered.iter().enumerate();
             bytes +=
                 each.filter(|&(i, _)| self.crosses(class, i, link)).map(|(_, &bytes)| bytes).sum::<u64>();
-            let all = pairs(entry.from.len(), entry.to.len());
+            let all = entry.pairs();
             let pairs = if matches!(entry.kind, Kind::Web(..)) { all.min(entry.count as usize) } else { all };
             let crossing = (0..pairs).filter(|&i| self.crosses(class, i, link)).count();
             match crossing {
@@ -76,7 +75,7 @@ impl<P: Probe> Simulation<P> {
     /// The mean over the flows of a class of what depends on the path.
     fn mean(&self, class: usize, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
         let entry = &self.scenario.traffic[class];
-        let all = pairs(entry.from.len(), entry.to.len());
+        let all = entry.pairs();
         // An arrival process assigns its flows to all pairs in turn.
         let flows = if matches!(entry.kind, Kind::Short(..)) { all } else { entry.count as usize };
         if flows == 0 {

@@ -1,9 +1,9 @@
-//! A run in the middle: its senders, and the packets that wait, for what draws them again and again.
+//! The state of a run at any time, for pictures that are drawn again and again: its senders, and the packets that wait.
 
 use super::Simulation;
 use crate::flows::flow::Role;
 use crate::measure::probe::Probe;
-use crate::packet::Kind;
+use crate::packet::PacketKind;
 use aqm::unit::{Span, Time};
 use run::Column;
 
@@ -32,7 +32,7 @@ pub struct WaitingPacket {
     /// The traffic entry, by its number.
     pub class: u16,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// The number of the segment, or the next that an ACK expects.
     pub seq: u32,
     /// Bytes on the wire, without the link's framing.

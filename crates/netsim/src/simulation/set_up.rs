@@ -25,7 +25,7 @@ impl<P: Probe> Simulation<P> {
     /// The same with a watch; `None` if it stops the set-up.
     #[must_use]
     pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
-        Self::set_up(scenario, seed, probe, Own::Ahead, watch)
+        Self::set_up(scenario, seed, probe, Mode::Ahead, watch)
     }
 
     /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
@@ -33,7 +33,7 @@ impl<P: Probe> Simulation<P> {
     /// of a run.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, Own::StepByStep, Watch::default()).expect(UNSTOPPED)
+        Self::set_up(scenario, seed, probe, Mode::StepByStep, Watch::default()).expect(UNSTOPPED)
     }
 
     /// A run that can [follow](Simulation::follow) a scenario that changes, with an event for every packet that comes to any
@@ -41,23 +41,23 @@ impl<P: Probe> Simulation<P> {
     /// come in another order than in other runs.
     #[must_use]
     pub fn live(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
-        Self::set_up(scenario, seed, probe, Own::Live, watch)
+        Self::set_up(scenario, seed, probe, Mode::Live, watch)
     }
 
     /// The same for packets from outside: the scenario's own traffic sends nothing.
     pub(super) fn without_traffic(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, Own::Silent, Watch::default()).expect(UNSTOPPED)
+        Self::set_up(scenario, seed, probe, Mode::External, Watch::default()).expect(UNSTOPPED)
     }
 
-    fn set_up(scenario: Scenario, seed: u64, probe: P, own: Own, mut watch: Watch) -> Option<Self> {
+    fn set_up(scenario: Scenario, seed: u64, probe: P, mode: Mode, mut watch: Watch) -> Option<Self> {
         let started = Stopwatch::start();
         let mut routes = Routes::of(&scenario);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
-        let mut network = Network::new(&scenario, routes, seed, probe, own.lead(), watch);
-        schedule(&mut network.events, Some(&endpoints).filter(|_| own != Own::Silent), &scenario);
-        let records_flows = scenario.record.flows && own != Own::Silent;
+        let mut network = Network::new(&scenario, routes, seed, probe, mode.lead(), watch);
+        schedule(&mut network.events, Some(&endpoints).filter(|_| mode != Mode::External), &scenario);
+        let records_flows = scenario.record.flows && mode != Mode::External;
         let mut run = Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
@@ -66,7 +66,7 @@ impl<P: Probe> Simulation<P> {
             cpu: started.elapsed(),
             stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
             finished: false,
-            following: (own == Own::Live).then(|| Following::new(&scenario, seed)),
+            following: (mode == Mode::Live).then(|| Following::new(&scenario, seed)),
             ends: None,
             scenario,
             seed,
@@ -81,24 +81,24 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// What the scenario's own traffic does.
+/// What sends packets, and how far steps are computed ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Own {
-    /// It sends, and steps are computed before their time where possible.
+enum Mode {
+    /// The scenario's traffic; steps are computed before their time where possible.
     Ahead,
-    /// It sends, with an event for each step at a link with an AQM or at a host.
+    /// The scenario's traffic, with an event for each step at a link with an AQM or at a host.
     StepByStep,
-    /// It sends, with an event for each step.
+    /// The scenario's traffic, with an event for each step, because a change may affect every link.
     Live,
-    /// It sends nothing.
-    Silent,
+    /// The caller, in place of the scenario's traffic.
+    External,
 }
 
-impl Own {
+impl Mode {
     const fn lead(self) -> Lead {
         match self {
             Self::Ahead => Lead::Possible,
-            Self::StepByStep | Self::Silent => Lead::PlainLinks,
+            Self::StepByStep | Self::External => Lead::PlainLinks,
             Self::Live => Lead::Nothing,
         }
     }

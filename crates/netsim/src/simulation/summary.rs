@@ -8,7 +8,7 @@ use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::link::Wire;
+use crate::network::link::Transmitter;
 use aqm::queue::Counts;
 use aqm::unit::Span;
 use run::results::{
@@ -92,13 +92,13 @@ impl<P: Probe> Simulation<P> {
             let waiting = aqm_queue.queue.waiting().map(|stored| (stored.number, stored.frame));
             let (runs, bursts) = aqm_queue.losses.runs(self.end, waiting);
             let metrics = self.link_metrics(i, aqm_queue, &Runs::sum(&runs), &bursts, seconds);
-            let said = &self.scenario.links[i];
-            let name = &said.name;
-            let named = if aqm_queue.lanes_are_new { &[] } else { said.lanes() };
+            let declared = &self.scenario.links[i];
+            let name = &declared.name;
+            let named = if aqm_queue.lanes_are_new { &[] } else { declared.lanes() };
             for (lane, of_lane) in named.iter().enumerate() {
                 lanes.insert(
                     format!("{name}.{of_lane}"),
-                    self.lane_metrics(&link.wire, aqm_queue, lane, seconds),
+                    self.lane_metrics(&link.transmitter, aqm_queue, lane, seconds),
                 );
             }
             let own = aqm_queue.own();
@@ -159,9 +159,9 @@ impl<P: Probe> Simulation<P> {
         let observed = self.scenario.observed;
         let shares = self.network.shares_paths_with(observed);
         let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
-        links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, said))| {
-            let plain = || link.plain_utilisation(said.capacity(general.warmup, general.duration));
-            (&*said.name, measured.get(&said.name).map_or_else(plain, |metrics| metrics.utilisation))
+        links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, declared))| {
+            let plain = || link.plain_utilisation(declared.capacity(general.warmup, general.duration));
+            (&*declared.name, measured.get(&declared.name).map_or_else(plain, |metrics| metrics.utilisation))
         })
     }
 
@@ -202,15 +202,17 @@ impl<P: Probe> Simulation<P> {
         aqm_queue.delays.iter().for_each(|class| delays.add(class));
         let occupancy = aqm_queue.occupancy.summary();
         let link = &self.network.links[i];
-        let sent = self.bits_sent(&link.wire, aqm_queue, &counts, |_| true);
-        let idle = aqm_queue.idle_bits(self.end, link.wire.rate);
-        // Bytes of frames are not sent from the queue, but the time that they take is not idle.
-        let said = &self.scenario.links[i];
-        let utilisation = match said.framing {
+        let sent = self.bits_sent(&link.transmitter, aqm_queue, &counts, |_| true);
+        let idle = aqm_queue.idle_bits(self.end, link.transmitter.rate);
+        // The bytes that framing adds do not come from the queue, although the link is busy with them: utilisation is computed
+        // from the idle time.
+        let declared = &self.scenario.links[i];
+        let utilisation = match declared.framing {
             _ if sent == 0.0 => 0.0,
             None => sent / (sent + idle),
-            Some(_) => (1.0 - idle / said.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
-                .max(0.0),
+            Some(_) => (1.0
+                - idle / declared.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
+            .max(0.0),
         };
         let traffic = traffic_metrics(&counts, &delays, sent / seconds);
         LinkMetrics {
@@ -231,11 +233,17 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn lane_metrics(&self, wire: &Wire, aqm_queue: &AqmQueue, lane: usize, seconds: f64) -> LaneMetrics {
+    fn lane_metrics(
+        &self,
+        transmitter: &Transmitter,
+        aqm_queue: &AqmQueue,
+        lane: usize,
+        seconds: f64,
+    ) -> LaneMetrics {
         let meter = &aqm_queue.meters[lane];
         let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
-        let sent = self.bits_sent(wire, aqm_queue, &counts, |owner| owner.lane == lane);
+        let sent = self.bits_sent(transmitter, aqm_queue, &counts, |owner| owner.lane == lane);
         let traffic = traffic_metrics(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -251,7 +259,7 @@ impl<P: Probe> Simulation<P> {
     /// added; for the packet at the end, the part beyond is subtracted.
     fn bits_sent(
         &self,
-        wire: &Wire,
+        transmitter: &Transmitter,
         aqm_queue: &AqmQueue,
         counts: &Counts,
         belongs: impl Fn(Owner) -> bool,
@@ -259,14 +267,14 @@ impl<P: Probe> Simulation<P> {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
         let straddling =
-            counted(unsent, owner) - counted(aqm_queue.unsent(self.end, wire), aqm_queue.sending);
+            counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
         counts.departed_bytes as f64 * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
-        let wire = &self.network.links[self.scenario.observed].wire;
-        let sent = self.bits_sent(wire, aqm_queue, &counts, |owner| owner.class == class);
+        let transmitter = &self.network.links[self.scenario.observed].transmitter;
+        let sent = self.bits_sent(transmitter, aqm_queue, &counts, |owner| owner.class == class);
         let traffic = traffic_metrics(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;

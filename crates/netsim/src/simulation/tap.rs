@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::measure::probe::Probe;
 use crate::network::{Passed, Seen};
-use crate::packet::Kind;
+use crate::packet::PacketKind;
 use aqm::unit::Time;
 use scenario::model::Ecn;
 
@@ -23,7 +23,9 @@ impl<P: Probe> Simulation<P> {
         let mut starts: Vec<(u32, (usize, usize))> = self.network.starts().collect();
         starts.sort_unstable();
         let ends = |hop: u32| starts[starts.partition_point(|&(start, _)| start <= hop) - 1].1;
-        let Some(passed) = &mut self.network.ledger.passed else { return Vec::new() };
+        let Some(passed) = &mut self.network.ledger.passed else {
+            return Vec::new();
+        };
         // What was computed before its time stays until then. The sort is stable.
         passed.sort_by_key(|passed| passed.at);
         let known = passed.partition_point(|passed| passed.at <= until);
@@ -35,13 +37,13 @@ fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
     let &Passed { packet, link, at, lost, waited } = passed;
     let (segment, marked) = packet.segment();
     // The bits of an ACK mean something else.
-    let acknowledgement = (packet.kind == Kind::Ack).then(|| packet.acknowledgement());
+    let acknowledgement = (packet.kind == PacketKind::Ack).then(|| packet.acknowledgement());
     let ecn = match acknowledgement.map_or((segment.ect, segment.l4s), |ack| (ack.ect, ack.l4s)) {
         (false, _) => Ecn::None,
         (true, false) => Ecn::Ect0,
         (true, true) => Ecn::Ect1,
     };
-    let is_data = packet.kind == Kind::Data;
+    let is_data = packet.kind == PacketKind::Data;
     Seen {
         link,
         at,
@@ -94,7 +96,7 @@ mod tests {
         assert_eq!(count(Some(Cause::Early)), link.traffic.drops_early);
         assert_eq!(count(Some(Cause::Overflow)), link.traffic.drops_overflow);
         assert_eq!(count(None), results.engine.packets);
-        let (sender, receiver) = all.iter().find(|seen| seen.kind == Kind::Data).unwrap().ends;
+        let (sender, receiver) = all.iter().find(|seen| seen.kind == PacketKind::Data).unwrap().ends;
         assert_ne!(sender, receiver);
         assert!(all.iter().all(|seen| seen.ends == (sender, receiver)), "answers go another way");
     }

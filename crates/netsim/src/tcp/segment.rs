@@ -19,7 +19,7 @@ pub struct Segment {
     /// Whether it is the SYN.
     pub syn: bool,
     /// Whether it is a retransmission.
-    pub again: bool,
+    pub retransmission: bool,
     /// Whether CWR, "congestion window reduced", is set; in a SYN, whether it asks for ECN (RFC 3168, section 6.1.1).
     pub cwr: bool,
     /// Whether it may be marked.

@@ -1,4 +1,4 @@
-//! A client that plays a video: it chooses the bitrate of each chunk, and keeps some of it ahead.
+//! A client that plays a video: it chooses the bitrate of each chunk, and keeps some of the video ahead.
 //!
 //! ```text
 //! w       = harmonic mean of the rates at which the last 20 chunks came

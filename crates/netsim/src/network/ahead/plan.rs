@@ -19,7 +19,7 @@ pub(crate) enum Lead {
     Possible,
     /// Over links without an AQM alone: there is an event for every arrival at a link with one, or at a host.
     PlainLinks,
-    /// Nowhere: no other link knows the packets on a link, which may change.
+    /// Nowhere, because each link may change, and with it the times of the packets on it.
     Nothing,
 }
 
@@ -90,7 +90,8 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
         if !is_answered_at_once(&traffic.kind) || traffic.send_jitter > Span::ZERO {
             traffic.to.iter().for_each(|&node| early[node] = false);
         }
-        // What sets out or passes through at the present would come between acknowledgements that set out later.
+        // A packet that starts or passes here at the present would come between acknowledgements that were sent ahead of it,
+        // although they set out later.
         traffic.from.iter().for_each(|&node| early[node] = false);
     }
     let mut entrance = vec![None; scenario.nodes.len()];

@@ -1,8 +1,8 @@
 //! The events of a link with an AQM: arrivals, departures, periods.
 
 use super::{Network, Next, Origin};
-use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Instant, Integer};
-use crate::engine::order::{Key, NEVER, Order, Seniority};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimTime};
+use crate::engine::order::{ElapsedRank, Key, NEVER, Order};
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Early, Journey, LinkAhead};
 use crate::network::fate::Cause;
@@ -70,9 +70,9 @@ impl<P: Probe> Network<P> {
         &mut self,
         clock: C,
         i: usize,
-        coming: C::Moment,
+        coming: C::EventTime,
         packet: &Packet,
-    ) -> Option<Journey<C::Moment>> {
+    ) -> Option<Journey<C::EventTime>> {
         let end = self.end;
         let journey = self.ahead(clock, i).enqueue(coming, packet);
         journey.filter(|journey| clock.at(journey.passage.start) <= end)
@@ -80,7 +80,7 @@ impl<P: Probe> Network<P> {
 
     /// Does all work that is due by `until` at all links with an AQM, even if no packet has come there.
     pub(crate) fn catch_up_all(&mut self, until: Time) {
-        let limit = ahead::after_all(self.events.clock.instant(until));
+        let limit = ahead::after_all(self.events.clock.sim_time(until));
         for i in 0..self.links.len() {
             if self.links[i].aqm_queue.is_none() {
                 continue;
@@ -118,17 +118,17 @@ impl<P: Probe> Network<P> {
             let key = paused.map_or(NEVER, |until| self.wake_key(clock, until.since(now)));
             return self.events.set(slot, key);
         };
-        let start = self.events.moment(clock);
-        let (sent, seniority) = self.transmit_from(clock, i, start, packet);
-        self.events.set(slot, clock.free_key(start, seniority, sent));
+        let start = self.events.event_time(clock);
+        let (sent, rank) = self.transmit_from(clock, i, start, packet);
+        self.events.set(slot, clock.free_key(start, rank, sent));
     }
 
     /// The key of an event of the transmitter after this time.
     #[cold]
     fn wake_key<C: Order>(&self, clock: C, after: Span) -> Key {
-        let lapse = clock.lapse(after);
-        let at = clock.after(self.events.instant(), lapse);
-        clock.free_key(self.events.moment(clock), clock.seniority(lapse), at)
+        let elapsed = clock.sim_span(after);
+        let at = clock.after(self.events.sim_now(), elapsed);
+        clock.free_key(self.events.event_time(clock), clock.elapsed_rank(elapsed), at)
     }
 
     /// The transmission of a packet begins; returns its end, and how long it takes.
@@ -137,11 +137,12 @@ impl<P: Probe> Network<P> {
         &mut self,
         clock: C,
         i: usize,
-        start: C::Moment,
+        start: C::EventTime,
         packet: Packet,
-    ) -> (Instant, Seniority) {
+    ) -> (SimTime, ElapsedRank) {
         let link = &mut self.links[i];
-        let Transmission { sent, arrival } = link.wire.send(clock, clock.at(start), u32::from(packet.size));
+        let Transmission { sent, arrival } =
+            link.transmitter.send(clock, clock.at(start), u32::from(packet.size));
         link.aqm_queue().sent = clock.time(sent.0);
         let passage = Passage { start, arrival };
         // The packet has the number of the next hop.
@@ -172,7 +173,7 @@ impl<P: Probe> Network<P> {
     /// The queue outside in place of a link's own has sent a packet `now`, perhaps with CE set.
     pub(crate) fn sent_outside(&mut self, i: usize, now: Time, number: u32, marked: bool) {
         let (link, mut observers) = self.observed(i);
-        let overhead = link.wire.overhead as u16;
+        let overhead = link.transmitter.overhead as u16;
         let aqm_queue = link.aqm_queue();
         let place = aqm_queue.queue.place_of(|packet| packet.number() == number).expect("it waits there");
         let sent = aqm_queue.queue.send_at(now, place, marked);
@@ -184,11 +185,14 @@ impl<P: Probe> Network<P> {
         aqm_queue.note_sending(start, aqm_queue.sending, u32::from(sent.frame.size));
         let packet = sent.frame.with_size(sent.frame.size - overhead);
         match self.events.clock {
-            Clock::Integer => self.transmit_from(Integer, i, Integer.instant(start), packet),
+            Clock::Integer => self.transmit_from(Integer, i, Integer.sim_time(start), packet),
             Clock::Double => {
-                let lapse = Double.lapse(start.since(self.events.now()));
-                let start =
-                    Double.effect(self.events.moment(Double), Double.seniority(lapse), Double.instant(start));
+                let elapsed = Double.sim_span(start.since(self.events.now()));
+                let start = Double.effect(
+                    self.events.event_time(Double),
+                    Double.elapsed_rank(elapsed),
+                    Double.sim_time(start),
+                );
                 self.transmit_from(Double, i, start, packet)
             }
         };
@@ -218,12 +222,16 @@ impl<P: Probe> Network<P> {
     }
 
     pub(super) fn schedule_period<C: Order>(&mut self, clock: C, i: usize) {
-        let Some(aqm_queue) = &self.links[i].aqm_queue else { return };
-        let Some(period) = aqm_queue.queue.period().filter(|_| aqm_queue.ahead.is_none()) else { return };
+        let Some(aqm_queue) = &self.links[i].aqm_queue else {
+            return;
+        };
+        let Some(period) = aqm_queue.queue.period().filter(|_| aqm_queue.ahead.is_none()) else {
+            return;
+        };
         let slot = aqm_queue.period_slot;
-        let lapse = clock.lapse(period);
-        let at = clock.after(self.events.instant(), lapse);
-        let key = clock.period_key(self.events.moment(clock), clock.seniority(lapse), at);
+        let elapsed = clock.sim_span(period);
+        let at = clock.after(self.events.sim_now(), elapsed);
+        let key = clock.period_key(self.events.event_time(clock), clock.elapsed_rank(elapsed), at);
         self.events.set(slot, key);
     }
 }

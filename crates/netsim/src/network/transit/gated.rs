@@ -1,7 +1,7 @@
 //! Packets at the gate of a link.
 
 use super::{Network, Next};
-use crate::engine::clock::{ClockArithmetic as _, Instant};
+use crate::engine::clock::{ClockArithmetic as _, SimTime};
 use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::network::fate::Lost;
@@ -13,7 +13,7 @@ use aqm::unit::Span;
 impl<P: Probe> Network<P> {
     /// What becomes of a packet, which comes at `at`, at the gate of a link.
     #[inline(never)]
-    pub(super) fn pass_gate(&mut self, link: usize, at: Instant, packet: &Packet) -> AtGate {
+    pub(super) fn pass_gate(&mut self, link: usize, at: SimTime, packet: &Packet) -> AtGate {
         let passed = self.links[link].gate.as_mut().map_or(AtGate::Unchanged, |gate| gate.pass(packet));
         if let AtGate::Lost(cause) = passed {
             let at = self.events.clock.time(at);
@@ -32,8 +32,8 @@ impl<P: Probe> Network<P> {
     pub(super) fn enter_cleared<C: Order>(
         &mut self,
         clock: C,
-        coming: C::Moment,
-        since: Instant,
+        coming: C::EventTime,
+        since: SimTime,
         (hop, next): (Hop, u32),
         packet: &Packet,
     ) {

@@ -45,7 +45,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn change_algorithm(&mut self, i: usize, link: &model::Link, delay: Span) {
         let Some(params) = &link.aqm else { return };
         let now = self.events.now();
-        let rate = self.links[i].wire.rate;
+        let rate = self.links[i].transmitter.rate;
         let port = Port { rate, ..link.port(delay) };
         let mut observers = Observers {
             link: i,
@@ -67,7 +67,7 @@ impl<P: Probe> Network<P> {
             aqm_queue.restart_lanes(now, link);
         }
         observers.note_length(now, aqm_queue);
-        // A pause may have another end now. An algorithm that resumes knows already that the link is idle.
+        // The end of a pause may have changed. An algorithm that resumes already knows that the link is idle.
         let (ready, timer) = (aqm_queue.ready_slot, aqm_queue.period_slot);
         let waits = aqm_queue.busy || resumed && aqm_queue.queue.is_empty();
         let same_timer = resumed && aqm_queue.queue.period() == period;

@@ -3,7 +3,6 @@
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
 use crate::flows::flow::{Application, Role};
-use crate::flows::short::pairs;
 use crate::flows::web::Client;
 use crate::measure::probe::Probe;
 use crate::network::route::Paths;
@@ -21,7 +20,9 @@ use std::ops::Range;
 impl<P: Probe> Simulation<P> {
     /// Follows the traffic of a scenario that it may follow.
     pub(super) fn follow_traffic(&mut self, theirs: &[Traffic]) {
-        let Some(mut following) = self.following.take() else { return };
+        let Some(mut following) = self.following.take() else {
+            return;
+        };
         self.open_paths(theirs);
         for (class, entry) in theirs.iter().enumerate() {
             if entry.kind != self.scenario.traffic[class].kind {
@@ -46,8 +47,8 @@ impl<P: Probe> Simulation<P> {
         let persistent = traffic.iter().filter(|entry| !matches!(entry.kind, Kind::Short(..)));
         let ends = persistent.flat_map(|entry| {
             let (from, to) = (&entry.from, &entry.to);
-            let pairs = pairs(from.len(), to.len()).min(entry.count as usize);
-            (0..pairs).map(move |i| (from[i % from.len()], to[i % to.len()]))
+            (0..entry.pairs().min(entry.count as usize))
+                .map(move |i| (from[i % from.len()], to[i % to.len()]))
         });
         self.network.open_paths(&self.scenario, ends);
     }
@@ -230,7 +231,9 @@ impl<P: Probe> Simulation<P> {
                 let Paths { forward, reverse } = self.paths_of(entry, number);
                 let setting = Setting { class, forward, reverse, ecn, start, end: self.end };
                 let watch = &mut self.network.watch;
-                let Some(source) = Source::new(setting, entry, udp, number, self.seed, watch) else { return };
+                let Some(source) = Source::new(setting, entry, udp, number, self.seed, watch) else {
+                    return;
+                };
                 self.endpoints.sources.push(source);
                 (self.endpoints.sources.len() - 1) as u32
             };

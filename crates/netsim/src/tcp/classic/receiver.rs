@@ -22,7 +22,7 @@ pub struct Receiver {
     echo: bool,
     /// Whether something arrived beyond a gap.
     gapped: bool,
-    /// What that is; made with the first gap, and left unread where there is none.
+    /// Those segments. Allocated with the first gap, and read only where there is one, because it is another cache line.
     beyond: Option<Box<Beyond>>,
 }
 
@@ -116,8 +116,8 @@ impl Receiver {
         None
     }
 
-    /// Takes in a mark, or its absence, and returns whether the sender is to be notified at once: of the first CE mark
-    /// it is (RFC 3168, section 6.1.3, leaves the delay open).
+    /// Takes in a mark, or its absence, and returns whether the ACK must go out at once, which is so for the first CE mark
+    /// (RFC 3168, section 6.1.3, leaves the delay open).
     const fn heed_mark(&mut self, cwr: bool, ce: bool) -> bool {
         self.echo &= !cwr;
         let first = ce && !self.echo;
@@ -149,7 +149,7 @@ impl Receiver {
 }
 
 impl Beyond {
-    /// First the run with the latest segment, then the blocks of the last ACK again, the same run never twice
+    /// The blocks: first the run with the latest segment, then the blocks of the last ACK once more, but no run twice
     /// (RFC 2018, section 4). A run that was removed for lack of room stays out until a segment joins it.
     fn renew_blocks(&mut self, next: u32, latest: u32, room: usize) -> Blocks {
         let at = self.runs.partition_point(|&(_, high)| high <= latest);
@@ -194,7 +194,7 @@ mod tests {
         Segment {
             seq,
             syn: false,
-            again: false,
+            retransmission: false,
             cwr: false,
             ect: false,
             l4s: false,

@@ -391,8 +391,8 @@ impl Sender {
     #[inline(always)] // as `release`
     fn emit(&mut self, now: Time, profile: &Profile, seq: u32, out: &mut impl Outbox) {
         self.sent_at = now;
-        let again = seq < self.max;
-        if again {
+        let retransmission = seq < self.max;
+        if retransmission {
             self.retransmits += 1;
         } else {
             self.max = seq + 1;
@@ -405,9 +405,9 @@ impl Sender {
         }
         let syn = seq == 0;
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
-        let ect = profile.tcp.ecn && (!again || profile.tcp.ecn_again) && !syn;
+        let ect = profile.tcp.ecn && (!retransmission || profile.tcp.ecn_again) && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
         // No control here is scalable, and only the receivers of today act on a push.
-        out.send(Segment { seq, syn, again, cwr, ect, l4s: false, push: false, sent: now });
+        out.send(Segment { seq, syn, retransmission, cwr, ect, l4s: false, push: false, sent: now });
     }
 }

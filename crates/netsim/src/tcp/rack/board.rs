@@ -5,7 +5,7 @@
 //! -        1    sent once
 //! S        0    SACKed
 //! L        0    lost
-//! R        2    sent again, the first not known to be lost
+//! R        2    sent again, although the first is not known to be lost
 //! L R      1    lost, and sent again
 //! ```
 
@@ -259,10 +259,10 @@ impl Board {
         self.known = blocks;
     }
 
-    /// Goes through the transmissions in order of time that may still be in the network, as long as `visit` wants the next.
-    /// One that it judges lost does not come again, even if it is acquitted; what a time-out judged lost does.
+    /// Visits, in order of time, the transmissions that may still be in the network, until `visit` returns false. A transmission
+    /// that `visit` judges lost is never visited again, even after [`Board::acquit_all`]; one that a time-out judged lost is.
     pub fn in_order_of_time(&mut self, mut visit: impl FnMut(&mut Self, u32, Sent) -> bool) {
-        // What is over is dropped while it is at the front; further back it is passed over.
+        // Transmissions that are over are removed at the front, where that is cheap, and skipped further back.
         while let Some(&(seq, at)) = self.order.front()
             && self.sent_at(seq, at).is_none()
         {

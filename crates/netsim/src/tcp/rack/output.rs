@@ -279,7 +279,7 @@ impl Sender {
         self.state.start_rto(profile);
     }
 
-    fn emit(&mut self, seq: u32, again: bool, profile: &Profile, out: &mut impl Outbox) {
+    fn emit(&mut self, seq: u32, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
         let syn = seq == 0;
         let Tcp { ecn, congestion, .. } = profile.tcp;
@@ -291,13 +291,13 @@ impl Sender {
         } else {
             // No retransmission may be marked (RFC 3168, section 6.1.5), but for a control that needs marks
             // (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
-            let ect = ecn && (!again || congestion.tells_marks_apart());
+            let ect = ecn && (!retransmission || congestion.tells_marks_apart());
             // With Accurate ECN that bit is part of a counter.
-            (ect, ect && !again && !counts && std::mem::take(&mut state.say_cwr))
+            (ect, ect && !retransmission && !counts && std::mem::take(&mut state.say_cwr))
         };
         let push = seq + 1 == state.end;
         let l4s = ect && profile.is_scalable();
-        out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });
+        out.send(Segment { seq, syn, retransmission, cwr, ect, l4s, push, sent: state.clock.now });
     }
 }
 

@@ -1,7 +1,7 @@
-//! How fast segments are delivered, a sample an acknowledgement.
+//! How fast segments are delivered: one sample for each acknowledgement.
 //!
-//! A sample spans the segments from one delivered when the latest was sent to that one's own delivery, over the longer of
-//! the time in which they were sent and that in which they were acknowledged.
+//! A sample is of the latest segment that is delivered. It counts the segments delivered between the sending and the delivery
+//! of that one, and divides them by the time in which they were sent or in which they were acknowledged, whichever is longer.
 //!
 //! Sources: Linux 7.2, `tcp_rate_skb_sent`, `tcp_rate_skb_delivered`, `tcp_rate_gen`;
 //! draft-cheng-iccrg-delivery-rate-estimation.
@@ -16,7 +16,7 @@ pub struct RateSample {
     pub rate: Option<(u32, u64)>,
     /// Segments that had been delivered when the sample's latest was sent; 0 where no segment was delivered.
     pub prior_delivered: u32,
-    /// When the delivery before that one's sending was; 0 where there is no sample.
+    /// When the last delivery before the sending of that segment was; 0 where there is no sample.
     pub(in crate::tcp) prior_at: u64,
     /// The time in which the sample's segments were sent.
     pub(in crate::tcp) sending: u64,
@@ -33,7 +33,7 @@ pub struct RateSample {
     pub echo: bool,
     /// See `echo`.
     pub marked: u32,
-    /// Whether it is of a tail loss probe, or of the segment that the probe repeats, and which is not known yet.
+    /// Whether it acknowledges a tail loss probe or the segment that the probe repeats, and it is not known which.
     pub probe: bool,
     /// Segments in the network before it.
     pub prior_in_flight: u32,

@@ -53,8 +53,8 @@ pub struct Receiver {
     beyond: Vec<(u32, u32)>,
     runs: [(u32, u32); RUNS],
     /// The last duplicate.
-    twice: Option<(u32, u32)>,
-    /// Whether an ACK is owed, whether at once, whether the last segment ended what its sender had.
+    dsack: Option<(u32, u32)>,
+    /// Whether an ACK is owed; whether it is owed at once; whether the last segment was the last that its sender had.
     owed: bool,
     at_once: bool,
     pushed: bool,
@@ -68,7 +68,8 @@ pub struct Receiver {
     /// The tick at which the delayed ACK expires, and when that goes off.
     expires: u32,
     due: Time,
-    /// ACKs that were saved, since which `next`; duplicates before; when the compressed one is due.
+    /// Compressed ACKs: how many were saved, at which `next` that began, how many duplicates went out before, and when the
+    /// next is due.
     saved: u8,
     saved_for: u32,
     duplicates: u8,
@@ -97,7 +98,7 @@ impl Receiver {
             stamp: Time::ZERO,
             beyond: Vec::new(),
             runs: [(0, 0); RUNS],
-            twice: None,
+            dsack: None,
             owed: false,
             at_once: false,
             pushed: false,
@@ -169,13 +170,13 @@ impl Receiver {
             self.stamp = segment.sent;
         }
         if profile.tcp.ecn && segment.cwr {
-            // The sender's window may be very small.
+            // Acknowledged at once, because the sender's window may be very small.
             (self.echo, self.at_once) = (false, true);
         }
         if segment.seq == self.next {
             self.take_next(&clock, profile, segment, ce, &mut send);
         } else if segment.seq < self.next {
-            self.twice = Some((segment.seq, segment.seq + 1));
+            self.dsack = Some((segment.seq, segment.seq + 1));
             if profile.tcp.congestion.counts_marks() {
                 self.count_mark(ce);
             }
@@ -236,7 +237,7 @@ impl Receiver {
         let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
         let most = longest(profile);
         let gap = clock.ticks.wrapping_sub(self.came);
-        // That of the handshake's round trip, three times which it is at first.
+        // The time-out that the sender has after the handshake: srtt + 4 rttvar, with rttvar = rtt / 2.
         let rto = ticks_of(self.rtt + profile.tcp.min_rto.max(self.rtt + self.rtt), profile.tcp.tick);
         if self.delay == 0 {
             self.quick = self.quick.max(quick(QUICK, profile));
@@ -268,7 +269,7 @@ impl Receiver {
         let at = self.beyond.partition_point(|&(_, high)| high <= seq);
         let here = self.beyond.get(at).is_some_and(|&(low, _)| low <= seq);
         if here {
-            self.twice = Some((seq, seq + 1));
+            self.dsack = Some((seq, seq + 1));
         } else {
             self.insert(at, seq);
         }
@@ -292,7 +293,7 @@ impl Receiver {
     fn renew_runs(&mut self, profile: &Profile, seq: u32, send: &mut impl FnMut(Ack)) {
         let count = self.runs.iter().take_while(|run| **run != (0, 0)).count();
         let found = self.runs[..count].iter().position(|&(low, high)| low <= seq + 1 && seq <= high);
-        // A run that a compressed ACK would have no room for sends it off.
+        // A compressed ACK would have no room for another run, so it goes out now.
         if count > 0 && found.unwrap_or(count) >= FEW_RUNS && self.saved > 0 {
             self.acknowledge(profile, send);
         }
@@ -319,7 +320,7 @@ impl Receiver {
             return;
         }
         if !segment.ect && !ce {
-            // It was sent again, probably.
+            // A segment that is not ECN-capable is probably a retransmission.
             if self.capable {
                 self.hurry(QUICK_AFTER_MARK, profile);
             }
@@ -443,14 +444,14 @@ impl Receiver {
         }
         self.acked = self.next;
         self.new_marks = 0;
-        (self.owed, self.at_once, self.pushed, self.twice) = (false, false, false, None);
+        (self.owed, self.at_once, self.pushed, self.dsack) = (false, false, false, None);
         (self.due, self.compressed_due, self.saved) = (Time::MAX, Time::MAX, 0);
     }
 
     /// The ACK for the arrived segments.
     fn ack(&self, profile: &Profile) -> Ack {
         let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
-        let mut blocks = self.twice.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
+        let mut blocks = self.dsack.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
         // RFC 3168 allows no marks on ACKs; a control that needs marks has them all the same (`tcp_ecn_send`).
         let ect = profile.tcp.ecn && profile.tcp.congestion.needs_marks();
         Ack {

@@ -53,7 +53,7 @@ impl Sender {
         if found.advanced && self.undo_partially(profile, prior_una) {
             return Repair::Nothing;
         }
-        if self.undo_by_duplicates() {
+        if self.undo_by_dsack() {
             self.try_to_open(profile, found);
         }
         self.identify_losses(profile, found);
@@ -82,7 +82,7 @@ impl Sender {
     /// In Open, Disorder and CWR.
     fn look_for_losses(&mut self, profile: &Profile, found: &mut Found) -> Repair {
         if self.state.phase <= Phase::Disorder {
-            self.undo_by_duplicates();
+            self.undo_by_dsack();
         }
         self.identify_losses(profile, found);
         if self.state.board.lost == 0 {
@@ -105,7 +105,7 @@ impl Sender {
                 return Repair::Nothing;
             }
             let state = &mut self.state;
-            let duplicate = !found.advanced && !found.acked && !found.twice;
+            let duplicate = !found.advanced && !found.acked && !found.dsack;
             if state.nxt > state.high {
                 if found.sacked || duplicate {
                     state.frto = false;
@@ -195,7 +195,7 @@ impl Sender {
             return false;
         }
         let duplicate = !found.advanced && !found.acked && !found.sacked;
-        if !state.probe_resent || found.probe_twice {
+        if !state.probe_resent || found.probe_dsack {
             state.probe_end = 0;
         } else if next > state.probe_end {
             // The probe has repaired a loss, which costs what any does.

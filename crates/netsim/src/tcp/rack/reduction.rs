@@ -19,15 +19,15 @@ impl State {
 
     /// Whether the reduction is known to be wrong (`tcp_may_undo`).
     pub(super) fn may_undo(&self) -> bool {
-        self.undo.marker.is_some() && (self.undo.all_twice() || self.is_delayed())
+        self.undo.marker.is_some() && (self.undo.all_duplicated() || self.is_delayed())
     }
 
-    /// Whether anything outstanding was sent again (`tcp_any_retrans_done`).
+    /// Whether anything outstanding was retransmitted (`tcp_any_retrans_done`).
     pub(super) fn is_any_resent(&self) -> bool {
         self.board.resent > 0 || self.board.head().is_some_and(|head| head.flags & EVER_RESENT != 0)
     }
 
-    /// Forgets when something was first sent again, if nothing outstanding was.
+    /// Forgets when the first retransmission was sent, if nothing outstanding is one.
     pub(super) fn forget_resent(&mut self) {
         if !self.is_any_resent() {
             self.undo.since = 0;
@@ -179,9 +179,9 @@ impl Sender {
         state.rack.advanced = true;
     }
 
-    /// Undoes a reduction because all that was sent again came twice (`tcp_try_undo_dsack`).
-    pub(super) fn undo_by_duplicates(&mut self) -> bool {
-        let undo = self.state.undo.all_twice();
+    /// Undoes a reduction if D-SACKs show that every retransmission was unnecessary (`tcp_try_undo_dsack`).
+    pub(super) fn undo_by_dsack(&mut self) -> bool {
+        let undo = self.state.undo.all_duplicated();
         if undo {
             self.state.rack.last_longer();
             self.undo_reduction(false);

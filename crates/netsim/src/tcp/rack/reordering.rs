@@ -18,13 +18,13 @@ pub(super) struct Rack {
     /// The reordering window in quarters of the least round trip, and for how many recoveries more.
     pub(super) steps: u32,
     pub(super) lasting: u8,
-    /// Whether something came twice, and how many had been delivered when the window was last widened.
-    pub(super) twice: bool,
+    /// Whether a D-SACK came, and how many segments had been delivered when the window was last widened.
+    pub(super) dsack: bool,
     pub(super) widened_at: u32,
     /// The extent of reordering, and whether any was seen.
     pub(super) reordering: u32,
     pub(super) reordered: bool,
-    /// Segments that came twice, in all.
+    /// Segments that D-SACKs have reported, in all.
     pub(super) duplicates: u32,
 }
 
@@ -37,7 +37,7 @@ impl Default for Rack {
             advanced: false,
             steps: 1,
             lasting: 0,
-            twice: false,
+            dsack: false,
             widened_at: 0,
             reordering: DUP_THRESH,
             reordered: false,
@@ -66,18 +66,18 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window if something came twice (`tcp_rack_update_reo_wnd`).
+    /// Widens the reordering window if a D-SACK came (`tcp_rack_update_reo_wnd`).
     pub(super) fn widen(&mut self, prior_delivered: u32, delivered: u32) {
         if prior_delivered == 0 {
             return;
         }
         // Once a round trip.
         if prior_delivered < self.widened_at {
-            self.twice = false;
+            self.dsack = false;
         }
-        if self.twice {
+        if self.dsack {
             self.steps = (self.steps + 1).min(255);
-            (self.twice, self.widened_at, self.lasting) = (false, delivered, LASTING);
+            (self.dsack, self.widened_at, self.lasting) = (false, delivered, LASTING);
         } else if self.lasting == 0 {
             self.steps = 1;
         }

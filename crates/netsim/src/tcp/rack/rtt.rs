@@ -6,7 +6,7 @@
 //! rto    =  srtt + rttvar
 //! ```
 //!
-//! So the least time-out is under the variance: a time-out is never shorter than srtt + 200 ms. With
+//! The floor is that of rttvar, so that a time-out is never shorter than srtt + 200 ms. With
 //! `rto_floor = "whole"` the floor is RFC 6298's, `min_rto` as a whole, and rttvar at least a tick; its estimator is the same.
 //!
 //! Sources: Linux 7.2, `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_update_rtt_min` (net/ipv4/tcp_input.c); RFC 6298.

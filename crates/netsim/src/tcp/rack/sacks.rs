@@ -2,8 +2,8 @@
 //!
 //! RACK (RFC 8985): a segment is lost if one that was sent after it has arrived and its own transmission is older than
 //! that one's round trip plus a reordering window. The window is zero as long as no reordering was ever seen and three
-//! segments are SACKed or a recovery is under way, else a quarter of the least round trip, more after each round trip in
-//! which segments turned out to have come twice.
+//! segments are SACKed or a recovery is under way; otherwise it is a quarter of the least round trip, and more after each
+//! round trip in which a D-SACK shows that a retransmission was unnecessary.
 
 use super::board::{EVER_RESENT, LOST, RESENT, SACKED};
 use super::clock::ticks_of_us;
@@ -55,21 +55,21 @@ impl State {
         let count = blocks.iter().filter(|&&(low, high)| low < high).count();
         let blocks = &mut blocks[..count];
         let mut reordered = self.nxt;
-        let twice = is_duplicate(blocks, ack.next).then_some(blocks[0]);
+        let dsack = is_dsack(blocks, ack.next).then_some(blocks[0]);
         let mut delivered = 0;
-        if let Some(block) = twice {
-            delivered = self.note_duplicate(block, prior_una, found);
+        if let Some(block) = dsack {
+            delivered = self.note_dsack(block, prior_una, found);
         }
         if self.board.is_empty() {
             return delivered;
         }
-        let twice = twice.filter(|_| delivered > 0);
+        let dsack = dsack.filter(|_| delivered > 0);
         // In order, as the segments were sent.
         blocks.sort_unstable();
         for &mut block in &mut *blocks {
-            if twice == Some(block) {
+            if dsack == Some(block) {
                 (block.0.max(self.board.base())..block.1.min(self.nxt))
-                    .for_each(|seq| self.take_duplicate(seq, &mut reordered));
+                    .for_each(|seq| self.tag_dsack(seq, &mut reordered));
             }
             for seq in self.board.news(block).into_iter().flatten() {
                 if seq >= self.una {
@@ -84,32 +84,32 @@ impl State {
         delivered
     }
 
-    /// Something came twice: a retransmitted segment was not lost, or neither copy was (`tcp_check_dsack`,
-    /// `tcp_dsack_seen`).
-    fn note_duplicate(&mut self, (low, high): (u32, u32), prior_una: u32, found: &mut Found) -> u32 {
+    /// A D-SACK reports duplicates, because a retransmitted segment was not lost (`tcp_check_dsack`, `tcp_dsack_seen`).
+    /// Returns how many, or 0 if they are none of the sender's.
+    fn note_dsack(&mut self, (low, high): (u32, u32), prior_una: u32, found: &mut Found) -> u32 {
         let segments = high - low;
         if segments == 1 && self.probe_end == high {
-            found.probe_twice = true;
+            found.probe_dsack = true;
         }
         self.rack.duplicates += segments;
         if self.rack.duplicates > self.resent {
-            return 0; // not of our doing
+            return 0; // more than were retransmitted: the network has duplicated them
         }
-        self.rack.twice |= self.rack.reordered && !found.probe_twice;
-        found.twice = true;
+        self.rack.dsack |= self.rack.reordered && !found.probe_dsack;
+        found.dsack = true;
         if high <= prior_una {
-            self.undo.acquit(segments, high);
+            self.undo.note_dsack(segments, high);
         }
         segments
     }
 
-    /// A segment that is outstanding came twice (`tcp_sacktag_one` of a D-SACK).
-    fn take_duplicate(&mut self, seq: u32, reordered: &mut u32) {
+    /// A D-SACK reports a segment that is still outstanding (`tcp_sacktag_one`).
+    fn tag_dsack(&mut self, seq: u32, reordered: &mut u32) {
         let sent = *self.board.get(seq);
         if !sent.ambiguous() {
             return;
         }
-        self.undo.acquit(1, seq + 1);
+        self.undo.note_dsack(1, seq + 1);
         if sent.flags & SACKED != 0 {
             *reordered = seq.min(*reordered);
         }
@@ -318,7 +318,7 @@ fn note_loss(seq: u32, lost: &mut u32, losses: &mut Option<Vec<u32>>) {
 }
 
 /// Whether the first block of an ACK for all below `next` reports a duplicate (RFC 2883, section 4).
-fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
+fn is_dsack(blocks: &[(u32, u32)], next: u32) -> bool {
     match blocks {
         [(low, _), ..] if *low < next => true,
         [(low, high), (first, end), ..] => first <= low && high <= end,

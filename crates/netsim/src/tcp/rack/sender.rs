@@ -21,19 +21,19 @@ pub struct Sender {
 pub(super) struct Found {
     /// The first outstanding segment advanced.
     pub(super) advanced: bool,
-    /// Data was acknowledged; data that had been sent again was.
+    /// Data was acknowledged; some of it had been retransmitted.
     pub(super) acked: bool,
     pub(super) resent_acked: bool,
     /// Data was SACKed.
     pub(super) sacked: bool,
     /// Data that was out when the phase began and never sent again was acknowledged or SACKed.
     pub(super) original: bool,
-    /// It echoes a mark; without a counter, which stands for all that it delivers.
+    /// It echoes a mark; the echo has no counter, so that all that it delivers counts as marked.
     pub(super) echo: bool,
     pub(super) marked: bool,
-    /// It says that something came twice; that this was a tail loss probe.
-    pub(super) twice: bool,
-    pub(super) probe_twice: bool,
+    /// It has a D-SACK, which reports duplicates; the duplicate is of a tail loss probe.
+    pub(super) dsack: bool,
+    pub(super) probe_dsack: bool,
     /// The first outstanding segment had been SACKed.
     pub(super) reneging: bool,
     /// A retransmission is lost.
@@ -194,7 +194,7 @@ impl Sender {
         state.count_delivered(news, found.marked);
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);
-            if found.twice {
+            if found.dsack {
                 self.fastretrans_alert(profile, prior_una, &mut found);
             }
             self.settle_probe(profile, ack.next, &found);
@@ -205,7 +205,7 @@ impl Sender {
         self.control.on_ack(&mut self.state, profile);
         sample.probe = self.settle_probe(profile, ack.next, &found);
         let mut repair = Repair::Nothing;
-        let usual = found.acked && !found.sacked && !found.echo && !found.twice;
+        let usual = found.acked && !found.sacked && !found.echo && !found.dsack;
         if !usual || self.state.phase != Phase::Open {
             repair = self.fastretrans_alert(profile, prior_una, &mut found);
         }

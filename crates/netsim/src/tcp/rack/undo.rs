@@ -5,15 +5,15 @@
 pub(super) struct Undo {
     /// The first outstanding segment when the reduction began; `None` if it may not be undone (`undo_marker`).
     pub(super) marker: Option<u32>,
-    /// Segments sent again of which it is not known that they came twice; `None` before the first (`undo_retrans`).
+    /// Retransmissions that no D-SACK has reported as duplicates; `None` before the first (`undo_retrans`).
     pub(super) resent: Option<u32>,
-    /// When something was first sent again, on the clock of timestamps; 0 for never (`retrans_stamp`).
+    /// When the first retransmission was sent, on the clock of timestamps; 0 if none was (`retrans_stamp`).
     pub(super) since: u32,
 }
 
 impl Undo {
-    /// `segments` segments, the last before `end`, came twice.
-    pub(super) fn acquit(&mut self, segments: u32, end: u32) {
+    /// A D-SACK reports `segments` duplicates, the last before `end`.
+    pub(super) fn note_dsack(&mut self, segments: u32, end: u32) {
         if let (Some(marker), Some(resent)) = (self.marker, &mut self.resent)
             && end > marker
         {
@@ -21,7 +21,7 @@ impl Undo {
         }
     }
 
-    /// Something is sent again now.
+    /// A retransmission is sent now.
     pub(super) fn note_resent(&mut self, ms: u32) {
         if self.since == 0 {
             self.since = ms;
@@ -29,8 +29,8 @@ impl Undo {
         *self.resent.get_or_insert(0) += 1;
     }
 
-    /// Whether all that was sent again came twice.
-    pub(super) fn all_twice(&self) -> bool {
+    /// Whether D-SACKs have reported all retransmissions as duplicates, so that nothing was lost.
+    pub(super) fn all_duplicated(&self) -> bool {
         self.marker.is_some() && self.resent == Some(0)
     }
 }

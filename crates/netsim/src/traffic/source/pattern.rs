@@ -232,7 +232,7 @@ impl Noise {
             self.into = 0.0;
         }
         self.due = 1.0;
-        // Absolute, so that no rounding adds up.
+        // Computed from the start, so that rounding errors do not add up.
         let at = Time::ZERO + Span::from_secs(self.step as f64 * self.length + self.into);
         let gap = at.since(self.last);
         self.last = at;

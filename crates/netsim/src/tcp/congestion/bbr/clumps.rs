@@ -9,7 +9,7 @@ const LONG_EPOCH: u32 = 1 << 20;
 /// Most of the bandwidth for which a clump counts, in microseconds.
 const MOST_US: u64 = 100_000;
 
-/// The greatest excess of the last one to two times as many round trips as a value is kept.
+/// The greatest excess lately: two values, each kept for some round trips, of which the later one is still being filled.
 #[derive(Clone, Default, Debug)]
 pub(in crate::tcp::congestion) struct Clumps {
     since: u64,
@@ -31,7 +31,7 @@ impl Clumps {
         self.most[0].max(self.most[1]).min(bound as u32)
     }
 
-    /// Takes in an acknowledgement; if a round trip begins with it, `round` is for how many of these a value is kept.
+    /// Takes in an acknowledgement. If it begins a round trip, `round` is the number of round trips for which a value is kept.
     pub(in crate::tcp::congestion) fn note(
         &mut self,
         state: &State,

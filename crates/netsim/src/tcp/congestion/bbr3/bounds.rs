@@ -24,7 +24,7 @@ pub(super) const fn loses_too_much(lost: u32, segments: u32) -> bool {
     lost > 0 && segments > 0 && exceeds(lost, segments, LOSS_THRESHOLD)
 }
 
-/// The part of a flight that just did not lose too much, when its last segment is the last of `lost`
+/// How much of a flight was in the network when its losses were just not too many, if its last segment is the last of `lost`
 /// (`bbr_inflight_hi_from_lost_skb`).
 pub(super) fn safe_flight(segments: u32, lost: u32) -> u32 {
     let (before, lost_before) = (u64::from(segments) - 1, u64::from(lost) - 1);

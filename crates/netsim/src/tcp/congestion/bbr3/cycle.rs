@@ -42,7 +42,7 @@ pub(super) struct Cycle {
     acked: u32,
     /// Whether samples are of a probe.
     pub(super) samples: bool,
-    /// Whether the last probe went too far; whether this one was stopped since it might.
+    /// Whether the last probe went too far; whether this one was stopped because it might.
     pub(super) was_too_high: bool,
     was_stopped: bool,
 }

@@ -56,8 +56,8 @@ impl Signals {
         }
     }
 
-    /// After an acknowledgement: the next round trip counts from here. One of a probe that may have repaired the end of a
-    /// flight does not hide how much that flight delivered (`bbr_advance_latest_delivery_signals`).
+    /// After an acknowledgement: the next round trip counts from here. If the acknowledgement is of a probe, which may have
+    /// repaired the end of a flight, what that flight delivered is kept (`bbr_advance_latest_delivery_signals`).
     pub(super) fn advance(&mut self, sample: &RateSample, rate: Option<u64>) {
         if self.round_start && !sample.probe {
             self.bandwidth = rate.unwrap_or(0);

@@ -9,7 +9,16 @@ fn profile(compressed_acks: bool) -> Profile {
 }
 
 fn segment(seq: u32, sent: Time) -> Segment {
-    Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, l4s: false, push: false, sent }
+    Segment {
+        seq,
+        syn: seq == 0,
+        retransmission: false,
+        cwr: false,
+        ect: false,
+        l4s: false,
+        push: false,
+        sent,
+    }
 }
 
 fn at(us: u64) -> Time {
