@@ -74,22 +74,19 @@ def reproduce(
     ] = None,
     jobs: options.Jobs = None,
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Run only the points needed to judge each claim, and no sensitivity table."),
+        bool, typer.Option("--quick", help="Run only the points needed to judge each claim, and no sensitivity table.")
     ] = False,
     out: Annotated[
         Path | None,
         options.out(help=f"Write the report to this folder; default: {_OUT}/NAME, or {_OUT} for all papers."),
     ] = None,
     store: Annotated[
-        Path | None,
-        options.store(help=f"Keep finished runs in this folder; default: store in --out, or {_OUT}/store."),
+        Path | None, options.store(help=f"Keep finished runs in this folder; default: store in --out, or {_OUT}/store.")
     ] = None,
     cluster: options.Cluster = None,
     engine: options.Engine = "packet",
     full: Annotated[
-        bool,
-        typer.Option("--full", help="With --engine: all that the paper measured, as long and as often as it did."),
+        bool, typer.Option("--full", help="With --engine: all that the paper measured, as long and as often as it did.")
     ] = False,
     json: options.Json = False,
     list_: Annotated[

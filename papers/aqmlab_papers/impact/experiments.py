@@ -103,13 +103,7 @@ EXPERIMENTS = [
         {**SHARP, **GENTLE_REDS},
         MIX,
     ),
-    _experiment(
-        "voice",
-        "Experiment 6 with five telephone calls",
-        "mixed",
-        SHARP,
-        settings={"traffic.voice.count": 5},
-    ),
+    _experiment("voice", "Experiment 6 with five telephone calls", "mixed", SHARP, settings={"traffic.voice.count": 5}),
     _experiment(
         "simulation",
         "Experiments 6 to 8 in simulation: greedy TCP and UDP",

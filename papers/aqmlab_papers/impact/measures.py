@@ -83,11 +83,7 @@ UDP_LOSS: Quantity = {"metric": "classes.udp.loss_ratio", "unit": "%", "name": "
 LOSS: Quantity = {"metric": "loss_ratio", "unit": "%", "name": "loss of all"}
 SWING: Quantity = {"metric": "queue_std", "unit": "packets", "name": "standard deviation of the queue"}
 DELAY: Quantity = {"metric": "queue_delay_mean", "unit": "ms", "name": "delay"}
-HIT: Quantity = {
-    "metric": "links.bottleneck.loss_synchronisation",
-    "unit": "%",
-    "name": "flows that a loss event hits",
-}
+HIT: Quantity = {"metric": "links.bottleneck.loss_synchronisation", "unit": "%", "name": "flows that a loss event hits"}
 BUSY: Quantity = {"metric": "utilisation", "unit": "%", "name": "utilisation"}
 GOODPUT: Quantity = {"metric": "goodput", "unit": "Mbit/s", "name": "goodput of all"}
 
@@ -99,11 +95,7 @@ def _of_tcp(runs: Runs, metric: str) -> list[polars.Expr]:
 
 def tcp_goodput(runs: Runs) -> Quantity:
     """Return the goodput of all TCP flows."""
-    return {
-        "metric": polars.sum_horizontal(_of_tcp(runs, "goodput")) / 1e6,
-        "unit": "Mbit/s",
-        "name": "TCP goodput",
-    }
+    return {"metric": polars.sum_horizontal(_of_tcp(runs, "goodput")) / 1e6, "unit": "Mbit/s", "name": "TCP goodput"}
 
 
 def tcp_loss(runs: Runs) -> Quantity:

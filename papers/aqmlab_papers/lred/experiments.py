@@ -357,10 +357,6 @@ EXPERIMENTS = (
         {ARRIVALS: [f"{rate} /s" for rate in RATES]},
         {ARRIVALS: ["30 /s", "100 /s"]},
         scenario="exp5",
-        settings={
-            **NS2_35,
-            "duration": "150 s",
-            "warmup": "55 s",
-        },
+        settings={**NS2_35, "duration": "150 s", "warmup": "55 s"},
     ),
 )

@@ -108,7 +108,7 @@ def _goodput(runs: Runs) -> PerSeed:
 
 CALIBRATION = Calibration(
     printed=[
-        Printed("goodput of a full link's, 100 flows, q0 = 20", 96, "%", "Section 3.3, Fig. 7a", "case3b", _goodput),
+        Printed("goodput of a full link's, 100 flows, q0 = 20", 96, "%", "Section 3.3, Fig. 7a", "case3b", _goodput)
     ],
     tried=[
         *VARIANTS,

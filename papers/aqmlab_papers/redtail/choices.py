@@ -198,14 +198,7 @@ CALIBRATION = Calibration(
     printed=[
         *printed(),
         *(
-            Printed(
-                f"delivery of {size} KB, Pd = {p:g}",
-                mean,
-                "s",
-                "Table I",
-                "table1",
-                partial(_delivery, size, p),
-            )
+            Printed(f"delivery of {size} KB, Pd = {p:g}", mean, "s", "Table I", "table1", partial(_delivery, size, p))
             for (size, p), (mean, _) in TABLE_1.items()
         ),
     ],
@@ -217,11 +210,7 @@ CALIBRATION = Calibration(
             for most in (0.45, 0.5, 0.55, 0.6, 0.8)
             if {N: n, C1_MAX: most} != CHOSEN
         ),
-        Variant(
-            "numbers from 0 s on",
-            {"warmup": "0 s"},
-            NOT_ITS,
-        ),
+        Variant("numbers from 0 s on", {"warmup": "0 s"}, NOT_ITS),
     ],
     why="The rule is the same for all: the nearest by all printed numbers, unless another, which five seeds cannot "
     "tell from it (by some 0.025), is nearer to what the paper says of its set-up. So N is 256, 512 or 1000, with "

@@ -71,12 +71,7 @@ def web(name: str, title: str, aqms: Aqms = RED_TAIL, **more: object) -> Experim
 
 EXPERIMENTS = (
     web("web", "10 FTP, 800 web clients and CBR: losses, delays, rates", THREE, rivals=LATER),
-    web(
-        "time",
-        "The same over time",
-        {**RED_TAIL, ARED: THREE[ARED], **MOVING_THRESHOLDS},
-        series=True,
-    ),
+    web("time", "The same over time", {**RED_TAIL, ARED: THREE[ARED], **MOVING_THRESHOLDS}, series=True),
     web(
         "n",
         "RED+Tail over N, after which a connection is long",

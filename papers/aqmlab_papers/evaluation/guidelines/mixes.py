@@ -54,14 +54,7 @@ def _two_queues(name: str, placement: Placement) -> Case:
     )
 
 
-_APPLICATIONS = {
-    "bulk": "Bulk",
-    "web": "Web",
-    "voice": "Voice",
-    "video": "Video",
-    "cbr": "CBR",
-    "game": "Game",
-}
+_APPLICATIONS = {"bulk": "Bulk", "web": "Web", "voice": "Voice", "video": "Video", "cbr": "CBR", "game": "Game"}
 
 GUIDELINES = [
     Guideline(

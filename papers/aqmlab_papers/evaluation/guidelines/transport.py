@@ -14,12 +14,7 @@ from aqmlab_papers.evaluation.describe.measure import (
     waiting,
 )
 
-_BULK = (
-    goodput("bulk"),
-    waiting("bulk"),
-    waiting("bulk", "Delay p99", "p99"),
-    loss("bulk"),
-)
+_BULK = (goodput("bulk"), waiting("bulk"), waiting("bulk", "Delay p99", "p99"), loss("bulk"))
 """The measures of long flows."""
 
 _TRADEOFF = Plot.of("", "bulk")

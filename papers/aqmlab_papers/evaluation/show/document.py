@@ -80,10 +80,7 @@ def _summary(evidence: Evidence, card: Scorecard) -> list[Document]:
     """Count the verdicts on each discipline in each section."""
     tested = [one for one in evidence.guidelines if any(case.judged for case in one.cases)]
     return [
-        {
-            "label": one.label,
-            "cells": [_counts(guideline, card, one.label) for guideline in tested],
-        }
+        {"label": one.label, "cells": [_counts(guideline, card, one.label) for guideline in tested]}
         for one in evidence.effort.disciplines
     ]
 

@@ -95,10 +95,7 @@ def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: T
     if corners is not None:
         for one, other in ((hero, SLOPE_ALONE), (AVERAGE_GONE, RED)):
             checks += versus(corners, {"the average alone": None}, SWING, one, [other], "lower", tolerance)
-    return Judgement(
-        checks,
-        "GRED-I judges every arrival by the queue that it finds: its signal is never late.",
-    )
+    return Judgement(checks, "GRED-I judges every arrival by the queue that it finds: its signal is never late.")
 
 
 @claim(

@@ -130,11 +130,7 @@ METRICS = listed(
     caption="With the metric that the paper names as missing: Jain's index of the TCP flows' goodputs.",
 )
 EQUAL = listed(
-    "equal",
-    "equal",
-    "Round trips of 165 to 175 ms",
-    _simulated,
-    caption="Compare with Exp7 of the table of metrics.",
+    "equal", "equal", "Round trips of 165 to 175 ms", _simulated, caption="Compare with Exp7 of the table of metrics."
 )
 SHORT = listed(
     "short",
@@ -260,10 +256,7 @@ def runs(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataFrame:
 @figure(
     [
         Panel(
-            "",
-            "400 sources",
-            Axis("UDP flows of 1 Mbit/s in all", 1, 40, log=True),
-            Axis("P(> 5)", 1e-4, 1, log=True),
+            "", "400 sources", Axis("UDP flows of 1 Mbit/s in all", 1, 40, log=True), Axis("P(> 5)", 1e-4, 1, log=True)
         )
     ],
     caption="The paper does not state their number. Bands are of the scatter between seeds.",

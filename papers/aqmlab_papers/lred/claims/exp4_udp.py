@@ -214,10 +214,7 @@ def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
             check
             for rate in _drawn(exp4)
             for check in lower(
-                f"{words}, density {density(rate):g}",
-                partial(read, rate),
-                ("PI", "PI*", "REM"),
-                tolerance,
+                f"{words}, density {density(rate):g}", partial(read, rate), ("PI", "PI*", "REM"), tolerance
             )
         ]
 

@@ -84,11 +84,7 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
-    return Judgement(
-        parts,
-        "Sixty conferences of 10 s come and go, as a load that drifts.",
-        beside,
-    )
+    return Judgement(parts, "Sixty conferences of 10 s come and go, as a load that drifts.", beside)
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)

@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure
-from aqmlab_papers.raqm.measures import (
-    CROSS_FLOWS,
-    FLOOD,
-    LINKS,
-    SHARED,
-    SHARES,
-    cross_points,
-    handicap,
-    link_share,
-)
+from aqmlab_papers.raqm.measures import CROSS_FLOWS, FLOOD, LINKS, SHARED, SHARES, cross_points, handicap, link_share
 from aqmlab_papers.run.sketch import bars
 
 _LINK, _QUEUE = Axis("Bottleneck"), Axis("Average queue length (packets)", 0, 100)
@@ -49,10 +40,7 @@ def bottlenecks(bottlenecks: Runs, bottlenecks_shares: Runs) -> Iterator[Curve]:
 
 
 @figure(
-    [
-        Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART),
-        Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART),
-    ],
+    [Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART), Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART)],
     caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing.",
     beyond=True,
 )

@@ -142,10 +142,7 @@ def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance)
             checks += [
                 versus(f"{effect} over FTP's, {place}", pair, "lower", tolerance)
                 for effect, pair in (
-                    (
-                        "deviation of the delay of CBR",
-                        (deviation(runs, owner, HERO, at) for owner in ("CBR", "FTP")),
-                    ),
+                    ("deviation of the delay of CBR", (deviation(runs, owner, HERO, at) for owner in ("CBR", "FTP"))),
                     (
                         "95th percentile less median of the delay in the short queue",
                         (tail(runs, owner, at) for owner in (SHORT, of("FTP", ""))),
@@ -210,8 +207,7 @@ def smaller_max_th1(maxth1: Runs, room: Runs, *, tolerance: Tolerance) -> Judgem
         for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
     ]
     return Judgement(
-        checks,
-        "A short queue that is served sooner leaves room in the shared buffer. Section V has moving thresholds.",
+        checks, "A short queue that is served sooner leaves room in the shared buffer. Section V has moving thresholds."
     )
 
 

@@ -16,17 +16,7 @@ from aqmlab_papers.redtail.figures.by_class import (
     losses_figure,
     threshold_lines,
 )
-from aqmlab_papers.redtail.measures import (
-    ALONE_BAND,
-    BESIDE_BAND,
-    DELAY,
-    DYNAMIC,
-    FIXED,
-    LOSS,
-    MAX_TH1,
-    SHORT,
-    TABLE_4,
-)
+from aqmlab_papers.redtail.measures import ALONE_BAND, BESIDE_BAND, DELAY, DYNAMIC, FIXED, LOSS, MAX_TH1, SHORT, TABLE_4
 from aqmlab_papers.run.sketch import over
 
 RUN = 400.0

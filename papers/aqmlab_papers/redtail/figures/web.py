@@ -75,10 +75,7 @@ def fig1(time: Runs) -> Iterator[Curve]:
 
 
 @figure(
-    [
-        Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
-        Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS),
-    ],
+    [Panel("a", "Short flows (drop-tail)", TIME, PACKETS), Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS)],
     caption=f"{AT_FIRST} {ONE_SEED}",
 )
 def fig4(time: Runs) -> Iterator[Curve]:
@@ -215,9 +212,7 @@ RANDOM_LOSS = Table(
     name="random-loss",
     title="FTP and web over a link of 1 Gbit/s that loses at random",
     rows=lambda random_loss: listed(
-        random_loss,
-        {f"throughput of {name}": of(name, RATE) for name in ("FTP", "WEB")},
-        {PD: "loss of {:g}"},
+        random_loss, {f"throughput of {name}": of(name, RATE) for name in ("FTP", "WEB")}, {PD: "loss of {:g}"}
     ),
     beyond=True,
 )

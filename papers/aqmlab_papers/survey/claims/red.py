@@ -9,11 +9,7 @@ from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.experiments import POINTS
 from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_B, LINE_C, LOST, WAIT, backlog, between, suiting
 
-HARM = (
-    (WAIT, "wait", LINE_B),
-    (LOST, "loss of TCP packets", LINE_C),
-    ("loss_ratio", "loss of all packets", LINE_C),
-)
+HARM = ((WAIT, "wait", LINE_B), (LOST, "loss of TCP packets", LINE_C), ("loss_ratio", "loss of all packets", LINE_C))
 """What RED is to keep low, with the width of a line in its figure."""
 BOTH = Tolerance(LINE_C.value, LINE_C.unit, f"{LINE_C.reason}; {LINE_B.value} ms of delay: that of one in Fig. 2b")
 

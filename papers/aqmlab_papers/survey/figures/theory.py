@@ -6,17 +6,7 @@ import numpy as np
 
 from aqmlab.theory import laws
 from aqmlab_papers import Axis, Curve, Panel, figure
-from aqmlab_papers.survey.theory import (
-    CAPACITY,
-    FLOWS_MIN,
-    FREQUENCY,
-    RTT_MAX,
-    A,
-    B,
-    hollot,
-    printed_plant,
-    rule_gains,
-)
+from aqmlab_papers.survey.theory import CAPACITY, FLOWS_MIN, FREQUENCY, RTT_MAX, A, B, hollot, printed_plant, rule_gains
 
 
 @figure(

@@ -84,13 +84,7 @@ def buffer_limit(
 
 
 def least_critical_alpha(
-    N_min: float,
-    R_max: float,
-    C: float,
-    gamma: float = 0.98,
-    beta: float = SAWTOOTH,
-    B: float = inf,
-    points: int = 60,
+    N_min: float, R_max: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, B: float = inf, points: int = 60
 ) -> tuple[float, float]:
     """Return the least critical alpha over all flow counts from N_min and all round trips up to R_max.
 

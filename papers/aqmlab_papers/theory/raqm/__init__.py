@@ -10,12 +10,4 @@ from aqmlab_papers.theory.raqm.gain import (
     rate_estimate,
 )
 
-__all__ = [
-    "PAPER_WEIGHT",
-    "Design",
-    "alpha_fastest",
-    "alpha_hat",
-    "design",
-    "next_probability",
-    "rate_estimate",
-]
+__all__ = ["PAPER_WEIGHT", "Design", "alpha_fastest", "alpha_hat", "design", "next_probability", "rate_estimate"]
