@@ -251,10 +251,9 @@ def _list(chosen: Mapping[str, Paper], effort: Effort, store: Path, jobs: int | 
         more = f"Runs of claims that they leave undecided are repeated with up to {effort.looks[-1]} seeds.\n"
     typer.echo(
         f"\nTimes are estimates for the runs that are not in {store}, with {effort.seeds} "
-        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''}.\n{more}"
-        "The time of a figure or table includes the claims that it shows; drawing takes additional time.\n"
-        "aqmlab reproduce NAME reproduces a paper, aqmlab reproduce NAME --only fig7 a part of it, and\n"
-        "aqmlab reproduce all every paper."
+        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''}.\n{more}The time of a figure "
+        "or table includes the claims that it shows; drawing takes additional time.\naqmlab reproduce NAME reproduces "
+        "a paper, aqmlab reproduce NAME --only fig7 a part of it, and\naqmlab reproduce all every paper."
     )
 
 

@@ -4,28 +4,14 @@ from collections.abc import Iterable, Mapping
 
 from aqmlab.scenario import Settings
 from aqmlab_papers import Aqms, Experiment
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    AVERAGE_GONE,
-    BUFFERS,
-    FAILS,
-    GENTLE,
-    HERO,
-    RED,
-    RETURNS,
-    SHORT,
-    SLOPE_ALONE,
-    SPLITS,
-    TD,
-    of_buffer,
-)
+from aqmlab_papers.impact import measures as m
 
 # RED is the scenarios' discipline. The others are changes of it, so that a variant moves the spacing of all drops.
-SHARP: Aqms = {TD: "droptail", RED: {}}
+SHARP: Aqms = {m.TD: "droptail", m.RED: {}}
 SMOOTH: Settings = {"aqm.max_th": 200, "aqm.max_p": 1.0}
-GENTLE_REDS: Aqms = {APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, GENTLE: {"aqm.gentle": True}}
+GENTLE_REDS: Aqms = {m.APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, m.GENTLE: {"aqm.gentle": True}}
 GRED_I: Settings = {**SMOOTH, "aqm.w_q": 1.0}
-ALL: Aqms = {**SHARP, **GENTLE_REDS, HERO: GRED_I}
+ALL: Aqms = {**SHARP, **GENTLE_REDS, m.HERO: GRED_I}
 
 # About the delay of GRED-I with 200 greedy sources: the same point on the trade-off of delay and loss.
 RIVALS: Aqms = {"PIE": "pie:target=45 ms", "CoDel": "codel:target=45 ms", "DualPI2": "dualpi2:target=45 ms"}
@@ -124,7 +110,7 @@ EXPERIMENTS = [
         "averaging",
         "RED's averaging weight: 200 greedy TCP sources, 10 % of UDP",
         "simulation",
-        {RED: {}},
+        {m.RED: {}},
         {"aqm.w_q": [0.0001, 0.001, 0.01, 0.1, 1.0]},
     ),
     _experiment(
@@ -132,17 +118,17 @@ EXPERIMENTS = [
         "Tail drop with a buffer of max_th packets, beside RED with and without its average and its edge",
         "simulation",
         {
-            RED: {},
-            AVERAGE_GONE: {"aqm.w_q": 1.0},
-            SLOPE_ALONE: SMOOTH,
-            SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"},
+            m.RED: {},
+            m.AVERAGE_GONE: {"aqm.w_q": 1.0},
+            m.SLOPE_ALONE: SMOOTH,
+            m.SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"},
         },
     ),
     _experiment(
         "corners",
         "Independent drops, as in the model: averaging alone, the slope alone, both, none; 400 greedy TCP sources",
         "simulation",
-        {**ALL, SLOPE_ALONE: SMOOTH, AVERAGE_GONE: {"aqm.w_q": 1.0}},
+        {**ALL, m.SLOPE_ALONE: SMOOTH, m.AVERAGE_GONE: {"aqm.w_q": 1.0}},
         settings={"traffic.tcp.count": 400, "aqm.spacing": "none"},
     ),
     _experiment(
@@ -164,7 +150,7 @@ EXPERIMENTS = [
         "bursts",
         "Smooth and bursty UDP side by side, 5 % of each: 200 greedy TCP sources",
         "simulation",
-        {TD: "droptail", RED: {}, AVERAGE_GONE: {"aqm.w_q": 1.0}, HERO: GRED_I},
+        {m.TD: "droptail", m.RED: {}, m.AVERAGE_GONE: {"aqm.w_q": 1.0}, m.HERO: GRED_I},
         settings={"traffic.udp.count": 5, "traffic.bursty.count": 5},
     ),
     *(
@@ -175,7 +161,7 @@ EXPERIMENTS = [
             ALL,
             {"traffic.web.count": [450, 500, 545]},
             quick={"traffic.web.count": [545]},
-            settings={"dumbbell.changes": [f"{FAILS} s: {rate} Mbit/s", f"{RETURNS} s: 10 Mbit/s"]},
+            settings={"dumbbell.changes": [f"{m.FAILS} s: {rate} Mbit/s", f"{m.RETURNS} s: 10 Mbit/s"]},
             series=True,
         )
         for name, rises, rate in (("fifth", "rises by a fifth", 8.333), ("double", "doubles", 5))
@@ -207,19 +193,19 @@ EXPERIMENTS = [
         "The buffer, which is GRED-I's max_th too: 200 greedy TCP sources, 10 % of UDP",
         "simulation",
         {
-            of_buffer(label, buffer): {
-                **({"aqm": "droptail"} if label == TD else {**GRED_I, "aqm.max_th": buffer}),
+            m.of_buffer(label, buffer): {
+                **({"aqm": "droptail"} if label == m.TD else {**GRED_I, "aqm.max_th": buffer}),
                 "dumbbell.buffer": f"{buffer} packets",
             }
-            for buffer in BUFFERS
-            for label in (TD, HERO)
+            for buffer in m.BUFFERS
+            for label in (m.TD, m.HERO)
         },
     ),
     _experiment(
         "line",
         "GRED-I's own line: min_th and the queue at which it drops all, 200 greedy TCP sources",
         "simulation",
-        {HERO: GRED_I},
+        {m.HERO: GRED_I},
         {"aqm.min_th": [1, 30, 60], "aqm.max_th": [100, 150, 200]},
         method="grid",
     ),
@@ -228,7 +214,7 @@ EXPERIMENTS = [
         "Beyond the paper: 1 Mbit/s of UDP in 1 to 40 flows, beside 400 sources of the testbed's traffic",
         "mixed",
         SHARP,
-        split(SPLITS),
+        split(m.SPLITS),
         settings={"duration": "300 s"},
         quick=split((1, 10)),
     ),

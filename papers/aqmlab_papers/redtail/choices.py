@@ -214,13 +214,12 @@ CALIBRATION = Calibration(
     ],
     why="The rule is the same for all: the nearest by all printed numbers, unless another, which five seeds cannot "
     "tell from it (by some 0.025), is nearer to what the paper says of its set-up. So N is 256, 512 or 1000, with "
-    "C1max of 0.5 to 0.6 C: with more, web and CBR lose too little with RED+Tail, with less they wait too long. "
-    "256 is chosen as Fig. 4's FTPs 'go to virtual queue 2' from the start: their first N packets each, which are "
-    "in queue 1, take 7 s with 256 and 27 s with 1000. The sensitivity table has N = 1000 with 0.55 C, the "
-    "nearest by the numbers alone. Claims choose nothing: neither that max_th1/C is a good approximation (Fig. "
-    "16), for which C1max = C were better, nor that 'C1 reaches its maximum C1max when q1 > maxth1', which is "
-    "true of any. Not in the list are the drop probabilities of Fig. 11, of which it is not said for how many "
-    "flows they are; they do not depend on N and C1max. No setting explains FTP's 184 ms with fixed and 318 ms "
-    "with moving thresholds, nor a long queue of 60 kB, nor CBR's 1.55 % with drop-tail; and none has both the "
-    "losses and the delays of web and CBR with RED+Tail.",
+    "C1max of 0.5 to 0.6 C: with more, web and CBR lose too little with RED+Tail, with less they wait too long. 256 is "
+    "chosen as Fig. 4's FTPs 'go to virtual queue 2' from the start: their first N packets each, which are in queue 1, "
+    "take 7 s with 256 and 27 s with 1000. The sensitivity table has N = 1000 with 0.55 C, the nearest by the numbers "
+    "alone. Claims choose nothing: neither that max_th1/C is a good approximation (Fig. 16), for which C1max = C were "
+    "better, nor that 'C1 reaches its maximum C1max when q1 > maxth1', which is true of any. Not in the list are the "
+    "drop probabilities of Fig. 11, of which it is not said for how many flows they are; they do not depend on N and "
+    "C1max. No setting explains FTP's 184 ms with fixed and 318 ms with moving thresholds, nor a long queue of 60 kB, "
+    "nor CBR's 1.55 % with drop-tail; and none has both the losses and the delays of web and CBR with RED+Tail.",
 )

@@ -1,35 +1,16 @@
 """The experiments of the RED+Tail paper."""
 
 from aqmlab_papers import Aqms, Experiment
-from aqmlab_papers.redtail.measures import (
-    ARED,
-    C1_MAX,
-    CHOSEN,
-    COUNT,
-    DYNAMIC,
-    FIRST,
-    FIXED,
-    HERO,
-    INTERVALS,
-    LONG_MEAN,
-    MAX_TH1,
-    PREDICTION,
-    RULE,
-    SIZE,
-    STEP,
-    TAIL,
-    N,
-    T,
-)
+from aqmlab_papers.redtail import measures as m
 from aqmlab_papers.redtail.theory import ALONE, FIXED_LOSS, FLOWS, LOSS, MOVING, PD, PROBES
 
 FLAT = "by_size=false"
 """Drops without regard to the size of a packet, as ns-2's RED drew them until October 2004."""
-RED_TAIL: Aqms = {HERO: {}}
+RED_TAIL: Aqms = {m.HERO: {}}
 """The scenario's discipline, which allows the sensitivity table to change its parameters."""
-THREE: Aqms = {**RED_TAIL, ARED: f"ared:preset=redtail,{FLAT}", TAIL: "droptail"}
+THREE: Aqms = {**RED_TAIL, m.ARED: f"ared:preset=redtail,{FLAT}", m.TAIL: "droptail"}
 # The ceiling is far above the buffer of 160 packets: the paper has no bound of the thresholds.
-MOVING_THRESHOLDS: Aqms = {DYNAMIC: {"aqm.long": f"dtared:preset=redtail,ceiling=1000,{FLAT}"}}
+MOVING_THRESHOLDS: Aqms = {m.DYNAMIC: {"aqm.long": f"dtared:preset=redtail,ceiling=1000,{FLAT}"}}
 LATER: Aqms = {
     "PIE": "pie:target=80 ms",
     "CoDel": "codel:target=80 ms",
@@ -42,7 +23,7 @@ TCP = {
     "traffic.*.tcp": "ns2-2002:flavour=reno,initial_ssthresh=64,initial_window=1,initial_rto=6 s,limited_transmit=off"
 }
 """The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
-OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **CHOSEN, **TCP}
+OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **m.CHOSEN, **TCP}
 FTP_ALONE = {
     "traffic.web.count": 0,
     "traffic.cbr.count": 0,
@@ -71,13 +52,13 @@ def web(name: str, title: str, aqms: Aqms = RED_TAIL, **more: object) -> Experim
 
 EXPERIMENTS = (
     web("web", "10 FTP, 800 web clients and CBR: losses, delays, rates", THREE, rivals=LATER),
-    web("time", "The same over time", {**RED_TAIL, ARED: THREE[ARED], **MOVING_THRESHOLDS}, series=True),
+    web("time", "The same over time", {**RED_TAIL, m.ARED: THREE[m.ARED], **MOVING_THRESHOLDS}, series=True),
     web(
         "n",
         "RED+Tail over N, after which a connection is long",
         {**RED_TAIL, **MOVING_THRESHOLDS},
-        vary={N: [64, 128, 256, 1000]},
-        quick={N: [64, 256]},
+        vary={m.N: [64, 128, 256, 1000]},
+        quick={m.N: [64, 256]},
         series=True,
     ),
     web(
@@ -86,28 +67,33 @@ EXPERIMENTS = (
     web(
         "silence",
         "RED+Tail over T, after whose silence a connection is new",
-        vary={T: ["5 s", "10 s", "50 s", "200 s"]},
-        quick={T: ["5 s", "200 s"]},
+        vary={m.T: ["5 s", "10 s", "50 s", "200 s"]},
+        quick={m.T: ["5 s", "200 s"]},
     ),
-    web("c1max", "RED+Tail over C1max", vary={C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]}, quick={C1_MAX: [0.5, 0.8, 1.0]}),
+    web(
+        "c1max",
+        "RED+Tail over C1max",
+        vary={m.C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]},
+        quick={m.C1_MAX: [0.5, 0.8, 1.0]},
+    ),
     web(
         "maxth1",
         "The web scenario over max_th1",
-        vary={MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
-        quick={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+        vary={m.MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
+        quick={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
     ),
     web(
         "equation-1",
         "The same by equation (1): C1min = 0, C1max = C",
-        settings={"aqm.min_th1": "0 B", "aqm.c1_min": 0, C1_MAX: 1},
-        vary={MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
-        quick={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+        settings={"aqm.min_th1": "0 B", "aqm.c1_min": 0, m.C1_MAX: 1},
+        vary={m.MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
+        quick={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
     ),
     web(
         "room",
         "Moving thresholds with a larger buffer and a smaller max_th1",
         MOVING_THRESHOLDS,
-        vary={"dumbbell.buffer": ["160 kB", "240 kB"], MAX_TH1: ["15 kB", "30 kB"]},
+        vary={"dumbbell.buffer": ["160 kB", "240 kB"], m.MAX_TH1: ["15 kB", "30 kB"]},
     ),
     web(
         "targets",
@@ -116,16 +102,16 @@ EXPERIMENTS = (
             f"{low} to {high}": {"aqm.long": f"ared:min_bytes={low},max_bytes={high},spacing=wait,bytes=true,{FLAT}"}
             for low, high in (("10 kB", "40 kB"), ("20 kB", "80 kB"), ("30 kB", "90 kB"))
         },
-        vary={MAX_TH1: ["15 kB", "30 kB", "45 kB"]},
-        quick={MAX_TH1: ["30 kB"]},
+        vary={m.MAX_TH1: ["15 kB", "30 kB", "45 kB"]},
+        quick={m.MAX_TH1: ["30 kB"]},
     ),
     web(
         "ftp-alone",
         "10 and 40 FTP alone: synchronisation, and the setting of max_p",
-        {TAIL: "droptail", **RED, **ADAPTIVE},
+        {m.TAIL: "droptail", **RED, **ADAPTIVE},
         settings=FTP_ALONE,
-        vary={COUNT: [10, 40]},
-        quick={COUNT: [10]},
+        vary={m.COUNT: [10, 40]},
+        quick={m.COUNT: [10]},
     ),
     web(
         "random-loss",
@@ -148,7 +134,7 @@ EXPERIMENTS = (
             "Early drops": {"aqm.short": f"ared:preset=redtail,{FLAT}"},
         },
     ),
-    web("by-size", "Adaptive RED that draws its drops by the size of a packet", {ARED: "ared:preset=redtail"}),
+    web("by-size", "Adaptive RED that draws its drops by the size of a packet", {m.ARED: "ared:preset=redtail"}),
     web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(
         name="voice",
@@ -164,8 +150,8 @@ EXPERIMENTS = (
         scenario="redtail/files",
         settings=OURS,
         aqms=THREE,
-        vary={SIZE: SIZES},
-        quick={SIZE: FEW_SIZES},
+        vary={m.SIZE: SIZES},
+        quick={m.SIZE: FEW_SIZES},
         rivals=LATER,
     ),
     Experiment(
@@ -174,8 +160,8 @@ EXPERIMENTS = (
         scenario="redtail/files",
         settings=OURS,
         aqms={"Short DropTail": {"aqm": "droptail", "dumbbell.buffer": "60 kB"}},
-        vary={SIZE: SIZES},
-        quick={SIZE: FEW_SIZES},
+        vary={m.SIZE: SIZES},
+        quick={m.SIZE: FEW_SIZES},
         rivals={},
     ),
     Experiment(
@@ -184,15 +170,15 @@ EXPERIMENTS = (
         scenario="redtail/files",
         settings={**TCP, "traffic.web.count": 0, "traffic.ftp.count": 0, "traffic.cbr.count": 0},
         aqms={"No other traffic": "droptail"},
-        vary={SIZE: SIZES},
-        quick={SIZE: FEW_SIZES},
+        vary={m.SIZE: SIZES},
+        quick={m.SIZE: FEW_SIZES},
     ),
     Experiment(
         name="dynamic",
         title="20 FTP, and 20 more from 100 to 300 s: fixed and moving thresholds",
         scenario="redtail/dynamic",
         settings=TCP,
-        aqms={DYNAMIC: {}, FIXED: THREE[ARED]},
+        aqms={m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         series=True,
     ),
     Experiment(
@@ -200,7 +186,7 @@ EXPERIMENTS = (
         title="Moving thresholds over the band of P",
         scenario="redtail/dynamic",
         settings=TCP,
-        aqms={DYNAMIC: {}},
+        aqms={m.DYNAMIC: {}},
         vary={"aqm.p_l": [0.005, 0.01, 0.02], "aqm.p_u": [0.01, 0.02, 0.04]},
         method="paired",
         rivals={},
@@ -210,7 +196,7 @@ EXPERIMENTS = (
         title="Flows of 16 and of 240 ms in one queue",
         scenario="redtail/mixed",
         settings=TCP,
-        aqms={DYNAMIC: {}, FIXED: THREE[ARED]},
+        aqms={m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         rivals={},
     ),
     Experiment(
@@ -229,7 +215,7 @@ EXPERIMENTS = (
         scenario="redtail/steady",
         settings=TCP,
         aqms={MOVING: {}, FIXED_LOSS: {"aqm": "droptail", PD: LOSS}},
-        vary={COUNT: [count - len(PROBES) for count in FLOWS]},
+        vary={m.COUNT: [count - len(PROBES) for count in FLOWS]},
         series=True,
         rivals={},
     ),
@@ -239,20 +225,20 @@ EXPERIMENTS = (
         scenario="redtail/prediction",
         settings=TCP,
         aqms={
-            RULE: {"aqm.allocation": "queue"},
-            PREDICTION: {},
-            LONG_MEAN: {"aqm.alpha": 0.01, "aqm.beta": 0},
-            FIRST: {"aqm.c1_min": 1, C1_MAX: 1},
+            m.RULE: {"aqm.allocation": "queue"},
+            m.PREDICTION: {},
+            m.LONG_MEAN: {"aqm.alpha": 0.01, "aqm.beta": 0},
+            m.FIRST: {"aqm.c1_min": 1, m.C1_MAX: 1},
         },
-        vary={MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
-        quick={MAX_TH1: ["30 kB", "80 kB"]},
+        vary={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
+        quick={m.MAX_TH1: ["30 kB", "80 kB"]},
     ),
     Experiment(
         name="forecast",
         title="What is predicted and what comes",
         scenario="redtail/prediction",
-        settings={"record.step": f"{STEP} s", **TCP},
-        aqms={interval: {"aqm.interval": interval} for interval in INTERVALS},
+        settings={"record.step": f"{m.STEP} s", **TCP},
+        aqms={interval: {"aqm.interval": interval} for interval in m.INTERVALS},
         series=True,
         rivals={},
     ),

@@ -58,8 +58,7 @@ CALIBRATION = Calibration(
     why="The survey prints a single number of its results, the 12 % of drop tail, so that several settings meet it: a "
     "distance up to 0.04 rounds to 12 %. The number of nodes and the least time-out can make up for each other, and "
     "for delayed ACKs; the start, a window limit and a buffer in packets hardly matter. 70 nodes with ns-2's time-out "
-    "of the time are kept, and other settings that meet the number are in the sensitivity table. NewReno is "
-    "stated.",
+    "of the time are kept, and other settings that meet the number are in the sensitivity table. NewReno is stated.",
 )
 
 CHOICES = [

@@ -8,34 +8,8 @@ from itertools import pairwise
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.claims.loss_runs import BURSTY
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    AVERAGE_GONE,
-    DELAY,
-    FAILS,
-    GENTLE,
-    HERO,
-    LOSS,
-    MIN_TH,
-    RED,
-    RETURNS,
-    SAME,
-    SHORT,
-    SIGNIFICANT,
-    SWING,
-    TD,
-    TENTH,
-    UDP_LOSS,
-    drops,
-    exactly,
-    first_drop,
-    lag,
-    lateness,
-    likeness,
-    tcp_goodput,
-    versus,
-)
 
 NOT_ONE = Tolerance(1, "packets", "not any packet")
 BIN = Tolerance(0.05, "s", "a bin of the series")
@@ -50,7 +24,7 @@ def weights(averaging: Runs) -> list[float]:
 
 def udp_loss(averaging: Runs) -> dict[float, PerSeed]:
     """Return UDP's loss (points) at the weights of Fig. 7."""
-    each = {w: averaging.per_seed(**UDP_LOSS, label=RED, at={"aqm.w_q": w}) for w in weights(averaging)}
+    each = {w: averaging.per_seed(**m.UDP_LOSS, label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)}
     return {w: loss.called("", "points") for w, loss in each.items()}
 
 
@@ -59,13 +33,15 @@ def loads(runs: Runs) -> dict[str, At]:
     found: dict[str, At] = {}
     for count in runs.points("traffic.web.count"):
         at = {"traffic.web.count": count}
-        found[f"from {runs.per_seed('utilisation', TD, at):.0f} %"] = at
+        found[f"from {runs.per_seed('utilisation', m.TD, at):.0f} %"] = at
     return found
 
 
-def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETURNS + 5, below: float = 1e9) -> PerSeed:
+def lost(
+    runs: Runs, label: str, at: At, begin: float = m.FAILS, end: float = m.RETURNS + 5, below: float = 1e9
+) -> PerSeed:
     """Count the packets lost around a link failure, until the queue is as before."""
-    return runs.from_series(label, partial(drops, begin=begin, end=end, below=below), at, unit="packets")
+    return runs.from_series(label, partial(m.drops, begin=begin, end=end, below=below), at, unit="packets")
 
 
 @claim(
@@ -74,11 +50,11 @@ def lost(runs: Runs, label: str, at: At, begin: float = FAILS, end: float = RETU
 @tolerance(NOT_ONE)
 def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     """If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost."""
-    checks = _lose_more(fifth, [RED], [TD, HERO], tolerance)
+    checks = _lose_more(fifth, [m.RED], [m.TD, m.HERO], tolerance)
     beside = [
         Check.of(f"{name}: packets lost with {label}", lost(fifth, label, at), most=1 - tolerance.value)
         for name, at in loads(fifth).items()
-        for label in (TD, RED, HERO)
+        for label in (m.TD, m.RED, m.HERO)
     ]
     return Judgement(
         checks,
@@ -113,13 +89,13 @@ def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance
 @tolerance(BIN)
 def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """When the load doubles, the average is late."""
-    threshold = exactly(double, RED, "min_th")
-    read = partial(lateness, threshold=threshold)
+    threshold = m.exactly(double, m.RED, "min_th")
+    read = partial(m.lateness, threshold=threshold)
     return Judgement(
         [
             Check.of(
                 f"{name}: time from when {threshold:g} packets wait until RED's average is {threshold:g}",
-                double.from_series(RED, read, at, unit="s"),
+                double.from_series(m.RED, read, at, unit="s"),
                 least=tolerance.value,
             )
             for name, at in loads(double).items()
@@ -134,10 +110,14 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
 def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I reacts faster to congestion than what relies on the average."""
     return Judgement(
-        [check for other in (RED, APPROXIMATED, GENTLE) for check in _first(double, HERO, other, "lower", tolerance)],
+        [
+            check
+            for other in (m.RED, m.APPROXIMATED, m.GENTLE)
+            for check in _first(double, m.HERO, other, "lower", tolerance)
+        ],
         "GRED-I looks at the queue itself, and its line is steeper than RED's. What makes a reaction better is not "
         "stated: beside is whether fewer packets are lost in the failure, as carriers want.",
-        _lose_more(double, [RED, APPROXIMATED, GENTLE], [HERO], NOT_ONE),
+        _lose_more(double, [m.RED, m.APPROXIMATED, m.GENTLE], [m.HERO], NOT_ONE),
     )
 
 
@@ -146,8 +126,8 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
     return [
         Check.better(
             f"{name}: time from the failure to the first drop, {one} minus {other}",
-            runs.from_series(one, first_drop, at, unit="s"),
-            runs.from_series(other, first_drop, at, unit="s"),
+            runs.from_series(one, m.first_drop, at, unit="s"),
+            runs.from_series(other, m.first_drop, at, unit="s"),
             better,
             tolerance,
         )
@@ -165,13 +145,13 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
 def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline but tail drop copes with a link failure, be it of a fifth more load or of twice the load."""
     none = [
-        Check.of(f"a fifth, {name}: packets lost with {TD}", lost(fifth, TD, at), most=1 - tolerance.value)
+        Check.of(f"a fifth, {name}: packets lost with {m.TD}", lost(fifth, m.TD, at), most=1 - tolerance.value)
         for name, at in loads(fifth).items()
     ]
     more = [
         replace(check, effect=f"{rise}, {check.effect}")
         for rise, runs in (("a fifth", fifth), ("twice", double))
-        for check in _lose_more(runs, runs.others_than(TD), [TD], tolerance)
+        for check in _lose_more(runs, runs.others_than(m.TD), [m.TD], tolerance)
     ]
     return Judgement(
         none + more,
@@ -181,7 +161,7 @@ def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> 
         [
             Check.of(
                 f"{name}: packets lost in 50 s before, {label}",
-                lost(double, label, at, 50, FAILS),
+                lost(double, label, at, 50, m.FAILS),
                 most=tolerance.value,
             )
             for name, at in loads(double).items()
@@ -197,14 +177,14 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     checks, beside = (
         [
             Check.of(
-                f"{name}: packets lost in 2 s from bins with fewer than {MIN_TH} waiting, {label}",
-                lost(double, label, at, RETURNS, RETURNS + 2, MIN_TH),
+                f"{name}: packets lost in 2 s from bins with fewer than {m.MIN_TH} waiting, {label}",
+                lost(double, label, at, m.RETURNS, m.RETURNS + 2, m.MIN_TH),
                 least=least,
                 most=most,
             )
             for name, at in loads(double).items()
         ]
-        for label, least, most in ((RED, tolerance.value, math.inf), (HERO, -math.inf, 0.0))
+        for label, least, most in ((m.RED, tolerance.value, math.inf), (m.HERO, -math.inf, 0.0))
     )
     return Judgement(
         checks,
@@ -227,14 +207,14 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
         [
             check
             for quantity, same in (
-                (tcp_goodput(short), SAME),
-                (DELAY, tolerance),
-                (UDP_LOSS, SIGNIFICANT),
-                (SWING, tolerance),
+                (m.tcp_goodput(short), m.SAME),
+                (m.DELAY, tolerance),
+                (m.UDP_LOSS, m.SIGNIFICANT),
+                (m.SWING, tolerance),
             )
-            for check in versus(short, {"": None}, quantity, AVERAGE_GONE, [SHORT], "equal", same)
+            for check in m.versus(short, {"": None}, quantity, m.AVERAGE_GONE, [m.SHORT], "equal", same)
         ],
-        f"With {short.per_seed(**LOSS, label=AVERAGE_GONE)} to lose the queue stands at the edge, which without an "
+        f"With {short.per_seed(**m.LOSS, label=m.AVERAGE_GONE)} to lose the queue stands at the edge, which without an "
         "average is the end of a buffer.",
     )
 
@@ -249,7 +229,7 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
 def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """If w is very small, packets are lost by overflow."""
     small, next_one = (
-        averaging.per_seed("drops_overflow", RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
+        averaging.per_seed("drops_overflow", m.RED, {"aqm.w_q": w}) for w in averaging.points("aqm.w_q")[:2]
     )
     return Judgement(
         [
@@ -263,10 +243,10 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("the TCP goodput is not very sensitive to the value of [w]", "Section III-B, Fig. 7", "fig7")
-@tolerance(SAME)
+@tolerance(m.SAME)
 def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput hardly depends on RED's averaging weight."""
-    each = [averaging.per_seed(**tcp_goodput(averaging), label=RED, at={"aqm.w_q": w}) for w in weights(averaging)]
+    each = [averaging.per_seed(**m.tcp_goodput(averaging), label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)]
     span = Check.better(
         "largest over smallest TCP goodput", PerSeed.most(each), PerSeed.least(each), "equal", tolerance
     )
@@ -303,17 +283,17 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("Averaging helps to avoid the bias against bursty flows", "Section V", "bursts")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging avoids a bias against bursts."""
     bias = {
-        label: bursts.per_seed(**BURSTY, label=label) / bursts.per_seed(**UDP_LOSS, label=label)
+        label: bursts.per_seed(**BURSTY, label=label) / bursts.per_seed(**m.UDP_LOSS, label=label)
         for label in bursts.labels
     }
     effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
     each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
     return Judgement(
-        [Check.better(effect, bias[RED], bias[AVERAGE_GONE], "lower", tolerance)],
+        [Check.better(effect, bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance)],
         f"An average does not see the burst that it drops from. Bursty over smooth: {each}.",
     )
 
@@ -322,12 +302,12 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(0.71, "", "a correlation that explains half of the variance")
 def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """The average does not reflect the real state of the queue."""
-    averaged = (RED, APPROXIMATED, GENTLE)
+    averaged = (m.RED, m.APPROXIMATED, m.GENTLE)
     return Judgement(
         [
             Check.of(
                 f"correlation of the average with the queue, {label}",
-                queue.from_series(label, likeness),
+                queue.from_series(label, m.likeness),
                 most=tolerance.value,
             )
             for label in averaged
@@ -335,7 +315,7 @@ def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
         "The average smooths the queue and comes after it. Beside is the lag at which both agree best, where round "
         "trips are 0.12 to 0.22 s and the queue.",
         [
-            Check.of(f"lag of the average, {label}", queue.from_series(label, lag, unit="s"), least=FINE_BIN.value)
+            Check.of(f"lag of the average, {label}", queue.from_series(label, m.lag, unit="s"), least=FINE_BIN.value)
             for label in averaged
         ],
     )

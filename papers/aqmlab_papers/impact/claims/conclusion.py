@@ -1,28 +1,12 @@
 """Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
-from aqmlab_papers.impact.measures import (
-    DELAY,
-    HERO,
-    PAPERS,
-    RED,
-    SAME,
-    SWING,
-    TD,
-    TENTH,
-    TWICE,
-    UDP_LOSS,
-    Quantity,
-    by_length,
-    mean_of,
-    orders,
-    tcp_goodput,
-)
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.run.complexity import complexity
 
 FAIR_QUEUES = "Fair queues"
-JAIN: Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flows"}
-MISBEHAVED: Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
+JAIN: m.Quantity = {"metric": "jain", "unit": "", "name": "Jain's index of all flows"}
+MISBEHAVED: m.Quantity = {"metric": "classes.udp.goodput", "unit": "Mbit/s", "name": "goodput of the flow of 5 Mbit/s"}
 SHARE = 9.6 / 51
 """The fair share of the flow that does not slow down (Mbit/s of payload)."""
 
@@ -52,12 +36,12 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
         Check.better(
             f"Jain's index, {label} minus fair queues", links.per_seed(**JAIN, label=label), fair, "lower", tolerance
         )
-        for label in PAPERS
+        for label in m.PAPERS
     ]
     return Judgement(
         checks,
         "TCP divides the link by the round trip, and a discipline that drops without regard to flows leaves it at "
-        f"that: {mean_of(links, JAIN, (*PAPERS, FAIR_QUEUES))}.",
+        f"that: {m.mean_of(links, JAIN, (*m.PAPERS, FAIR_QUEUES))}.",
     )
 
 
@@ -71,34 +55,34 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
         return Check.of(f"{MISBEHAVED['name']}, {label}", got, least=tolerance.value)
 
     return Judgement(
-        [shares(label) for label in PAPERS],
+        [shares(label) for label in m.PAPERS],
         "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Beside are "
         "disciplines that look at flows.",
-        [shares(label) for label in isolation.labels if label not in PAPERS],
+        [shares(label) for label in isolation.labels if label not in m.PAPERS],
     )
 
 
 @ours("Beyond Section III-A.4", "split")
-@tolerance(TWICE)
+@tolerance(m.TWICE)
 def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
     """With RED, how long runs of losses are depends on how fast a flow is."""
     numbers = split.points("traffic.udp.count")
 
     def compared(label: str) -> Check:
-        fast, slow = (by_length(split, label, {"traffic.udp.count": number}) for number in (numbers[0], numbers[-1]))
+        fast, slow = (m.by_length(split, label, {"traffic.udp.count": number}) for number in (numbers[0], numbers[-1]))
         effect = f"P(> 5 in a row), {label}: one of {numbers[0]:g} flows over one of {numbers[-1]:g}"
-        return Check.of(effect, orders(fast, slow, 6), least=tolerance.value)
+        return Check.of(effect, m.orders(fast, slow, 6), least=tolerance.value)
 
     return Judgement(
-        [compared(RED)],
+        [compared(m.RED)],
         "A flow of 1 Mbit/s has a packet every 8 ms, of which several fall into a time in which RED drops everything; "
         "a full buffer has no such times. Beside: tail drop.",
-        [compared(TD)],
+        [compared(m.TD)],
     )
 
 
 @ours("Beyond Section V, which leaves it to later work", "line")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I's line moves its delay, and neither TCP's goodput nor UDP's loss."""
     places = [
@@ -107,16 +91,16 @@ def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
         for high in line.points("aqm.max_th")
     ]
 
-    def span(quantity: Quantity) -> tuple[PerSeed, PerSeed]:
-        found = [line.per_seed(**quantity, label=HERO, at=at) for at in places]
+    def span(quantity: m.Quantity) -> tuple[PerSeed, PerSeed]:
+        found = [line.per_seed(**quantity, label=m.HERO, at=at) for at in places]
         return PerSeed.most(found), PerSeed.least(found)
 
     checks = [
         Check.better(f"{one['name']}, largest over smallest", *span(one), "equal", bound)
-        for one, bound in ((tcp_goodput(line), SAME), (UDP_LOSS, tolerance))
+        for one, bound in ((m.tcp_goodput(line), m.SAME), (m.UDP_LOSS, tolerance))
     ]
-    delays = Check.better(f"{DELAY['name']}, largest over smallest", *span(DELAY), "higher", tolerance)
-    swings = Check.better(f"{SWING['name']}, largest over smallest", *span(SWING), "higher", tolerance)
+    delays = Check.better(f"{m.DELAY['name']}, largest over smallest", *span(m.DELAY), "higher", tolerance)
+    swings = Check.better(f"{m.SWING['name']}, largest over smallest", *span(m.SWING), "higher", tolerance)
     return Judgement(
         [delays, *checks],
         "The queue stands where the line gives the loss that TCP needs, which goes by the round trip and so by the "

@@ -1,31 +1,7 @@
 """Claims on gentle RED: sections I, IV (Figs. 8 and 9) and VI."""
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    BUSY,
-    BY_LENGTH,
-    GENTLE,
-    GREDS,
-    GREEDY,
-    HALF,
-    HIT,
-    LENGTHS,
-    MIXED,
-    RED,
-    SAME,
-    SIGNIFICANT,
-    SWING,
-    TD,
-    TENTH,
-    UDP_LOSS,
-    answer,
-    in_vain,
-    mean_of,
-    of_any_length,
-    tcp_goodput,
-    versus,
-)
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import FLOWS, LOAD, LOADS, in_model
 
 ABOUT_3 = Tolerance(2, "% of it", '"about 3 %", which the paper calls better, is 2 % at least')
@@ -41,14 +17,14 @@ def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses about 10 % less with GRED than with RED."""
     checks = [
         Check.of(f"{name}: UDP loss, GRED (testbed) over RED", (one / other - 1) * 100, unit="%", least=-15, most=-5)
-        for name, at in MIXED.items()
-        for one, other in [[mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (APPROXIMATED, RED)]]
+        for name, at in m.MIXED.items()
+        for one, other in [[mixed.per_seed(**m.UDP_LOSS, label=label, at=at) for label in (m.APPROXIMATED, m.RED)]]
     ]
     return Judgement(
         checks,
         "The testbed's GRED reaches the drops that TCP needs with a shorter queue; with it round trips are shorter and "
         "TCP's loss is higher, and UDP, drawn from the same lot, shares it.",
-        versus(mixed, MIXED, UDP_LOSS, GENTLE, [RED], "lower", tolerance),
+        m.versus(mixed, m.MIXED, m.UDP_LOSS, m.GENTLE, [m.RED], "lower", tolerance),
     )
 
 
@@ -56,52 +32,55 @@ def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(1, "% of it", '"about 3 %" is read as 2 to 4 %')
 def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput is about 3 % higher with RED than with GRED."""
-    quantity = tcp_goodput(mixed)
+    quantity = m.tcp_goodput(mixed)
     checks = [
         Check.of(f"{name}: TCP goodput, RED over GRED (testbed)", (one / other - 1) * 100, unit="%", least=2, most=4)
-        for name, at in MIXED.items()
-        for one, other in [[mixed.per_seed(**quantity, label=label, at=at) for label in (RED, APPROXIMATED)]]
+        for name, at in m.MIXED.items()
+        for one, other in [[mixed.per_seed(**quantity, label=label, at=at) for label in (m.RED, m.APPROXIMATED)]]
     ]
     return Judgement(
         checks,
-        "The link is full with both "
-        f"({mean_of(mixed, BUSY, (RED, APPROXIMATED))}), so that only what is sent in vain tells them apart: "
-        f"{mean_of(mixed, in_vain(), (RED, APPROXIMATED))}.",
-        versus(mixed, MIXED, quantity, RED, [APPROXIMATED], "not lower", SAME),
+        f"The link is full with both ({m.mean_of(mixed, m.BUSY, (m.RED, m.APPROXIMATED))}), so that only what is sent "
+        f"in vain tells them apart: {m.mean_of(mixed, m.in_vain(), (m.RED, m.APPROXIMATED))}.",
+        m.versus(mixed, m.MIXED, quantity, m.RED, [m.APPROXIMATED], "not lower", m.SAME),
     )
 
 
 @claim("We observe heavy oscillation of the actual queue size with GRED", "Section IV, Fig. 9 left", "fig9 metrics")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """The queue oscillates heavily with GRED, in spite of different round trips."""
-    at = {"Exp7": GREEDY["Exp7"]}
+    at = {"Exp7": m.GREEDY["Exp7"]}
     return Judgement(
-        [check for label in GREDS for check in versus(simulation, at, SWING, label, [TD, RED], "higher", tolerance)],
+        [
+            check
+            for label in m.GREDS
+            for check in m.versus(simulation, at, m.SWING, label, [m.TD, m.RED], "higher", tolerance)
+        ],
         "An average over 500 packets lags behind the queue by a good part of a round trip, and what is controlled by a "
         "late signal overshoots; RED's edge cuts the swing off.",
     )
 
 
 @claim('the "gentle" RED function leads obviously to a synchronization of the TCP flows', "Section IV", "fig9 metrics")
-@tolerance(HALF)
+@tolerance(m.HALF)
 def gred_synchronises(simulation: Runs) -> Judgement:
     """GRED synchronises TCP flows."""
-    at = GREEDY["Exp7"]
+    at = m.GREEDY["Exp7"]
     checks = [
-        Check.of(f"{HIT['name']}, {label}", simulation.per_seed(**HIT, label=label, at=at), least=HALF.value)
-        for label in GREDS
+        Check.of(f"{m.HIT['name']}, {label}", simulation.per_seed(**m.HIT, label=label, at=at), least=m.HALF.value)
+        for label in m.GREDS
     ]
     return Judgement(
         checks,
-        f"A loss event of 0.3 s hits {mean_of(simulation, HIT, (*GREDS, RED), at)} of the flows: the queue can swing "
-        "with their sum, though each loses at another time.",
-        versus(simulation, {"Exp7": at}, HIT, APPROXIMATED, [TD, RED], "higher", SIGNIFICANT),
+        f"A loss event of 0.3 s hits {m.mean_of(simulation, m.HIT, (*m.GREDS, m.RED), at)} of the flows: the queue can "
+        "swing with their sum, though each loses at another time.",
+        m.versus(simulation, {"Exp7": at}, m.HIT, m.APPROXIMATED, [m.TD, m.RED], "higher", m.SIGNIFICANT),
     )
 
 
 @claim("GRED increases the probability to encounter multiple drops", "Section IV, Fig. 9 right", "fig9 runs")
-@tolerance(BY_LENGTH)
+@tolerance(m.BY_LENGTH)
 def gred_multiple_drops(corners: Runs) -> Judgement:
     """GRED makes more multiple drops than tail drop."""
 
@@ -110,21 +89,21 @@ def gred_multiple_drops(corners: Runs) -> Judgement:
             in_model(
                 f"P(> {n - 1} in a row) {whose}, open-loop model, load {load}: {label} over tail drop",
                 label,
-                TD,
+                m.TD,
                 n,
                 flows,
                 load=load,
                 least=bound.value,
             )
-            for label in GREDS
-            for n, bound in LENGTHS.items()
+            for label in m.GREDS
+            for n, bound in m.LENGTHS.items()
         ]
 
     return Judgement(
         [check for load in LOADS for check in modelled(load, 1, "of all packets")],
         "The load is lost in our copy. At a full buffer an arrival is lost too if it comes before a packet has left, "
         "while chance spares most of the next ones. Beside are simulated TCP, and one flow of fifty in the model.",
-        [check for label in GREDS for check in of_any_length(corners, label, [TD], "higher")]
+        [check for label in m.GREDS for check in m.of_any_length(corners, label, [m.TD], "higher")]
         + modelled(LOAD, FLOWS, f"of a flow of {FLOWS}"),
     )
 
@@ -135,66 +114,66 @@ def gred_multiple_drops(corners: Runs) -> Judgement:
     "fig9 metrics corners runs",
     sensitive=False,
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED's multiple drops explain why its queue oscillates: without them it oscillates less."""
     multiple, single = (
-        {label: runs.per_seed(**SWING, label=label, at=at) for label in GREDS}
-        for runs, at in ((corners, None), (simulation, GREEDY["Exp6"]))
+        {label: runs.per_seed(**m.SWING, label=label, at=at) for label in m.GREDS}
+        for runs, at in ((corners, None), (simulation, m.GREEDY["Exp6"]))
     )
     return Judgement(
         [
             Check.better(
-                f"Exp6: {SWING['name']}, {label}, independent drops over ns-2's, never two in a row",
+                f"Exp6: {m.SWING['name']}, {label}, independent drops over ns-2's, never two in a row",
                 multiple[label],
                 single[label],
                 "higher",
                 tolerance,
             )
-            for label in GREDS
+            for label in m.GREDS
         ],
         "The queue falls within a round trip where more is dropped, and grows where less is. So do single drops: it is "
         "how many they are in a round trip that counts, not whether they follow each other. Beside is how the queue's "
         "change goes with the drops.",
         [
             Check.of(
-                f"correlation of drops and the queue's change, {label}", queue.from_series(label, answer), most=-0.71
+                f"correlation of drops and the queue's change, {label}", queue.from_series(label, m.answer), most=-0.71
             )
-            for label in GREDS
+            for label in m.GREDS
         ],
     )
 
 
 @claim("but is an improvement over RED performance with regard to consecutive losses", "Section I", "fig9 runs")
-@tolerance(BY_LENGTH)
+@tolerance(m.BY_LENGTH)
 def gred_fewer_runs(corners: Runs) -> Judgement:
     """GRED loses fewer packets in a row than RED."""
     return Judgement(
-        [check for label in GREDS for check in of_any_length(corners, label, [RED], "lower")],
+        [check for label in m.GREDS for check in m.of_any_length(corners, label, [m.RED], "lower")],
         "Without a step there is no time in which all is dropped; what is left of long runs is chance. But RED, which "
         "drops what is left below max_th one by one, has fewer losses that are followed by another at all.",
         [
             in_model(
                 f"P(> {n - 1} in a row), open-loop model, load {LOAD}: {label} over RED",
                 label,
-                RED,
+                m.RED,
                 n,
                 1,
                 most=-bound.value,
             )
-            for label in GREDS
-            for n, bound in LENGTHS.items()
+            for label in m.GREDS
+            for n, bound in m.LENGTHS.items()
         ],
     )
 
 
 @claim("does not improve the end to end performance compared to Tail Drop and RED", "Section IV", "fig8")
-@tolerance(SAME)
+@tolerance(m.SAME)
 def gred_gains_nothing(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED is no better end to end than tail drop and RED."""
     return Judgement(
-        versus(mixed, MIXED, tcp_goodput(mixed), APPROXIMATED, [TD, RED], "not higher", tolerance)
-        + versus(mixed, MIXED, UDP_LOSS, APPROXIMATED, [TD, RED], "not lower", SIGNIFICANT),
+        m.versus(mixed, m.MIXED, m.tcp_goodput(mixed), m.APPROXIMATED, [m.TD, m.RED], "not higher", tolerance)
+        + m.versus(mixed, m.MIXED, m.UDP_LOSS, m.APPROXIMATED, [m.TD, m.RED], "not lower", m.SIGNIFICANT),
         "Goodput is that of a full link, minus what is sent in vain. In UDP's loss the paper's own Fig. 8 has GRED "
         "better than RED.",
     )
@@ -211,14 +190,14 @@ def gred_no_better(mixed: Runs, simulation: Runs, corners: Runs, *, tolerance: T
     whole = {"": None}
     return Judgement(
         [
-            *versus(mixed, whole, tcp_goodput(mixed), RED, GREDS, "higher", ABOUT_3),
-            *versus(mixed, whole, UDP_LOSS, RED, GREDS, "lower", SIGNIFICANT),
-            *versus(simulation, {"Exp7": GREEDY["Exp7"]}, SWING, RED, GREDS, "lower", tolerance),
-            *of_any_length(corners, RED, GREDS, "lower"),
+            *m.versus(mixed, whole, m.tcp_goodput(mixed), m.RED, m.GREDS, "higher", ABOUT_3),
+            *m.versus(mixed, whole, m.UDP_LOSS, m.RED, m.GREDS, "lower", m.SIGNIFICANT),
+            *m.versus(simulation, {"Exp7": m.GREEDY["Exp7"]}, m.SWING, m.RED, m.GREDS, "lower", tolerance),
+            *m.of_any_length(corners, m.RED, m.GREDS, "lower"),
         ],
         "The paper itself has GRED better in UDP's loss, in Fig. 8, and in consecutive losses, in its introduction.",
         [
-            *versus(simulation, whole, tcp_goodput(simulation), RED, GREDS, "higher", ABOUT_3),
-            *versus(simulation, whole, UDP_LOSS, RED, GREDS, "lower", SIGNIFICANT),
+            *m.versus(simulation, whole, m.tcp_goodput(simulation), m.RED, m.GREDS, "higher", ABOUT_3),
+            *m.versus(simulation, whole, m.UDP_LOSS, m.RED, m.GREDS, "lower", m.SIGNIFICANT),
         ],
     )

@@ -6,44 +6,17 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    BUSY,
-    GOODPUT,
-    GREEDY,
-    LOSS,
-    MIXED,
-    PAPERS,
-    RED,
-    SAME,
-    SIGNIFICANT,
-    SIMULATED,
-    TCP_ONLY,
-    TD,
-    TENTH,
-    UDP_LOSS,
-    Array,
-    Quantity,
-    extremes,
-    in_vain,
-    load,
-    max_th,
-    mean_of,
-    queue_over,
-    tcp_goodput,
-    tcp_loss,
-    versus,
-)
+from aqmlab_papers.impact import measures as m
 
 TICK = Tolerance(0.05, "Mbit/s", "the distance of two ticks of Fig. 4's axis")
-MANY = {name: at for name, at in TCP_ONLY.items() if name != "Exp5"}
-FEW = {"Exp5": TCP_ONLY["Exp5"]}
+MANY = {name: at for name, at in m.TCP_ONLY.items() if name != "Exp5"}
+FEW = {"Exp5": m.TCP_ONLY["Exp5"]}
 
 
 @claim(
     "the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce", "Section I", "flows"
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     """A max_p of 2 % was too little to make many TCP sources slow down."""
     edge = 1 - tolerance.value / 100
@@ -51,7 +24,7 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
         [
             Check.of(
                 f"mean queue over max_th, {label}, {count:g} sources",
-                queue_over(flows, max_th(flows, label), label, at),
+                m.queue_over(flows, m.max_th(flows, label), label, at),
                 least=least,
                 most=most,
             )
@@ -91,10 +64,10 @@ def thousands(flows: Runs) -> Judgement:
 def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     """The router's load was above one, though TCP reacts."""
     checks = [
-        Check.of(f"{name}: offered load, {label}", runs.per_seed(**load(runs), label=label, at=at), least=1)
-        for runs, points in ((tcp, TCP_ONLY), (mixed, MIXED))
+        Check.of(f"{name}: offered load, {label}", runs.per_seed(**m.load(runs), label=label, at=at), least=1)
+        for runs, points in ((tcp, m.TCP_ONLY), (mixed, m.MIXED))
         for name, at in points.items()
-        for label in (TD, RED)
+        for label in (m.TD, m.RED)
     ]
     return Judgement(checks, "What is lost arrives again: with a loss p a full link has a load of 1 / (1 - p).")
 
@@ -104,16 +77,16 @@ def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     "Section II",
     "fig5 fig10",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED behaves in simulation as it does on the testbed."""
     checks = []
-    for quantity, same in ((lambda _: UDP_LOSS, tolerance), (tcp_goodput, SAME)):
-        for name, at in MIXED.items():
+    for quantity, same in ((lambda _: m.UDP_LOSS, tolerance), (m.tcp_goodput, m.SAME)):
+        for name, at in m.MIXED.items():
             testbed, ours = (
-                runs.per_seed(**quantity(runs), label=RED, at=point)
-                / runs.per_seed(**quantity(runs), label=TD, at=point)
-                for runs, point in ((mixed, at), (simulation, GREEDY[name]))
+                runs.per_seed(**quantity(runs), label=m.RED, at=point)
+                / runs.per_seed(**quantity(runs), label=m.TD, at=point)
+                for runs, point in ((mixed, at), (simulation, m.GREEDY[name]))
             )
             effect = f"{name}: {quantity(mixed)['name']} of RED over tail drop's, simulation over testbed"
             checks.append(Check.better(effect, ours, testbed, "equal", same))
@@ -133,9 +106,9 @@ def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Toleran
 def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With 32 and more TCP sources tail drop gives more goodput than RED."""
     return Judgement(
-        versus(tcp, MANY, tcp_goodput(tcp), TD, [RED], "higher", tolerance),
-        f"The link is busy with either ({mean_of(tcp, BUSY, (TD, RED), MANY['Exp1'])} in Exp1), so that goodput is "
-        f"what is not sent in vain: {mean_of(tcp, in_vain(), (TD, RED), MANY['Exp1'])}.",
+        m.versus(tcp, MANY, m.tcp_goodput(tcp), m.TD, [m.RED], "higher", tolerance),
+        f"The link is busy with either ({m.mean_of(tcp, m.BUSY, (m.TD, m.RED), MANY['Exp1'])} in Exp1), so that "
+        f"goodput is what is not sent in vain: {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), MANY['Exp1'])}.",
     )
 
 
@@ -148,10 +121,10 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With 16 TCP sources RED gives more goodput than tail drop."""
     return Judgement(
-        versus(tcp, FEW, tcp_goodput(tcp), RED, [TD], "higher", tolerance),
-        f"Goodput is what keeps the link busy, {mean_of(tcp, BUSY, (TD, RED), FEW['Exp5'])}, and is not sent in "
-        f"vain: {mean_of(tcp, in_vain(), (TD, RED), FEW['Exp5'])}. The sources have eight connections each, 128 in "
-        "all. One each, as the paper counts its flows, is in the sensitivity table.",
+        m.versus(tcp, FEW, m.tcp_goodput(tcp), m.RED, [m.TD], "higher", tolerance),
+        f"Goodput is what keeps the link busy, {m.mean_of(tcp, m.BUSY, (m.TD, m.RED), FEW['Exp5'])}, and is not sent "
+        f"in vain: {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), FEW['Exp5'])}. The sources have eight connections each, "
+        "128 in all. One each, as the paper counts its flows, is in the sensitivity table.",
     )
 
 
@@ -164,21 +137,23 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(0.1, "%", "a thousandth of the time")
 def better_use(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With few sources RED makes better use of the buffer."""
-    empty: Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
+    empty: m.Quantity = {"metric": "queue_empty", "unit": "%", "name": "time in which nothing waits"}
     return Judgement(
-        versus(tcp, FEW, empty, RED, [TD], "lower", tolerance),
-        f"RED's queue is shorter, and the nearer to empty: {mean_of(tcp, empty, (TD, RED), FEW['Exp5'])}. What is "
-        "sent in vain is judged with the goodput.",
+        m.versus(tcp, FEW, empty, m.RED, [m.TD], "lower", tolerance),
+        f"RED's queue is shorter, and the nearer to empty: {m.mean_of(tcp, empty, (m.TD, m.RED), FEW['Exp5'])}. What "
+        "is sent in vain is judged with the goodput.",
     )
 
 
 @claim("with a sharp dropping function has a limited influence on the TCP goodput", "Section III", "presets")
-@tolerance(SAME)
+@tolerance(m.SAME)
 def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgement:
     """Thresholds and max_p have little influence on TCP's goodput, as long as the function has an edge."""
-    quantity, (ours, *others) = tcp_goodput(presets), presets.labels
+    quantity, (ours, *others) = m.tcp_goodput(presets), presets.labels
     checks = [
-        check for other in others for check in versus(presets, TCP_ONLY, quantity, other, [ours], "equal", tolerance)
+        check
+        for other in others
+        for check in m.versus(presets, m.TCP_ONLY, quantity, other, [ours], "equal", tolerance)
     ]
     return Judgement(
         checks,
@@ -192,7 +167,7 @@ def thresholds_matter_little(presets: Runs, *, tolerance: Tolerance) -> Judgemen
 def testbed_levels(mixed: Runs) -> Judgement:
     """On the testbed UDP loses 29 to 38 %."""
 
-    def within(quantity: Quantity, least: float, most: float) -> list[Check]:
+    def within(quantity: m.Quantity, least: float, most: float) -> list[Check]:
         return [
             Check.of(
                 f"{name}: {quantity['name']}, {label}",
@@ -200,17 +175,17 @@ def testbed_levels(mixed: Runs) -> Judgement:
                 least=least,
                 most=most,
             )
-            for name, at in MIXED.items()
-            for label in (TD, RED)
+            for name, at in m.MIXED.items()
+            for label in (m.TD, m.RED)
         ]
 
-    losses = [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (TD, RED) for at in MIXED.values()]
+    losses = [mixed.per_seed(**m.UDP_LOSS, label=label, at=at) for label in (m.TD, m.RED) for at in m.MIXED.values()]
     return Judgement(
         [],
-        f"UDP loses {extremes(losses)} %. The sources are fitted to the middle of the axes, as no bar has a number: "
+        f"UDP loses {m.extremes(losses)} %. The sources are fitted to the middle of the axes, as no bar has a number: "
         "how near they come says nothing of RED, and is no verdict. "
         'Beside: TCP\'s goodput on the left axis too, and the "about 8.7" of the text as that of all.',
-        within(UDP_LOSS, 29, 38) + within(tcp_goodput(mixed), 7, 8.4) + within(GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
+        within(m.UDP_LOSS, 29, 38) + within(m.tcp_goodput(mixed), 7, 8.4) + within(m.GOODPUT, 8.7 * 0.97, 8.7 * 1.03),
     )
 
 
@@ -219,13 +194,15 @@ def testbed_levels(mixed: Runs) -> Judgement:
     "Section III-A.2, Fig. 5",
     "fig5",
 )
-@tolerance(SAME)
+@tolerance(m.SAME)
 def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Beside UDP, TCP's goodput with RED is comparable with that with tail drop."""
     return Judgement(
-        versus(mixed, MIXED, tcp_goodput(mixed), RED, [TD], "equal", tolerance),
+        m.versus(mixed, m.MIXED, m.tcp_goodput(mixed), m.RED, [m.TD], "equal", tolerance),
         "The link is full with both; TCP has what UDP and useless retransmissions leave of it.",
-        versus(simulation, SIMULATED, tcp_goodput(simulation), RED, [TD], "equal", tolerance) if simulation else [],
+        m.versus(simulation, m.SIMULATED, m.tcp_goodput(simulation), m.RED, [m.TD], "equal", tolerance)
+        if simulation
+        else [],
     )
 
 
@@ -234,17 +211,18 @@ def tcp_as_good(mixed: Runs, simulation: Runs | None = None, *, tolerance: Toler
     "Section III-A.2, Fig. 5; III-C",
     "fig5 fig10",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """UDP loses significantly more with RED than with tail drop."""
     share = {
-        label: (mixed.per_seed(**UDP_LOSS, label=label) / mixed.per_seed(**LOSS, label=label)) for label in (TD, RED)
+        label: (mixed.per_seed(**m.UDP_LOSS, label=label) / mixed.per_seed(**m.LOSS, label=label))
+        for label in (m.TD, m.RED)
     }
     return Judgement(
-        versus(mixed, MIXED, UDP_LOSS, RED, [TD], "higher", tolerance),
-        f"UDP loses {share[TD]:.2f} times what all lose with tail drop and {share[RED]:.2f} times with RED: a full "
+        m.versus(mixed, m.MIXED, m.UDP_LOSS, m.RED, [m.TD], "higher", tolerance),
+        f"UDP loses {share[m.TD]:.2f} times what all lose with tail drop and {share[m.RED]:.2f} times with RED: a full "
         "buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops any packet.",
-        versus(simulation, SIMULATED, UDP_LOSS, RED, [TD], "higher", tolerance) if simulation else [],
+        m.versus(simulation, m.SIMULATED, m.UDP_LOSS, m.RED, [m.TD], "higher", tolerance) if simulation else [],
     )
 
 
@@ -252,14 +230,17 @@ def red_drops_udp(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tol
 @tolerance(0, "%", "the printed range")
 def red_drops_udp_by(mixed: Runs) -> Judgement:
     """UDP loses 5 to 12 % more with RED than with tail drop."""
-    both = {name: [mixed.per_seed(**UDP_LOSS, label=label, at=at) for label in (RED, TD)] for name, at in MIXED.items()}
+    both = {
+        name: [mixed.per_seed(**m.UDP_LOSS, label=label, at=at) for label in (m.RED, m.TD)]
+        for name, at in m.MIXED.items()
+    }
     return Judgement(
         [
             Check.of(f"{name}: UDP loss, RED over tail drop", (red / td - 1) * 100, unit="%", least=5, most=12)
             for name, (red, td) in both.items()
         ],
-        f"The printed axis spans 9 points; ours are {extremes(red - td for red, td in both.values())} points apart. A "
-        "full buffer spares packets that come singly: UDP in bursts is in the sensitivity table.",
+        f"The printed axis spans 9 points; ours are {m.extremes(red - td for red, td in both.values())} points apart. "
+        "A full buffer spares packets that come singly: UDP in bursts is in the sensitivity table.",
         [
             Check.of(f"{name}: UDP loss, RED minus tail drop", (red - td).called("", "points"), least=0, most=9)
             for name, (red, td) in both.items()
@@ -273,12 +254,12 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
     "Section III-A.2",
     "voice",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     """Telephony loses more with RED than with tail drop."""
-    calls: Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
+    calls: m.Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
     return Judgement(
-        versus(voice, {"Exp6": None}, calls, RED, [TD], "higher", tolerance),
+        m.versus(voice, {"Exp6": None}, calls, m.RED, [m.TD], "higher", tolerance),
         "A call is smooth traffic as UDP is here. It does not adapt its rate: adaptive ones stay out, as there is no "
         "rate control of TCP's friends among our traffic.",
     )
@@ -289,25 +270,27 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.2",
     "levels",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """TCP loses about as much with RED as with tail drop."""
     return Judgement(
-        versus(mixed, MIXED, tcp_loss(mixed), RED, [TD], "equal", tolerance),
+        m.versus(mixed, m.MIXED, m.tcp_loss(mixed), m.RED, [m.TD], "equal", tolerance),
         "At these losses TCP lives on time-outs, to which the length of the queue adds little. Greedy flows "
         "(beside) lose by the round trip, which RED's shorter queue shortens.",
-        versus(simulation, SIMULATED, tcp_loss(simulation), RED, [TD], "equal", tolerance) if simulation else [],
+        m.versus(simulation, m.SIMULATED, m.tcp_loss(simulation), m.RED, [m.TD], "equal", tolerance)
+        if simulation
+        else [],
     )
 
 
 @claim("does not increase the goodput of the router interface", "Section III-C", "fig4 fig5 fig10")
-@tolerance(SAME)
+@tolerance(m.SAME)
 def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED does not increase the goodput of the router's interface."""
     return Judgement(
-        versus(tcp, TCP_ONLY, GOODPUT, RED, [TD], "not higher", tolerance)
-        + versus(mixed, MIXED, GOODPUT, RED, [TD], "not higher", tolerance)
-        + versus(simulation, SIMULATED, GOODPUT, RED, [TD], "not higher", tolerance),
+        m.versus(tcp, m.TCP_ONLY, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance)
+        + m.versus(mixed, m.MIXED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance)
+        + m.versus(simulation, m.SIMULATED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance),
         "Both keep the link full, so that only what is sent in vain tells them apart.",
     )
 
@@ -318,10 +301,10 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
     """The more goodput in sum, the more for the single user, on links of any round trip."""
     trips = (10, 74, 136, 200)
     goodputs = [
-        [links.per_seed(metric, label) for label in PAPERS]
+        [links.per_seed(metric, label) for label in m.PAPERS]
         for metric in ("goodput", *(f"classes.rtt{trip}.goodput" for trip in trips))
     ]
-    found: dict[int, Array] = {
+    found: dict[int, m.Array] = {
         seed: np.corrcoef([[one.values[seed] or 0.0 for one in each] for each in goodputs])[0, 1:]
         for seed in links.study.seeds
     }
@@ -334,8 +317,8 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for place, trip in enumerate(trips)
         ],
-        f"The sums are {mean_of(links, GOODPUT, PAPERS)}: a full link leaves little to tell them apart, and how a "
-        "discipline shares it goes by the round trip. A long queue evens the round trips out.",
+        f"The sums are {m.mean_of(links, m.GOODPUT, m.PAPERS)}: a full link leaves little to tell them apart, and how "
+        "a discipline shares it goes by the round trip. A long queue evens the round trips out.",
     )
 
 
@@ -343,16 +326,16 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
 def small_deviations(tcp: Runs, mixed: Runs) -> Judgement:
     """The standard deviation over the repetitions was small."""
 
-    def most(runs: Runs, quantity: Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
+    def most(runs: Runs, quantity: m.Quantity, labels: Iterable[str], places: Mapping[str, At]) -> str:
         each = (runs.per_seed(**quantity, label=label, at=at).summary.std for label in labels for at in places.values())
         found = max((std for std in each if std is not None), default=None)
         return "unknown" if found is None else f"at most {found:.2g} {quantity['unit']}"
 
-    bars = (TD, RED, APPROXIMATED)
+    bars = (m.TD, m.RED, m.APPROXIMATED)
     return Judgement(
         [],
         f"The bounds are lost in our copy. The paper has 10 runs or more of a point. Our {len(tcp.study.seeds)} of "
-        f"Fig. 4 deviate by {most(tcp, tcp_goodput(tcp), (TD, RED), TCP_ONLY)}; our {len(mixed.study.seeds)} of Fig. 8 "
-        f"by {most(mixed, tcp_goodput(mixed), bars, MIXED)}, and in UDP's loss by "
-        f"{most(mixed, UDP_LOSS, bars, MIXED)} of its packets.",
+        f"Fig. 4 deviate by {most(tcp, m.tcp_goodput(tcp), (m.TD, m.RED), m.TCP_ONLY)}; our {len(mixed.study.seeds)} "
+        f"of Fig. 8 by {most(mixed, m.tcp_goodput(mixed), bars, m.MIXED)}, and in UDP's loss by "
+        f"{most(mixed, m.UDP_LOSS, bars, m.MIXED)} of its packets.",
     )

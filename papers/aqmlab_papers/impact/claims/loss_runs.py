@@ -3,50 +3,28 @@
 from dataclasses import replace
 
 from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    AVERAGE_GONE,
-    BY_LENGTH,
-    GREEDY,
-    HERO,
-    LOSS,
-    MIXED,
-    RED,
-    SIMULATED,
-    SLOPE_ALONE,
-    TD,
-    TENTH,
-    TWICE,
-    UDP_LOSS,
-    Quantity,
-    by_length,
-    in_a_row,
-    longest,
-    of_any_length,
-    orders,
-    versus,
-)
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import FLOWS, LOAD, bias, in_model
 
 ORDER = Tolerance(
     0.7, "orders of magnitude", "ten times less a factor of two; more shows the same, of which the number is an example"
 )
 AT_ALL = Tolerance(0, "packets", "an exact statement")
-BURSTY: Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": "loss of bursty UDP"}
+BURSTY: m.Quantity = {"metric": "classes.bursty.loss_ratio", "unit": "%", "name": "loss of bursty UDP"}
 
 
 @claim("the Tail Drop bias against bursty traffic", "Section II-A", "bursts")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop is biased against bursts."""
-    bursty, smooth = (bursts.per_seed(**one, label=TD) for one in (BURSTY, UDP_LOSS))
+    bursty, smooth = (bursts.per_seed(**one, label=m.TD) for one in (BURSTY, m.UDP_LOSS))
     return Judgement(
         [Check.better("loss with tail drop, bursty over smooth UDP", bursty, smooth, "higher", tolerance)],
         "Ten packets at once find a buffer with room for a few; one finds room if a packet has just left. The model's "
         "batches lose more in the same way.",
         [
             Check.exact(
-                f"the same in the open-loop model, load {LOAD}: one over the other", bias(TD, 10, 0.05), least=1.1
+                f"the same in the open-loop model, load {LOAD}: one over the other", bias(m.TD, 10, 0.05), least=1.1
             )
         ],
     )
@@ -63,16 +41,18 @@ def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         replace(check, effect=f"UDP flows: {flows:g}; {check.effect}")
         for flows in split.points("traffic.udp.count")
-        for check in in_a_row(split, RED, [TD], "higher", tolerance, at={"traffic.udp.count": flows}, owner="udp")
+        for check in m.in_a_row(split, m.RED, [m.TD], "higher", tolerance, at={"traffic.udp.count": flows}, owner="udp")
     ]
     return Judgement(
         checks,
         "The paper does not state into how many flows its UDP is split, and that decides: a flow of 1 Mbit/s has a "
         "packet every 8 ms, of which many fall into a time in which RED drops all; one of 100 kbit/s hardly two.",
         [
-            *in_a_row(mixed, RED, [TD], "higher", tolerance, at=MIXED["Exp6"], owner="udp"),
+            *m.in_a_row(mixed, m.RED, [m.TD], "higher", tolerance, at=m.MIXED["Exp6"], owner="udp"),
             *(
-                in_model(f"open-loop model, load {LOAD}, {flows} flows: the same", RED, TD, 6, flows, least=ORDER.value)
+                in_model(
+                    f"open-loop model, load {LOAD}, {flows} flows: the same", m.RED, m.TD, 6, flows, least=ORDER.value
+                )
                 for flows in (10, FLOWS, 100)
             ),
         ],
@@ -91,14 +71,16 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
 
     def both(runs: Runs, place: str, at: At) -> list[Check]:
         return [
-            Check.exact(f"{place}; longest run, {label}", max(longest(runs, label, at).known), unit="packets", **bound)
-            for label, bound in ((RED, {"least": 16.0}), (TD, {"most": 7.0}))
+            Check.exact(
+                f"{place}; longest run, {label}", max(m.longest(runs, label, at).known), unit="packets", **bound
+            )
+            for label, bound in ((m.RED, {"least": 16.0}), (m.TD, {"most": 7.0}))
         ]
 
     def minutes(runs: Runs) -> float:
         return len(runs.study.seeds) * (runs.duration - 60) / 60
 
-    chance = split.per_seed("classes.udp.loss_ratio", TD)
+    chance = split.per_seed("classes.udp.loss_ratio", m.TD)
     return Judgement(
         [
             check
@@ -108,7 +90,7 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
         f"The longer one looks the longer the longest: here {minutes(split):.0f} minutes at each number of flows, in "
         f"the paper 100 or more; beside are {minutes(mixed):.0f}. With tail drop UDP loses {chance}, of which eight in "
         "a row come by chance too.",
-        both(mixed, "Exp6, UDP flows: 10", MIXED["Exp6"]),
+        both(mixed, "Exp6, UDP flows: 10", m.MIXED["Exp6"]),
     )
 
 
@@ -117,12 +99,12 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
     "Section III-A.4",
     "fig6",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP and UDP flows lose in runs of the same lengths."""
-    at = MIXED["Exp6"]
+    at = m.MIXED["Exp6"]
     checks = []
-    for label in (TD, RED):
+    for label in (m.TD, m.RED):
         udp = mixed.per_seed("classes.udp.loss_run_mean", label, at)
         for entry in ("ftp", "gif", "text"):
             tcp = mixed.per_seed(f"classes.{entry}.loss_run_mean", label, at)
@@ -139,17 +121,17 @@ def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.4",
     "runs",
 )
-@tolerance(TWICE)
+@tolerance(m.TWICE)
 def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Of all packets more are lost in a row than of a flow."""
-    at = MIXED["Exp6"]
+    at = m.MIXED["Exp6"]
     checks = []
-    for label in (TD, RED):
-        every, flow = (by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp"))
+    for label in (m.TD, m.RED):
+        every, flow = (m.by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp"))
         checks += [
             Check.of(
                 f"P(> {n - 1} in a row), {label}: of all packets over that of a UDP flow",
-                orders(every, flow, n),
+                m.orders(every, flow, n),
                 least=tolerance.value,
             )
             for n in (2, 6)
@@ -164,7 +146,7 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
             other_flows=FLOWS,
             least=tolerance.value,
         )
-        for label in (TD, APPROXIMATED, HERO)
+        for label in (m.TD, m.APPROXIMATED, m.HERO)
         for n in (2, 6)
     ]
     return Judgement(
@@ -180,8 +162,8 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED drops more packets than tail drop."""
     return Judgement(
-        versus(mixed, MIXED, LOSS, RED, [TD], "higher", tolerance)
-        + versus(simulation, SIMULATED, LOSS, RED, [TD], "higher", tolerance),
+        m.versus(mixed, m.MIXED, m.LOSS, m.RED, [m.TD], "higher", tolerance)
+        + m.versus(simulation, m.SIMULATED, m.LOSS, m.RED, [m.TD], "higher", tolerance),
         "The paper blames the slow average. What a queue drops in the long run is what TCP must lose to share the "
         "link, which is more if the queue is shorter; of short transfers little, since they live on time-outs.",
     )
@@ -193,21 +175,21 @@ def red_drops_more(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Ju
     "Section III-A.4; abstract",
     "corners runs",
 )
-@tolerance(BY_LENGTH)
+@tolerance(m.BY_LENGTH)
 def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs) -> Judgement:
     """Averaging with an edge makes consecutive losses, whatever the load and the spacing of drops."""
     always = [
         check
-        for runs, points, whose in ((mixed, MIXED, "testbed"), (simulation, GREEDY, "simulation"))
+        for runs, points, whose in ((mixed, m.MIXED, "testbed"), (simulation, m.GREEDY, "simulation"))
         for name, at in points.items()
-        for check in of_any_length(runs, RED, [TD], "higher", at=at, place=f"{name}, {whose}")
+        for check in m.of_any_length(runs, m.RED, [m.TD], "higher", at=at, place=f"{name}, {whose}")
     ]
     return Judgement(
-        of_any_length(corners, RED, [AVERAGE_GONE, SLOPE_ALONE, TD, HERO], "higher") + always,
+        m.of_any_length(corners, m.RED, [m.AVERAGE_GONE, m.SLOPE_ALONE, m.TD, m.HERO], "higher") + always,
         "Above max_th RED drops all that comes until its average has come down; without an average until one packet "
         "has left. But below max_th it drops single packets, which are most, so that fewer of its losses are followed "
         "by another than at a full buffer. A UDP flow of one packet in a hundred sees nothing of either.",
-        in_a_row(corners, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", TWICE, n=3, owner="udp"),
+        m.in_a_row(corners, m.RED, [m.AVERAGE_GONE, m.SLOPE_ALONE], "higher", m.TWICE, n=3, owner="udp"),
     )
 
 
@@ -217,12 +199,12 @@ def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs) -> Judgeme
     "Abstract",
     "corners runs",
 )
-@tolerance(TWICE)
+@tolerance(m.TWICE)
 def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging and the slope are the two major influences on consecutive drops."""
-    pairs = ((RED, AVERAGE_GONE), (SLOPE_ALONE, HERO), (RED, SLOPE_ALONE), (AVERAGE_GONE, HERO))
+    pairs = ((m.RED, m.AVERAGE_GONE), (m.SLOPE_ALONE, m.HERO), (m.RED, m.SLOPE_ALONE), (m.AVERAGE_GONE, m.HERO))
     return Judgement(
-        [check for one, other in pairs for check in in_a_row(corners, one, [other], "higher", tolerance)],
+        [check for one, other in pairs for check in m.in_a_row(corners, one, [other], "higher", tolerance)],
         "The spacing of drops, which the paper leaves out, matters too: with ns-2's no two drops of a line are ever "
         "consecutive (see the table of runs).",
     )

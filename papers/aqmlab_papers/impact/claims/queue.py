@@ -3,33 +3,9 @@
 import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.impact.measures import (
-    AVERAGE_GONE,
-    BUFFER,
-    DELAY,
-    GREEDY,
-    HALF,
-    HIT,
-    RED,
-    SAME,
-    SHORT,
-    SIGNIFICANT,
-    SLOPE_ALONE,
-    SWING,
-    TD,
-    TENTH,
-    UDP_LOSS,
-    Quantity,
-    crossings,
-    exactly,
-    max_th,
-    mean_of,
-    queue_over,
-    tcp_goodput,
-    versus,
-)
+from aqmlab_papers.impact import measures as m
 
-JITTER: Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
+JITTER: m.Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
 WINDOW = 15
 """Length of the window that Fig. 6 shows (s)."""
 STAYS = 95
@@ -41,12 +17,12 @@ STAYS = 95
     "Section II-A, as a claim of RED's designers",
     "metrics equal",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED spreads its drops out and so helps to break synchronisation."""
     return Judgement(
-        versus(simulation, GREEDY, HIT, RED, [TD], "lower", tolerance)
-        + versus(equal, {"round trips of 165 to 175 ms": None}, HIT, RED, [TD], "lower", tolerance),
+        m.versus(simulation, m.GREEDY, m.HIT, m.RED, [m.TD], "lower", tolerance)
+        + m.versus(equal, {"round trips of 165 to 175 ms": None}, m.HIT, m.RED, [m.TD], "lower", tolerance),
         "A full buffer drops several packets of one flow's burst and none of many others; drops that are spread out "
         "hit more flows in the same time.",
     )
@@ -57,21 +33,23 @@ def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tole
     "Section II-C",
     "equal",
 )
-@tolerance(SIGNIFICANT)
+@tolerance(m.SIGNIFICANT)
 def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """Round trips that differ too little synchronise flows in simulation."""
     pairs = {
-        label: [runs.per_seed(**HIT, label=label, at=at) for runs, at in ((equal, None), (simulation, GREEDY["Exp7"]))]
+        label: [
+            runs.per_seed(**m.HIT, label=label, at=at) for runs, at in ((equal, None), (simulation, m.GREEDY["Exp7"]))
+        ]
         for label in equal.labels
     }
     checks = [
-        Check.better(f"{HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms", near, apart, "higher", tolerance)
+        Check.better(f"{m.HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms", near, apart, "higher", tolerance)
         for label, (near, apart) in pairs.items()
     ]
     return Judgement(
         checks,
         "Round trips alike help a queue that swings already to swing in step. Standard deviations with them: "
-        f"{mean_of(equal, SWING, equal.labels)}.",
+        f"{m.mean_of(equal, m.SWING, equal.labels)}.",
     )
 
 
@@ -80,10 +58,10 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
     "Section III-A.3, Fig. 6 left",
     "fig6",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop's buffer fills quickly and stays close to full."""
-    near = BUFFER * tolerance.around(1)[0]
+    near = m.BUFFER * tolerance.around(1)[0]
 
     def filled(frame: polars.DataFrame) -> float:
         found = frame.filter(frame["queue.mean"] >= near)["t"]
@@ -95,27 +73,29 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [
-            Check.of(f"time until {near:g} packets wait", queue.from_series(TD, filled, unit="s"), most=WINDOW),
+            Check.of(f"time until {near:g} packets wait", queue.from_series(m.TD, filled, unit="s"), most=WINDOW),
             Check.of(
                 f"time from then on in which {near:g} and more wait",
-                queue.from_series(TD, remains, unit="%"),
+                queue.from_series(m.TD, remains, unit="%"),
                 least=STAYS,
             ),
         ],
         "200 greedy flows fill such a buffer: what one takes back others use at once. Quickly is within the "
         f"{WINDOW} s that the figure shows, and it remains full if it is for {STAYS} % of the time.",
-        [Check.of("mean queue over the buffer", queue_over(queue, BUFFER, TD), least=tolerance.around(1)[0])],
+        [Check.of("mean queue over the buffer", m.queue_over(queue, m.BUFFER, m.TD), least=tolerance.around(1)[0])],
     )
 
 
 @claim("we do not observe system-wide synchronization patterns", "Section III-A.3", "fig6 metrics")
-@tolerance(HALF)
+@tolerance(m.HALF)
 def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
     """With tail drop 200 flows of different round trips are not synchronised."""
     return Judgement(
         [
             Check.of(
-                f"{HIT['name']}, tail drop", simulation.per_seed(**HIT, label=TD, at=GREEDY["Exp7"]), most=HALF.value
+                f"{m.HIT['name']}, tail drop",
+                simulation.per_seed(**m.HIT, label=m.TD, at=m.GREEDY["Exp7"]),
+                most=m.HALF.value,
             )
         ],
         "An event is 0.3 s, a round trip with its queue. A full buffer drops several packets of one flow's burst and "
@@ -131,10 +111,10 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
 @tolerance(60 / WINDOW, "per minute", f"once in the {WINDOW} s that the figure shows")
 def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's average reaches max_th, all is dropped, traffic picks up, and the cycle resumes."""
-    edge = max_th(queue, RED)
-    rises = queue.from_series(RED, lambda frame: crossings(frame, edge), unit="per minute")
+    edge = m.max_th(queue, m.RED)
+    rises = queue.from_series(m.RED, lambda frame: m.crossings(frame, edge), unit="per minute")
     above = queue.from_series(
-        RED, lambda frame: 100 * float(frame["avg.max"].ge(edge).cast(float).sum()) / len(frame), unit="%"
+        m.RED, lambda frame: 100 * float(frame["avg.max"].ge(edge).cast(float).sum()) / len(frame), unit="%"
     )
     return Judgement(
         [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
@@ -148,10 +128,10 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3, Fig. 6 left; of any high load in III-A.4",
     "fig6 metrics",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's average queue stays close to max_th."""
-    threshold = exactly(simulation, RED, "max_th")
+    threshold = m.exactly(simulation, m.RED, "max_th")
     least, most = tolerance.around(1)
 
     def near(frame: polars.DataFrame) -> float:
@@ -162,17 +142,17 @@ def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
         [
             Check.of(
                 "time in which RED's average is within a tenth of max_th",
-                queue.from_series(RED, near, unit="%"),
+                queue.from_series(m.RED, near, unit="%"),
                 least=STAYS,
             ),
             *(
                 Check.of(
                     f"{name}: mean queue of RED over max_th",
-                    queue_over(simulation, threshold, RED, at),
+                    m.queue_over(simulation, threshold, m.RED, at),
                     least=least,
                     most=most,
                 )
-                for name, at in GREEDY.items()
+                for name, at in m.GREEDY.items()
             ),
         ],
         "The sources must lose more than the line gives below max_th, which with ns-2's spacing is 7 %; so the average "
@@ -190,8 +170,8 @@ def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             check
-            for quantity, same in ((tcp_goodput(short), SAME), (DELAY, tolerance), (UDP_LOSS, SIGNIFICANT))
-            for check in versus(short, {"": None}, quantity, RED, [SHORT], "equal", same)
+            for quantity, same in ((m.tcp_goodput(short), m.SAME), (m.DELAY, tolerance), (m.UDP_LOSS, m.SIGNIFICANT))
+            for check in m.versus(short, {"": None}, quantity, m.RED, [m.SHORT], "equal", same)
         ],
         "Goodput and delay are those of a full link and of the same queue. A full buffer spares packets that come "
         "singly, which RED does not.",
@@ -203,11 +183,11 @@ def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3, Fig. 6 left; III-C",
     "fig6 metrics",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """The queue varies more with RED than with tail drop."""
     return Judgement(
-        versus(simulation, GREEDY, SWING, RED, [TD], "higher", tolerance),
+        m.versus(simulation, m.GREEDY, m.SWING, m.RED, [m.TD], "higher", tolerance),
         "A full buffer cuts off what tail drop's queue could vary; RED's has room on both sides.",
     )
 
@@ -218,11 +198,11 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3",
     "short corners",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """Edge and averaging together make the queue oscillate."""
     simulated, independent = (
-        versus(runs, {place: None}, SWING, RED, [AVERAGE_GONE, SLOPE_ALONE], "higher", tolerance)
+        m.versus(runs, {place: None}, m.SWING, m.RED, [m.AVERAGE_GONE, m.SLOPE_ALONE], "higher", tolerance)
         for runs, place in ((short, ""), (corners, "400 sources, independent drops"))
     )
     return Judgement(
@@ -237,10 +217,10 @@ def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Jud
     "Section III-C; II-A",
     "metrics",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def red_jitters(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED adds jitter to the data path."""
     return Judgement(
-        versus(simulation, GREEDY, JITTER, RED, [TD], "higher", tolerance),
+        m.versus(simulation, m.GREEDY, JITTER, m.RED, [m.TD], "higher", tolerance),
         "A UDP flow's packets are 80 ms apart, in which RED's queue moves and a full one cannot.",
     )

@@ -6,41 +6,20 @@ import numpy as np
 import polars
 
 from aqmlab_papers import At, Axis, Curve, Panel, Runs, Table, figure, table
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.figures.goodput import GOODPUT, UDP
 from aqmlab_papers.impact.figures.loss_runs import LEAST
-from aqmlab_papers.impact.measures import (
-    BUFFERS,
-    DELAY,
-    FAILS,
-    GREEDY,
-    HERO,
-    HIT,
-    LOSS,
-    MIXED,
-    RETURNS,
-    SWING,
-    TCP_ONLY,
-    TD,
-    UDP_LOSS,
-    Quantity,
-    at_least,
-    by_length,
-    load,
-    of_buffer,
-    tcp_goodput,
-    tcp_loss,
-)
 from aqmlab_papers.impact.theory import FLOWS, LOAD, MODELLED, modelled
 from aqmlab_papers.run.sketch import mean_curve
 
-JAIN: Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "fairness of TCP"}
+JAIN: m.Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "fairness of TCP"}
 
 
 def listed(
     name: str,
     experiment: str,
     title: str,
-    quantities: Callable[[Runs], Sequence[Quantity]],
+    quantities: Callable[[Runs], Sequence[m.Quantity]],
     *,
     points: Mapping[str, At] | None = None,
     caption: str = "",
@@ -64,13 +43,13 @@ def listed(
     return Table(name=name, title=title, rows=rows, needs=[experiment], caption=caption, beyond=True)
 
 
-def of_class(metric: str, unit: str, name: str) -> Quantity:
+def of_class(metric: str, unit: str, name: str) -> m.Quantity:
     """Return a metric as a quantity."""
     return {"metric": metric, "unit": unit, "name": name}
 
 
-def _simulated(runs: Runs) -> list[Quantity]:
-    return [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), DELAY, SWING, HIT]
+def _simulated(runs: Runs) -> list[m.Quantity]:
+    return [m.tcp_goodput(runs), m.UDP_LOSS, m.tcp_loss(runs), m.DELAY, m.SWING, m.HIT]
 
 
 @figure(
@@ -83,7 +62,7 @@ def presets(presets: Runs) -> Iterator[Curve]:
     """TCP goodput with RED at other thresholds, experiments 1 to 5."""
     sources = [256.0, 128.0, 64.0, 32.0, 16.0]
     for label in presets.labels:
-        found = [presets.per_seed(**tcp_goodput(presets), label=label, at=at).summary for at in TCP_ONLY.values()]
+        found = [presets.per_seed(**m.tcp_goodput(presets), label=label, at=at).summary for at in m.TCP_ONLY.values()]
         yield mean_curve("", label, sources, found)
 
 
@@ -106,15 +85,15 @@ LEVELS = listed(
     "levels",
     "mixed",
     "Experiments 6 to 8 on the testbed's copy",
-    lambda runs: [tcp_goodput(runs), UDP_LOSS, tcp_loss(runs), LOSS, DELAY, load(runs)],
-    points=MIXED,
+    lambda runs: [m.tcp_goodput(runs), m.UDP_LOSS, m.tcp_loss(runs), m.LOSS, m.DELAY, m.load(runs)],
+    points=m.MIXED,
     caption="Printed are 7 to 8.4 Mbit/s of TCP and 29 to 38 % of UDP's loss.",
 )
 VOICE = listed(
     "voice",
     "voice",
     "Telephone calls in experiment 6",
-    lambda runs: [of_class("classes.voice.loss_ratio", "%", "loss of calls"), UDP_LOSS, tcp_loss(runs)],
+    lambda runs: [of_class("classes.voice.loss_ratio", "%", "loss of calls"), m.UDP_LOSS, m.tcp_loss(runs)],
 )
 METRICS = listed(
     "metrics",
@@ -126,7 +105,7 @@ METRICS = listed(
         of_class("classes.udp.jitter", "ms", "jitter of UDP"),
         JAIN,
     ],
-    points=GREEDY,
+    points=m.GREEDY,
     caption="With the metric that the paper names as missing: Jain's index of the TCP flows' goodputs.",
 )
 EQUAL = listed(
@@ -148,7 +127,7 @@ BURSTS = listed(
     "bursts",
     "bursts",
     "Smooth and bursty UDP of the same rate",
-    lambda runs: [UDP_LOSS, of_class("classes.bursty.loss_ratio", "%", "loss of bursty UDP"), LOSS],
+    lambda runs: [m.UDP_LOSS, of_class("classes.bursty.loss_ratio", "%", "loss of bursty UDP"), m.LOSS],
     caption="A packet every 80 ms on average, or ten every 800 ms.",
 )
 LINKS = listed(
@@ -166,17 +145,17 @@ ISOLATION = listed(
     "isolation",
     "isolation",
     "A flow of 5 Mbit/s that does not slow down, beside 50 TCP flows",
-    lambda runs: [of_class("classes.udp.goodput", "Mbit/s", "its goodput"), UDP_LOSS, tcp_goodput(runs), JAIN],
+    lambda runs: [of_class("classes.udp.goodput", "Mbit/s", "its goodput"), m.UDP_LOSS, m.tcp_goodput(runs), JAIN],
     caption="Its fair share is 0.19 Mbit/s.",
 )
 
 
 @figure(
     [
-        Panel("left", "Queue", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Queue (packets)", 0, 200)),
-        Panel("right", "Drops since then", Axis("Time (s)", FAILS - 2, RETURNS + 3), Axis("Drops (packets)", 0)),
+        Panel("left", "Queue", Axis("Time (s)", m.FAILS - 2, m.RETURNS + 3), Axis("Queue (packets)", 0, 200)),
+        Panel("right", "Drops since then", Axis("Time (s)", m.FAILS - 2, m.RETURNS + 3), Axis("Drops (packets)", 0)),
     ],
-    caption=f"545 web clients use some 60 % of the link before {FAILS} s. The paper argues it without a figure.",
+    caption=f"545 web clients use some 60 % of the link before {m.FAILS} s. The paper argues it without a figure.",
     beyond=True,
 )
 def failure(double: Runs) -> Iterator[Curve]:
@@ -186,7 +165,7 @@ def failure(double: Runs) -> Iterator[Curve]:
         for label in double.labels:
             whole = double.over_time(panel, label, quantity=quantity, at=at)
             t, y = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
-            shown = (t >= FAILS - 2) & (t < RETURNS + 3)
+            shown = (t >= m.FAILS - 2) & (t < m.RETURNS + 3)
             yield Curve(panel, label, t[shown], y[shown] if panel == "left" else np.cumsum(y[shown]), run=whole.run)
 
 
@@ -199,10 +178,10 @@ def failure(double: Runs) -> Iterator[Curve]:
 def buffer(buffer: Runs) -> Iterator[Curve]:
     """Share of tail drop's delay that GRED-I saves."""
     found = []
-    for size in BUFFERS:
-        one, other = (buffer.per_seed(**DELAY, label=of_buffer(label, size)) for label in (HERO, TD))
+    for size in m.BUFFERS:
+        one, other = (buffer.per_seed(**m.DELAY, label=m.of_buffer(label, size)) for label in (m.HERO, m.TD))
         found.append((100 * (1 - one / other)).summary)
-    yield mean_curve("", HERO, [float(size) for size in BUFFERS], found)
+    yield mean_curve("", m.HERO, [float(size) for size in m.BUFFERS], found)
     yield Curve("", "200 packets (paper)", [200.0], [50.0], style="printed")
 
 
@@ -216,11 +195,12 @@ def buffer(buffer: Runs) -> Iterator[Curve]:
 )
 def line(line: Runs) -> Iterator[Curve]:
     """GRED-I's line."""
-    for panel, quantity in (("left", DELAY), ("right", UDP_LOSS)):
+    for panel, quantity in (("left", m.DELAY), ("right", m.UDP_LOSS)):
         for top in line.points("aqm.max_th"):
             lows = line.points("aqm.min_th")
             found = [
-                line.per_seed(**quantity, label=HERO, at={"aqm.min_th": low, "aqm.max_th": top}).summary for low in lows
+                line.per_seed(**quantity, label=m.HERO, at={"aqm.min_th": low, "aqm.max_th": top}).summary
+                for low in lows
             ]
             yield mean_curve(panel, f"1 at {top:g} packets", lows, found)
 
@@ -241,13 +221,16 @@ def runs(mixed: Runs, simulation: Runs, corners: Runs) -> polars.DataFrame:
         rows.append({"runs of losses": name} | shares)
 
     settings = (
-        (mixed, "testbed's traffic", MIXED["Exp6"]),
-        (simulation, "ns-2's spacing", GREEDY["Exp6"]),
+        (mixed, "testbed's traffic", m.MIXED["Exp6"]),
+        (simulation, "ns-2's spacing", m.GREEDY["Exp6"]),
         (corners, "independent", None),
     )
     for runs, title, at in settings:
         for label in runs.labels:
-            row(f"{label}, {title}", *(at_least(by_length(runs, label, at, owner)) for owner in ("udp", "bottleneck")))
+            row(
+                f"{label}, {title}",
+                *(m.at_least(m.by_length(runs, label, at, owner)) for owner in ("udp", "bottleneck")),
+            )
     for label in MODELLED:
         row(f"{label}, model", *(modelled(label, number)[0] for number in (FLOWS, 1)))
     return polars.DataFrame(rows)
@@ -267,8 +250,8 @@ def split(split: Runs) -> Iterator[Curve]:
     """How often a UDP flow loses more than 5 packets in a row, by how many flows UDP is split into."""
     numbers = split.points("traffic.udp.count")
     for label in split.labels:
-        counts = [by_length(split, label, {"traffic.udp.count": number}) for number in numbers]
-        shares = np.array([at_least(one)[5] for one in counts])
+        counts = [m.by_length(split, label, {"traffic.udp.count": number}) for number in numbers]
+        shares = np.array([m.at_least(one)[5] for one in counts])
         each = [one[:, 5:].sum(axis=1) / one.sum(axis=1) for one in counts]
         half = [2 * float(np.std(one, ddof=1)) / np.sqrt(len(one)) if len(one) > 1 else 0.0 for one in each]
         yield Curve("", label, [float(n) for n in numbers], shares, np.maximum(shares - half, LEAST), shares + half)

@@ -3,18 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab_papers import At, Axis, Curve, Panel, PerSeed, Runs, figure
-from aqmlab_papers.impact.measures import (
-    APPROXIMATED,
-    GREDS,
-    GREEDY,
-    HERO,
-    MIXED,
-    RED,
-    TCP_ONLY,
-    TD,
-    UDP_LOSS,
-    tcp_goodput,
-)
+from aqmlab_papers.impact import measures as m
 from aqmlab_papers.run.sketch import bars, mean_curve
 
 GOODPUT = "TCP goodput (Mbit/s)"
@@ -30,7 +19,7 @@ def two(x: Axis, goodput: tuple[float, float], loss: tuple[float, float]) -> lis
 
 
 def _bars_and_marks(runs: Runs, points: Mapping[str, At], labels: Sequence[str]) -> Iterator[Curve]:
-    for panel, quantity, style in (("", tcp_goodput(runs), "bars"), ("right", UDP_LOSS, "points")):
+    for panel, quantity, style in (("", m.tcp_goodput(runs), "bars"), ("right", m.UDP_LOSS, "points")):
         for label in labels:
             found = [runs.per_seed(**quantity, label=label, at=at).summary for at in points.values()]
             yield mean_curve(panel, label, list(points), found, style=style)
@@ -41,7 +30,7 @@ def _printed(panel: str, name: str, found: Sequence[PerSeed], by: Sequence[float
     low, middle, high = ([one.mean * factor for one in found] for factor in (by[0], sum(by) / len(by), by[-1]))
     banded = len(by) > 1
     return Curve(
-        panel, f"{name} (paper)", list(MIXED), middle, low if banded else None, high if banded else None, "printed"
+        panel, f"{name} (paper)", list(m.MIXED), middle, low if banded else None, high if banded else None, "printed"
     )
 
 
@@ -52,9 +41,9 @@ def _printed(panel: str, name: str, found: Sequence[PerSeed], by: Sequence[float
 )
 def fig4(tcp: Runs) -> Iterator[Curve]:
     """Aggregate goodput with RED and tail drop, experiments 1 to 5."""
-    for label in (TD, RED):
-        found = [tcp.per_seed(**tcp_goodput(tcp), label=label, at=at).summary for at in TCP_ONLY.values()]
-        yield bars("", label, list(TCP_ONLY), found)
+    for label in (m.TD, m.RED):
+        found = [tcp.per_seed(**m.tcp_goodput(tcp), label=label, at=at).summary for at in m.TCP_ONLY.values()]
+        yield bars("", label, list(m.TCP_ONLY), found)
 
 
 @figure(
@@ -65,8 +54,8 @@ def fig4(tcp: Runs) -> Iterator[Curve]:
 )
 def fig5(mixed: Runs) -> Iterator[Curve]:
     """TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8."""
-    yield from _bars_and_marks(mixed, MIXED, (RED, TD))
-    loss = [mixed.per_seed(**UDP_LOSS, label=TD, at=at) for at in MIXED.values()]
+    yield from _bars_and_marks(mixed, m.MIXED, (m.RED, m.TD))
+    loss = [mixed.per_seed(**m.UDP_LOSS, label=m.TD, at=at) for at in m.MIXED.values()]
     yield _printed("right", "loss of RED, from our tail drop", loss, (1.05, 1.12))
 
 
@@ -74,8 +63,8 @@ def fig5(mixed: Runs) -> Iterator[Curve]:
 def fig7(averaging: Runs) -> Iterator[Curve]:
     """Impact of the averaging parameter on TCP goodput and UDP loss."""
     weights = [w for w in averaging.points("aqm.w_q") if w >= WEIGHT.low]
-    for panel, quantity, name in (("", tcp_goodput(averaging), "goodput"), ("right", UDP_LOSS, "UDP loss")):
-        found = [averaging.per_seed(**quantity, label=RED, at={"aqm.w_q": w}).summary for w in weights]
+    for panel, quantity, name in (("", m.tcp_goodput(averaging), "goodput"), ("right", m.UDP_LOSS, "UDP loss")):
+        found = [averaging.per_seed(**quantity, label=m.RED, at={"aqm.w_q": w}).summary for w in weights]
         yield mean_curve(panel, f"{name} with RED", weights, found)
 
 
@@ -87,11 +76,11 @@ def fig7(averaging: Runs) -> Iterator[Curve]:
 )
 def fig8(mixed: Runs) -> Iterator[Curve]:
     """TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8."""
-    yield from _bars_and_marks(mixed, MIXED, (TD, RED, *GREDS))
-    of_red = ("", tcp_goodput(mixed), "goodput", 1 / 1.03), ("right", UDP_LOSS, "loss", 0.9)
+    yield from _bars_and_marks(mixed, m.MIXED, (m.TD, m.RED, *m.GREDS))
+    of_red = ("", m.tcp_goodput(mixed), "goodput", 1 / 1.03), ("right", m.UDP_LOSS, "loss", 0.9)
     for panel, quantity, name, factor in of_red:
-        red = [mixed.per_seed(**quantity, label=RED, at=at) for at in MIXED.values()]
-        yield _printed(panel, f"{name} of {APPROXIMATED}, from our RED", red, (factor,))
+        red = [mixed.per_seed(**quantity, label=m.RED, at=at) for at in m.MIXED.values()]
+        yield _printed(panel, f"{name} of {m.APPROXIMATED}, from our RED", red, (factor,))
 
 
 @figure(
@@ -101,4 +90,4 @@ def fig8(mixed: Runs) -> Iterator[Curve]:
 )
 def fig10(simulation: Runs) -> Iterator[Curve]:
     """TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation."""
-    return _bars_and_marks(simulation, GREEDY, (TD, RED, *GREDS, HERO))
+    return _bars_and_marks(simulation, m.GREEDY, (m.TD, m.RED, *m.GREDS, m.HERO))

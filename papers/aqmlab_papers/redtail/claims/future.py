@@ -8,29 +8,12 @@ from numpy.typing import NDArray
 
 from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
-from aqmlab_papers.redtail.measures import (
-    DELAY,
-    INTERVALS,
-    LONG_MEAN,
-    LOSS,
-    MAX_TH1,
-    PREDICTION,
-    RATE,
-    RULE,
-    SHORT_DELAY,
-    STEP,
-    TENTH,
-    around,
-    between,
-    bound,
-    forecast_rates,
-    of,
-)
+from aqmlab_papers.redtail import measures as m
 
 _STEADY = 110.0
 """Start of the judgement of predictions (s), which excludes the beginning of the web."""
 _WHERE = "Section VII leaves allocation by prediction to the future"
-_EACH = (MAX_TH1, "max_th1 = {:g} B")
+_EACH = (m.MAX_TH1, "max_th1 = {:g} B")
 
 
 def hurst(counts: NDArray[np.float64], step: float) -> float:
@@ -54,19 +37,21 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web traffic is strongly correlated from one interval to the next, and has long-range dependence."""
 
     def arrivals(label: str, column: str, read: Callable[[NDArray[np.float64]], float]) -> PerSeed:
-        return forecast.from_series(label, lambda frame: read(between(frame, _STEADY)[column].to_numpy().astype(float)))
+        return forecast.from_series(
+            label, lambda frame: read(m.between(frame, _STEADY)[column].to_numpy().astype(float))
+        )
 
     def dependence(whose: str, column: str) -> Check:
-        found = arrivals(forecast.labels[0], column, lambda counts: hurst(counts, STEP))
+        found = arrivals(forecast.labels[0], column, lambda counts: hurst(counts, m.STEP))
         return Check.of(f"Hurst parameter of {whose} arrivals, from 0.2 to 25 s", found, least=0.5 + tolerance.value)
 
     correlations = [
         Check.of(
             f"correlation of the web's arrivals with those before, intervals of {label}",
-            arrivals(label, "web.arrivals", partial(serial_correlation, group=round(interval / STEP))),
+            arrivals(label, "web.arrivals", partial(serial_correlation, group=round(interval / m.STEP))),
             least=0.5,
         )
-        for label, interval in INTERVALS.items()
+        for label, interval in m.INTERVALS.items()
     ]
     return Judgement(
         [dependence("the web's", "web.arrivals"), *correlations],
@@ -98,7 +83,7 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """What the web wants can be predicted from its recent past."""
 
     def saved(label: str, read: Callable[[NDArray[np.float64], NDArray[np.float64]], float]) -> PerSeed:
-        rates = {seed: forecast_rates(forecast, label, seed, _STEADY) for seed in forecast.study.seeds}
+        rates = {seed: m.forecast_rates(forecast, label, seed, _STEADY) for seed in forecast.study.seeds}
         return PerSeed.of({seed: read(*pair) for seed, pair in rates.items()}, "%")
 
     def by_holt(predicted: NDArray[np.float64], came: NDArray[np.float64]) -> float:
@@ -128,15 +113,15 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_WHERE, "prediction")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction shortens the delay of short flows."""
     checks, beside = (
-        prediction.compare(metric, PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH)
-        for metric in (SHORT_DELAY, of("WEB", DELAY))
+        prediction.compare(metric, m.PREDICTION, [m.RULE], better="lower", tolerance=tolerance, each=_EACH)
+        for metric in (m.SHORT_DELAY, m.of("WEB", m.DELAY))
     )
     waits = ", ".join(
-        f"{prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: 30e3}).mean:.0f}" for label in prediction.labels
+        f"{prediction.per_seed(m.SHORT_DELAY, label, {m.MAX_TH1: 30e3}).mean:.0f}" for label in prediction.labels
     )
     return Judgement(
         checks,
@@ -152,9 +137,10 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """It is the prediction that helps: a mere mean of the last 10 s helps less, by half or more."""
     checks = []
-    for size in prediction.points(MAX_TH1):
+    for size in prediction.points(m.MAX_TH1):
         rule, ours, averaged = (
-            prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: size}) for label in (RULE, PREDICTION, LONG_MEAN)
+            prediction.per_seed(m.SHORT_DELAY, label, {m.MAX_TH1: size})
+            for label in (m.RULE, m.PREDICTION, m.LONG_MEAN)
         )
         share = 100 * (1 + (rule - averaged).excess(rule - ours, tolerance.value / 100 - 1))
         checks.append(
@@ -177,14 +163,15 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """The short queue's delay is max_th1 / C by the present rule, and far below with a prediction."""
     checks = []
-    for size in prediction.points(MAX_TH1):
+    for size in prediction.points(m.MAX_TH1):
         rule, ours = (
-            prediction.per_seed(SHORT_DELAY, label, {MAX_TH1: size}) / bound(size) for label in (RULE, PREDICTION)
+            prediction.per_seed(m.SHORT_DELAY, label, {m.MAX_TH1: size}) / m.bound(size)
+            for label in (m.RULE, m.PREDICTION)
         )
-        place = f"short queue's delay over max_th1 / C = {bound(size):.0f} ms"
+        place = f"short queue's delay over max_th1 / C = {m.bound(size):.0f} ms"
         checks += [
-            around(f"{place}, {RULE}", rule.called("", ""), 1, tolerance),
-            Check.of(f"{place}, {PREDICTION}", ours, unit="", most=0.5),
+            m.around(f"{place}, {m.RULE}", rule.called("", ""), 1, tolerance),
+            Check.of(f"{place}, {m.PREDICTION}", ours, unit="", most=0.5),
         ]
     return Judgement(
         checks,
@@ -194,11 +181,11 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_WHERE, "prediction")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction delivers web files sooner."""
     checks = prediction.compare(
-        of("WEB", "completion_time_mean"), PREDICTION, [RULE], better="lower", tolerance=tolerance, each=_EACH
+        m.of("WEB", "completion_time_mean"), m.PREDICTION, [m.RULE], better="lower", tolerance=tolerance, each=_EACH
     )
     return Judgement(checks, "A small file is a handful of round trips, and each has the short queue in it once.")
 
@@ -207,12 +194,12 @@ def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(5, "% of it", "little: half of what is a difference elsewhere")
 def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Long flows pay little for it."""
-    costs: tuple[tuple[str, Better], ...] = ((DELAY, "not higher"), (RATE, "not lower"))
+    costs: tuple[tuple[str, Better], ...] = ((m.DELAY, "not higher"), (m.RATE, "not lower"))
     checks = [
         one
         for metric, better in costs
         for one in prediction.compare(
-            of("FTP", metric), PREDICTION, [RULE], better=better, tolerance=tolerance, each=_EACH
+            m.of("FTP", metric), m.PREDICTION, [m.RULE], better=better, tolerance=tolerance, each=_EACH
         )
     ]
     return Judgement(
@@ -227,7 +214,7 @@ def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 def prediction_loss(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction loses no more of the web."""
     checks = prediction.compare(
-        of("WEB", LOSS), PREDICTION, [RULE], better="not higher", tolerance=tolerance, each=_EACH
+        m.of("WEB", m.LOSS), m.PREDICTION, [m.RULE], better="not higher", tolerance=tolerance, each=_EACH
     )
     return Judgement(
         checks, "The short queue loses only what the shared buffer has no room for; the rest is drops of long files."

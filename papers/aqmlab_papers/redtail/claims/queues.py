@@ -6,29 +6,7 @@ from functools import partial
 import polars
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.redtail.measures import (
-    ALL_TRAFFIC,
-    ARED,
-    BAND,
-    C1_MAX,
-    FLOWS_ALONE,
-    FULL,
-    HERO,
-    LONG,
-    PROPAGATION,
-    Q2,
-    TENTH,
-    P,
-    Q,
-    between,
-    mean_over,
-    of,
-    share_in,
-    spread_over,
-    swing,
-    versus,
-)
-from aqmlab_papers.redtail.measures import N as AFTER
+from aqmlab_papers.redtail import measures as m
 
 IN_REGION = Tolerance(
     5, "%", "a queue is in its region if it is there for 95 % of the time (bins of 0.25 s), and leaves it if it is not"
@@ -44,8 +22,8 @@ DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of i
 @tolerance(IN_REGION)
 def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long flows alone Adaptive RED keeps its queue in the desired region."""
-    share = time.from_series(ARED, share_in(Q, BAND, *FLOWS_ALONE), unit="%")
-    deviation = swing(time, Q, ARED, FLOWS_ALONE)
+    share = time.from_series(m.ARED, m.share_in(m.Q, m.BAND, *m.FLOWS_ALONE), unit="%")
+    deviation = m.swing(time, m.Q, m.ARED, m.FLOWS_ALONE)
     return Judgement(
         [Check.of("time in the region before web traffic comes", share, least=100 - tolerance.value)],
         f"Ten flows in congestion avoidance keep near the middle, by {deviation:.1f} packets (standard deviation).",
@@ -56,7 +34,7 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time")
 def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """When web and CBR traffic come, its queue deviates dramatically from the region."""
-    outside = 100 - time.from_series(ARED, share_in(Q, BAND, *ALL_TRAFFIC), unit="%")
+    outside = 100 - time.from_series(m.ARED, m.share_in(m.Q, m.BAND, *m.ALL_TRAFFIC), unit="%")
     return Judgement(
         [Check.of("time outside the region after web traffic came", outside, unit="%", least=tolerance.value)],
         "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
@@ -73,15 +51,15 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
 def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Its queue then varies a lot more, and FTP's packets wait longer and are lost more often."""
     swings, delays, losses = (
-        [time.from_series(ARED, read(*period)) for period in (FLOWS_ALONE, ALL_TRAFFIC)]
-        for read in (partial(spread_over, Q), partial(mean_over, "ftp.delay", scale=1e3), share_lost)
+        [time.from_series(m.ARED, read(*period)) for period in (m.FLOWS_ALONE, m.ALL_TRAFFIC)]
+        for read in (partial(m.spread_over, m.Q), partial(m.mean_over, "ftp.delay", scale=1e3), share_lost)
     )
     then = "after web traffic came"
     return Judgement(
         [
             Check.of(f"standard deviation of the queue {then} / before", swings[1] / swings[0], least=tolerance.value),
-            versus(f"delay of FTP {then} over that before", reversed(delays), "higher", TENTH),
-            versus(f"loss of FTP {then} over that before", reversed(losses), "higher", TENTH),
+            m.versus(f"delay of FTP {then} over that before", reversed(delays), "higher", m.TENTH),
+            m.versus(f"loss of FTP {then} over that before", reversed(losses), "higher", m.TENTH),
         ],
         f"The deviation goes from {swings[0]:.2g} to {swings[1]:.2g} packets, FTP's delay from {delays[0]:.0f} to "
         f"{delays[1]:.0f} ms and its loss from {losses[0]:.2g} to {losses[1]:.2g} %: Adaptive RED holds the mean queue "
@@ -93,7 +71,7 @@ def share_lost(start: float, end: float) -> Callable[[polars.DataFrame], float]:
     """Create a reading of the share (%) of FTP's packets that is dropped between two times (s)."""
 
     def reading(frame: polars.DataFrame) -> float:
-        found = between(frame, start, end)
+        found = m.between(frame, start, end)
         return 100 * float(found["ftp.drops"].sum()) / float(found["ftp.arrivals"].sum())
 
     return reading
@@ -103,9 +81,9 @@ def pace(start: float, end: float) -> Callable[[polars.DataFrame], float]:
     """Create a reading of how much p moves, up or down, in a second between two times (s)."""
 
     def reading(frame: polars.DataFrame) -> float:
-        found = between(frame, start, end)
+        found = m.between(frame, start, end)
         step = float(found["t"][1] - found["t"][0])
-        return float(found[P].diff().abs().mean()) / step  # type: ignore[arg-type]
+        return float(found[m.P].diff().abs().mean()) / step  # type: ignore[arg-type]
 
     return reading
 
@@ -114,7 +92,7 @@ def pace(start: float, end: float) -> Callable[[polars.DataFrame], float]:
 @tolerance(DOUBLED)
 def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Adaptive RED then raises and lowers its drop probability rapidly."""
-    before, after = (time.from_series(ARED, pace(*period)) for period in (FLOWS_ALONE, ALL_TRAFFIC))
+    before, after = (time.from_series(m.ARED, pace(*period)) for period in (m.FLOWS_ALONE, m.ALL_TRAFFIC))
     return Judgement(
         [Check.of("movement of p in a second after web traffic came / before", after / before, least=tolerance.value)],
         f"From {before:.2g} to {after:.2g}: p follows the averaged queue, which the bursts move.",
@@ -125,15 +103,15 @@ def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(50, "% of it", "an over-reaction is a movement that is doubled; prevented, it is halved")
 def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail prevents this: the long queue's drop probability moves far less than Adaptive RED's."""
-    ared = time.from_series(ARED, pace(*ALL_TRAFFIC))
+    ared = time.from_series(m.ARED, pace(*m.ALL_TRAFFIC))
     checks = [
-        versus(
+        m.versus(
             f"movement of p in a second, RED+Tail over Adaptive RED, N = {after}",
-            (n.from_series(HERO, pace(*ALL_TRAFFIC), {AFTER: after}), ared),
+            (n.from_series(m.HERO, pace(*m.ALL_TRAFFIC), {m.N: after}), ared),
             "lower",
             tolerance,
         )
-        for after in n.points(AFTER)
+        for after in n.points(m.N)
     ]
     return Judgement(
         checks,
@@ -151,8 +129,8 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
 def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail's long queue stays in the region beside web traffic."""
     shares = {
-        after: n.from_series(HERO, share_in(Q2, BAND, *ALL_TRAFFIC), {AFTER: after}, unit="%")
-        for after in n.points(AFTER)
+        after: n.from_series(m.HERO, m.share_in(m.Q2, m.BAND, *m.ALL_TRAFFIC), {m.N: after}, unit="%")
+        for after in n.points(m.N)
     }
     return Judgement(
         [
@@ -171,16 +149,16 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(1, "packets", "what a figure with an axis of 160 packets resolves")
 def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It varies less than Adaptive RED's queue."""
-    ared = web.per_seed("queue_std", ARED)
+    ared = web.per_seed("queue_std", m.ARED)
     checks = [
         Check.better(
             f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}",
-            n.per_seed(LONG + "queue_std", HERO, {AFTER: after}),
+            n.per_seed(m.LONG + "queue_std", m.HERO, {m.N: after}),
             ared,
             "lower",
             tolerance,
         )
-        for after in n.points(AFTER)
+        for after in n.points(m.N)
     ]
     return Judgement(
         checks, f"Adaptive RED's swings by {ared}. The larger N, the less of the web's files reaches the long queue."
@@ -198,7 +176,8 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """A small rate slows FTP without shrinking its windows."""
     sent, windows = (
-        time.from_series(HERO, while_squeezed(value), unit="%") for value in (polars.col("ftp.arrivals"), outstanding())
+        time.from_series(m.HERO, while_squeezed(value), unit="%")
+        for value in (polars.col("ftp.arrivals"), outstanding())
     )
     then = "in the half seconds that leave FTP the least of the link, from the mean"
     return Judgement(
@@ -212,14 +191,14 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def outstanding() -> polars.Expr:
     """Return FTP's packets in the queue, by Little's law, and on the wire; the long queue has the web's too."""
-    return (polars.col("ftp.delay") + PROPAGATION) * polars.col("ftp.throughput") / (8 * FULL)
+    return (polars.col("ftp.delay") + m.PROPAGATION) * polars.col("ftp.throughput") / (8 * m.FULL)
 
 
 def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
     """Create a reading of the change (%) of a value from its mean, where the short queue has its greatest rate."""
 
     def reading(frame: polars.DataFrame) -> float:
-        halves = between(frame, *ALL_TRAFFIC).group_by((polars.col("t") * 2).floor(), maintain_order=True)
+        halves = m.between(frame, *m.ALL_TRAFFIC).group_by((polars.col("t") * 2).floor(), maintain_order=True)
         found = halves.agg(value.mean().alias("value"), polars.col("c1.mean").mean().alias("c1"))
         least = found.filter(polars.col("c1") >= 0.95 * polars.col("c1").max())
         return 100 * (float(least["value"].mean()) / float(found["value"].mean()) - 1)  # type: ignore[arg-type]
@@ -232,19 +211,19 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
     "Section III",
     "over-c1max",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """C1max below C spares FTP time-outs."""
-    whole = c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: 1.0})
+    whole = c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: 1.0})
     checks = [
         Check.better(
             f"time-outs of FTP over those with C1max = C, C1max = {most:g} C",
-            c1max.per_seed(of("FTP", "timeouts"), HERO, {C1_MAX: most}),
+            c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: most}),
             whole,
             "lower",
             tolerance,
         )
-        for most in c1max.points(C1_MAX)
+        for most in c1max.points(m.C1_MAX)
         if most < 1
     ]
     return Judgement(

@@ -5,24 +5,7 @@ from collections.abc import Iterator
 import polars
 
 from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.redtail.measures import (
-    BAND,
-    DELAY,
-    DYNAMIC,
-    HERO,
-    LONG,
-    LOSS,
-    MAX_TH1,
-    RATE,
-    SHORT,
-    TENTH,
-    around,
-    bound,
-    deviation,
-    of,
-    over_bound,
-    versus,
-)
+from aqmlab_papers.redtail import measures as m
 
 CHOSEN_MAX_TH1 = 30e3
 """max_th1 in Table II (bytes)."""
@@ -36,16 +19,16 @@ def web_in_short() -> polars.Expr:
     """
 
     def waits(owner: str) -> tuple[polars.Expr, polars.Expr]:
-        sent = polars.col(owner + "arrivals") * (1 - polars.col(owner + LOSS))
-        return sent, sent * polars.col(owner + DELAY)
+        sent = polars.col(owner + "arrivals") * (1 - polars.col(owner + m.LOSS))
+        return sent, sent * polars.col(owner + m.DELAY)
 
-    (every, all_wait), (cbr, cbr_waits) = waits(SHORT), waits(of("CBR", ""))
+    (every, all_wait), (cbr, cbr_waits) = waits(m.SHORT), waits(m.of("CBR", ""))
     return 1e3 * (all_wait - cbr_waits) / (every - cbr)
 
 
 def _traffic() -> dict[str, str | polars.Expr]:
     """Return the delays at the short queue, by whose they are."""
-    return {"CBR": of("CBR", DELAY), "WEB": web_in_short(), "the short queue": SHORT + DELAY}
+    return {"CBR": m.of("CBR", m.DELAY), "WEB": web_in_short(), "the short queue": m.SHORT + m.DELAY}
 
 
 def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
@@ -60,7 +43,7 @@ def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.of(
             f"delay of {name} / (max_th1/C), the least over max_th1",
-            PerSeed.least(over_bound(equation_1, metric, HERO)),
+            PerSeed.least(m.over_bound(equation_1, metric, m.HERO)),
             least=1 - tolerance.value,
         )
         for name, metric in _traffic().items()
@@ -77,9 +60,9 @@ def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judge
 
     def near(runs: Runs, where: str) -> list[Check]:
         return [
-            around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB{where}", ratio, 1, tolerance)
+            m.around(f"delay of {name} / (max_th1/C), max_th1 = {size / 1e3:g} kB{where}", ratio, 1, tolerance)
             for name in ("CBR", "WEB")
-            for size, ratio in zip(runs.points(MAX_TH1), over_bound(runs, _traffic()[name], HERO), strict=True)
+            for size, ratio in zip(runs.points(m.MAX_TH1), m.over_bound(runs, _traffic()[name], m.HERO), strict=True)
         ]
 
     return Judgement(
@@ -96,7 +79,7 @@ def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> 
     """The delay of FTP hardly depends on max_th1."""
     checks, found = [], []
     for where, runs in _figure_16(maxth1, equation_1).items():
-        delays = [runs.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size}) for size in runs.points(MAX_TH1)]
+        delays = [runs.per_seed(m.of("FTP", m.DELAY), m.HERO, {m.MAX_TH1: size}) for size in runs.points(m.MAX_TH1)]
         spread = 100 * ((PerSeed.most(delays) - PerSeed.least(delays)) / PerSeed.average(delays))
         effect = f"delay of FTP, greatest minus least over its mean{where}"
         checks.append(Check.of(effect, spread, unit="%", most=tolerance.value))
@@ -105,15 +88,15 @@ def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> 
 
 
 @claim("the mean delay at the Adaptive RED queue is around q2/C2", "Section VI-A", "fig16")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """It is about the middle of the region over the long queue's rate."""
-    middle = sum(BAND) / 2
+    middle = sum(m.BAND) / 2
     checks = []
     for where, runs in _figure_16(maxth1, equation_1).items():
-        for size in runs.points(MAX_TH1):
-            delay = runs.per_seed(of("FTP", DELAY), HERO, {MAX_TH1: size})
-            rate = runs.per_seed(LONG + RATE, HERO, {MAX_TH1: size}, unit="kB/s")
+        for size in runs.points(m.MAX_TH1):
+            delay = runs.per_seed(m.of("FTP", m.DELAY), m.HERO, {m.MAX_TH1: size})
+            rate = runs.per_seed(m.LONG + m.RATE, m.HERO, {m.MAX_TH1: size}, unit="kB/s")
             checks.append(
                 Check.better(
                     f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB{where}",
@@ -132,20 +115,23 @@ def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance)
     """Delay varies very little in the short queue: of CBR's packets, and of all."""
 
     def tail(runs: Runs, owner: str, at: At) -> PerSeed:
-        high, middle = (runs.per_seed(f"{owner}queue_delay_{part}", HERO, at) for part in ("p95", "p50"))
+        high, middle = (runs.per_seed(f"{owner}queue_delay_{part}", m.HERO, at) for part in ("p95", "p50"))
         return high - middle
 
     checks = []
     for where, runs in _figure_16(maxth1, equation_1).items():
-        for size in runs.points(MAX_TH1):
-            at, place = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB{where}"
+        for size in runs.points(m.MAX_TH1):
+            at, place = {m.MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB{where}"
             checks += [
-                versus(f"{effect} over FTP's, {place}", pair, "lower", tolerance)
+                m.versus(f"{effect} over FTP's, {place}", pair, "lower", tolerance)
                 for effect, pair in (
-                    ("deviation of the delay of CBR", (deviation(runs, owner, HERO, at) for owner in ("CBR", "FTP"))),
+                    (
+                        "deviation of the delay of CBR",
+                        (m.deviation(runs, owner, m.HERO, at) for owner in ("CBR", "FTP")),
+                    ),
                     (
                         "95th percentile less median of the delay in the short queue",
-                        (tail(runs, owner, at) for owner in (SHORT, of("FTP", ""))),
+                        (tail(runs, owner, at) for owner in (m.SHORT, m.of("FTP", ""))),
                     ),
                 )
             ]
@@ -163,8 +149,10 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
     """FTP's varies slightly more with a smaller max_th1."""
     checks, found = [], []
     for where, runs in _figure_16(maxth1, equation_1).items():
-        points = runs.points(MAX_TH1)
-        small, great = (deviation(runs, "FTP", HERO, {MAX_TH1: size}).to("ms") for size in (points[0], points[-1]))
+        points = runs.points(m.MAX_TH1)
+        small, great = (
+            m.deviation(runs, "FTP", m.HERO, {m.MAX_TH1: size}).to("ms") for size in (points[0], points[-1])
+        )
         checks.append(
             Check.of(
                 f"deviation of FTP's delay at the least max_th1 over that at the greatest{where}",
@@ -186,25 +174,25 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
     "Section V; of the delay also section IV",
     "fig16 room",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def smaller_max_th1(maxth1: Runs, room: Runs, *, tolerance: Tolerance) -> Judgement:
     """A max_th1 below that of Table II improves delay and loss of the short flows."""
     buffer = "dumbbell.buffer"
     checks = [
-        versus(
-            f"{name} of the short queue, max_th1 of {runs.points(MAX_TH1)[0] / 1e3:g} over 30 kB, {thresholds}",
+        m.versus(
+            f"{name} of the short queue, max_th1 of {runs.points(m.MAX_TH1)[0] / 1e3:g} over 30 kB, {thresholds}",
             (
-                runs.per_seed(SHORT + metric, label, {**at, MAX_TH1: size})
-                for size in (runs.points(MAX_TH1)[0], CHOSEN_MAX_TH1)
+                runs.per_seed(m.SHORT + metric, label, {**at, m.MAX_TH1: size})
+                for size in (runs.points(m.MAX_TH1)[0], CHOSEN_MAX_TH1)
             ),
             "lower",
             tolerance,
         )
         for runs, label, at, thresholds in (
-            (room, DYNAMIC, {buffer: room.points(buffer)[0]}, "moving thresholds"),
-            (maxth1, HERO, {}, "fixed thresholds"),
+            (room, m.DYNAMIC, {buffer: room.points(buffer)[0]}, "moving thresholds"),
+            (maxth1, m.HERO, {}, "fixed thresholds"),
         )
-        for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
+        for metric, name in ((m.DELAY, "delay"), (m.LOSS, "loss"))
     ]
     return Judgement(
         checks, "A short queue that is served sooner leaves room in the shared buffer. Section V has moving thresholds."
@@ -222,16 +210,19 @@ def delay_targets(targets: Runs, equation_1: Runs, *, tolerance: Tolerance) -> J
 
     def met(runs: Runs, label: str, band: str, where: str = "") -> Iterator[Check]:
         low, high = (float(one.split()[0]) for one in band.split(" to "))
-        for size in runs.points(MAX_TH1):
-            at, place = {MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB, long queue {band}{where}"
-            rate = runs.per_seed(LONG + RATE, label, at, unit="kB/s").mean
-            for queue, lane, target in (("short", SHORT, bound(size)), ("long", LONG, 1e3 * (low + high) / 2 / rate)):
-                yield around(
-                    f"delay of the {queue} queue, {place}", runs.per_seed(lane + DELAY, label, at), target, tolerance
+        for size in runs.points(m.MAX_TH1):
+            at, place = {m.MAX_TH1: size}, f"max_th1 = {size / 1e3:g} kB, long queue {band}{where}"
+            rate = runs.per_seed(m.LONG + m.RATE, label, at, unit="kB/s").mean
+            for queue, lane, target in (
+                ("short", m.SHORT, m.bound(size)),
+                ("long", m.LONG, 1e3 * (low + high) / 2 / rate),
+            ):
+                yield m.around(
+                    f"delay of the {queue} queue, {place}", runs.per_seed(lane + m.DELAY, label, at), target, tolerance
                 )
 
     checks = [one for label in targets.labels for one in met(targets, label, label)]
-    checks += met(equation_1, HERO, "20 kB to 80 kB", ", C1max = C")
+    checks += met(equation_1, m.HERO, "20 kB to 80 kB", ", C1max = C")
     return Judgement(
         checks,
         f"{_UNSTATED} The targets are max_th1/C for the short queue, and the middle of the thresholds over its rate "

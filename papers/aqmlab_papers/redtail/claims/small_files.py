@@ -104,10 +104,9 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
     return Judgement(
         [Check.of("part of the difference that the delay alone makes", part, least=tolerance.value)],
         f"Trials of TCP that lose {100 * lost:.1f} % of the packets, whatever their place, take {alone:.2f} times as "
-        "long with drop-tail's delay as with Adaptive RED's; they leave out that a full buffer loses several "
-        "packets of a window. A buffer of 60 kB changes the loss too: "
-        f"{short_buffer.per_seed(of('file', LOSS), short)}, with a delay of "
-        f"{short_buffer.per_seed(of('file', DELAY), short)}.",
+        "long with drop-tail's delay as with Adaptive RED's; they leave out that a full buffer loses several packets "
+        f"of a window. A buffer of 60 kB changes the loss too: {short_buffer.per_seed(of('file', LOSS), short)}, with "
+        f"a delay of {short_buffer.per_seed(of('file', DELAY), short)}.",
         [Check.of("part that goes with a drop-tail buffer of Adaptive RED's delay", spared, least=tolerance.value)],
     )
 

@@ -3,40 +3,9 @@
 from aqmlab.theory import tcp
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
-from aqmlab_papers.redtail.measures import (
-    ALL_TRAFFIC,
-    ALONE_BAND,
-    BESIDE_BAND,
-    CLASSES,
-    DELAY,
-    DYNAMIC,
-    FIXED,
-    HERO,
-    LONG,
-    LOSS,
-    MAX_TH1,
-    ONE_RUN,
-    PROPAGATION,
-    Q2,
-    Q2_KB,
-    RATE,
-    SETTLED,
-    SHORT,
-    TABLE_4,
-    TENTH,
-    P,
-    between,
-    beyond_bounds,
-    by_owner,
-    mean_over,
-    of,
-    printed_numbers,
-    share_in,
-    versus,
-)
-from aqmlab_papers.redtail.measures import N as AFTER
+from aqmlab_papers.redtail import measures as m
 
-BEFORE = (SETTLED, 100.0)
+BEFORE = (m.SETTLED, 100.0)
 MANY = (120.0, 300.0)
 """The periods with 20 and with 40 flows (s)."""
 MOST = Tolerance(50, "%", "most of the time, in section V's words; by means of 5 s: ten steps of the thresholds")
@@ -51,17 +20,19 @@ QUARTER = Tolerance(25, "% of it", "read off a figure of one run; the same for b
 @tolerance(QUARTER)
 def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The drop probability is 0.05 with fixed thresholds, and much lower with moving ones: 0.014."""
-    whole = {label: dynamic.from_series(label, mean_over(P, SETTLED)) for label in (FIXED, DYNAMIC)}
-    few, many = (dynamic.from_series(FIXED, mean_over(P, *period)) for period in (BEFORE, MANY))
+    whole = {label: dynamic.from_series(label, m.mean_over(m.P, m.SETTLED)) for label in (m.FIXED, m.DYNAMIC)}
+    few, many = (dynamic.from_series(m.FIXED, m.mean_over(m.P, *period)) for period in (BEFORE, MANY))
     return Judgement(
         [
             Check.near(f"mean p, {label.lower()}", whole[label], value, tolerance)
-            for label, value in ((FIXED, 0.05), (DYNAMIC, 0.014))
+            for label, value in ((m.FIXED, 0.05), (m.DYNAMIC, 0.014))
         ]
-        + [Check.of("mean p of moving thresholds over that of fixed ones", whole[DYNAMIC] / whole[FIXED], most=0.5)],
+        + [
+            Check.of("mean p of moving thresholds over that of fixed ones", whole[m.DYNAMIC] / whole[m.FIXED], most=0.5)
+        ],
         f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the print does not say of which it "
         "speaks. Spaced by ns-2's rule, a third fewer are dropped than p says: "
-        + " and ".join(f"{dynamic.per_seed(LOSS, label)} {label.lower()}" for label in (FIXED, DYNAMIC))
+        + " and ".join(f"{dynamic.per_seed(m.LOSS, label)} {label.lower()}" for label in (m.FIXED, m.DYNAMIC))
         + ". Much lower is at most half.",
     )
 
@@ -74,7 +45,7 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(MOST)
 def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds keep the drop probability in (0.01, 0.02) most of the time."""
-    share = dynamic.from_series(DYNAMIC, share_in(P, ALONE_BAND, SETTLED, over=5), unit="%")
+    share = dynamic.from_series(m.DYNAMIC, m.share_in(m.P, m.ALONE_BAND, m.SETTLED, over=5), unit="%")
     return Judgement(
         [Check.of("time that p (means of 5 s) is in 0.01 to 0.02", share, least=tolerance.value)],
         "It is outside while the thresholds follow flows that come and go, 5 % of min_th every half second.",
@@ -85,16 +56,16 @@ def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(50, "% of it", "small beside the other: less than half")
 def fixed_is_steady(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """With fixed thresholds the queue varies little."""
-    checks = dynamic.compare("queue_std", FIXED, [DYNAMIC], better="lower", tolerance=tolerance)
+    checks = dynamic.compare("queue_std", m.FIXED, [m.DYNAMIC], better="lower", tolerance=tolerance)
     return Judgement(checks, "Moving thresholds let the queue take up the load; it is long while there are 40 flows.")
 
 
 @claim("but a higher packet delay", "Section V, Fig. 10", "fig10")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def costs_delay(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds cost a higher delay."""
     return Judgement(
-        dynamic.compare(DELAY, DYNAMIC, [FIXED], better="higher", tolerance=tolerance),
+        dynamic.compare(m.DELAY, m.DYNAMIC, [m.FIXED], better="higher", tolerance=tolerance),
         "At the same rate a lower loss needs larger windows, and they wait in the queue.",
     )
 
@@ -107,16 +78,16 @@ def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.of(
             f"Jain's index of the 20 flows {whose}, {label.lower()}",
-            dynamic.per_seed(of(entry, "jain"), label),
+            dynamic.per_seed(m.of(entry, "jain"), label),
             least=1 - tolerance.value,
         )
         for entry, whose in flows.items()
-        for label in (FIXED, DYNAMIC)
+        for label in (m.FIXED, m.DYNAMIC)
     ]
     same = Tolerance(2, "% of it", "as beside web traffic")
     for entry, whose in flows.items():
         name = f"throughput of the flows {whose}"
-        checks += dynamic.compare(of(entry, RATE), DYNAMIC, [FIXED], better="equal", tolerance=same, name=name)
+        checks += dynamic.compare(m.of(entry, m.RATE), m.DYNAMIC, [m.FIXED], better="equal", tolerance=same, name=name)
     return Judgement(
         checks,
         "Equal flows have one round-trip time and see one drop probability, and a link that is full with both schemes "
@@ -132,8 +103,8 @@ def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(1, "%", "a quarter of the 3.8 % that 0.05 and 0.014 make")
 def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds make a higher goodput: more of the packets sent arrive, and receivers get more."""
-    sent = [100 - dynamic.per_seed(LOSS, label) for label in (DYNAMIC, FIXED)]
-    goodput = [dynamic.per_seed("goodput", label) for label in (DYNAMIC, FIXED)]
+    sent = [100 - dynamic.per_seed(m.LOSS, label) for label in (m.DYNAMIC, m.FIXED)]
+    goodput = [dynamic.per_seed("goodput", label) for label in (m.DYNAMIC, m.FIXED)]
     return Judgement(
         [
             Check.of(
@@ -160,7 +131,7 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The high drop probability of fixed thresholds causes frequent retransmissions."""
     return Judgement(
-        dynamic.compare("retransmits", FIXED, [DYNAMIC], better="higher", tolerance=tolerance),
+        dynamic.compare("retransmits", m.FIXED, [m.DYNAMIC], better="higher", tolerance=tolerance),
         "What is dropped is sent again. That it makes a low goodput is judged by higher-goodput.",
     )
 
@@ -174,11 +145,11 @@ def frequent_retransmissions(dynamic: Runs, *, tolerance: Tolerance) -> Judgemen
 def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """With `PU` below Pmax the slope of the drop probability hardly changes."""
     moving, fixed = (
-        dynamic.from_series(label, mean_over("max_p.mean", *MANY))
-        / dynamic.from_series(label, mean_over("max_p.mean", *BEFORE))
-        for label in (DYNAMIC, FIXED)
+        dynamic.from_series(label, m.mean_over("max_p.mean", *MANY))
+        / dynamic.from_series(label, m.mean_over("max_p.mean", *BEFORE))
+        for label in (m.DYNAMIC, m.FIXED)
     )
-    least = dynamic.from_series(DYNAMIC, lambda frame: float(between(frame, SETTLED)["max_p.min"].min()))  # type: ignore[arg-type]
+    least = dynamic.from_series(m.DYNAMIC, lambda frame: float(m.between(frame, m.SETTLED)["max_p.min"].min()))  # type: ignore[arg-type]
     return Judgement(
         [
             Check.of(
@@ -194,15 +165,15 @@ def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("allows us to consider the trade-off between packet loss and queuing delay", "Section V", "trade-off")
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     """The band of P trades loss for delay."""
     low, middle, high = ({"aqm.p_l": value} for value in bands.points("aqm.p_l"))
-    measures: tuple[tuple[str, str, Better], ...] = ((LOSS, "loss", "lower"), (DELAY, "delay", "higher"))
+    measures: tuple[tuple[str, str, Better], ...] = ((m.LOSS, "loss", "lower"), (m.DELAY, "delay", "higher"))
     checks = [
-        versus(
+        m.versus(
             f"{name} with a band of half the P, {text}",
-            (bands.per_seed(metric, DYNAMIC, at) for at in pair),
+            (bands.per_seed(metric, m.DYNAMIC, at) for at in pair),
             better,
             tolerance,
         )
@@ -220,15 +191,16 @@ def trade_off(bands: Runs, *, tolerance: Tolerance) -> Judgement:
     "Sections V and VII",
     "mixed",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Raised thresholds hold back flows of short round trips, so that throughputs are fairer."""
     ratio = [
-        mixed.per_seed(of("near", RATE), label) / mixed.per_seed(of("far", RATE), label) for label in (DYNAMIC, FIXED)
+        mixed.per_seed(m.of("near", m.RATE), label) / mixed.per_seed(m.of("far", m.RATE), label)
+        for label in (m.DYNAMIC, m.FIXED)
     ]
     return Judgement(
         [
-            versus(
+            m.versus(
                 "ratio of the rates, near over far, with raised thresholds over fixed ones", ratio, "lower", tolerance
             )
         ],
@@ -246,10 +218,10 @@ def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Check.of(
             f"time that p (means of 5 s) is in 0.005 to 0.01, N = {after}",
-            n.from_series(DYNAMIC, share_in(P, BESIDE_BAND, SETTLED, over=5), {AFTER: after}, unit="%"),
+            n.from_series(m.DYNAMIC, m.share_in(m.P, m.BESIDE_BAND, m.SETTLED, over=5), {m.N: after}, unit="%"),
             least=tolerance.value,
         )
-        for after in n.points(AFTER)
+        for after in n.points(m.N)
     ]
     return Judgement(checks, "The thresholds are free up to the shared buffer, as in print.")
 
@@ -261,8 +233,10 @@ def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
 def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """When web traffic comes, neither the long queue nor its drop probability rises dramatically."""
     checks, texts = [], []
-    for column, name in ((Q2, "mean of the long queue"), (P, "mean p")):
-        before, after = (time.from_series(DYNAMIC, mean_over(column, *period)) for period in (BEFORE, ALL_TRAFFIC))
+    for column, name in ((m.Q2, "mean of the long queue"), (m.P, "mean p")):
+        before, after = (
+            time.from_series(m.DYNAMIC, m.mean_over(column, *period)) for period in (BEFORE, m.ALL_TRAFFIC)
+        )
         checks.append(Check.of(f"{name} after web traffic came / before", after / before, most=tolerance.value))
         texts.append(f"{name} {before:.3g} to {after:.3g}")
     return Judgement(
@@ -274,11 +248,13 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(50, "% of it", "a third in print, by either of the numbers that it has; at most half")
 def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP then loses far less: in print 0.9 instead of 2.7 %."""
-    rate, wait = TABLE_4["FTP"][2] / 10, TABLE_4["FTP"][1] / 1e3 + 0.064
+    rate, wait = m.TABLE_4["FTP"][2] / 10, m.TABLE_4["FTP"][1] / 1e3 + 0.064
     return Judgement(
-        dynamic_web.compare(of("FTP", LOSS), DYNAMIC, [HERO], better="lower", tolerance=tolerance, name="loss of FTP"),
-        f"{dynamic_web.per_seed(of('FTP', LOSS), DYNAMIC)}. It goes with the delay: at the rate and delay of Table IV "
-        f"ten flows lose {100 * float(tcp.loss(rate, wait)):.1f} % by Padhye's law, not 0.9.",
+        dynamic_web.compare(
+            m.of("FTP", m.LOSS), m.DYNAMIC, [m.HERO], better="lower", tolerance=tolerance, name="loss of FTP"
+        ),
+        f"{dynamic_web.per_seed(m.of('FTP', m.LOSS), m.DYNAMIC)}. It goes with the delay: at the rate and delay of "
+        f"Table IV ten flows lose {100 * float(tcp.loss(rate, wait)):.1f} % by Padhye's law, not 0.9.",
     )
 
 
@@ -286,15 +262,15 @@ def far_less_lost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(20, "% of it", "as for the 0.184 s")
 def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It costs delay: FTP waits 0.318 instead of 0.184 s."""
-    delay, rate = (dynamic_web.per_seed(of("FTP", metric), DYNAMIC) for metric in (DELAY, RATE))
-    queue = dynamic_web.per_seed(LONG + "queue_mean", DYNAMIC)
-    windows = rate.to("kB/s") * (delay / 1e3 + PROPAGATION) / 10
+    delay, rate = (dynamic_web.per_seed(m.of("FTP", metric), m.DYNAMIC) for metric in (m.DELAY, m.RATE))
+    queue = dynamic_web.per_seed(m.LONG + "queue_mean", m.DYNAMIC)
+    windows = rate.to("kB/s") * (delay / 1e3 + m.PROPAGATION) / 10
     return Judgement(
         [
             *dynamic_web.compare(
-                of("FTP", DELAY), DYNAMIC, [HERO], better="higher", tolerance=TENTH, name="delay of FTP"
+                m.of("FTP", m.DELAY), m.DYNAMIC, [m.HERO], better="higher", tolerance=m.TENTH, name="delay of FTP"
             ),
-            Check.near("delay of FTP with moving thresholds", delay, TABLE_4["FTP"][1], tolerance),
+            Check.near("delay of FTP with moving thresholds", delay, m.TABLE_4["FTP"][1], tolerance),
         ],
         f"With so few losses a flow has {windows:.0f} packets on its way, of which most wait: {queue:.0f} packets of "
         f"queue, which at FTP's rate take {delay}. No setting of the calibration has the printed delay, nor has one "
@@ -309,9 +285,9 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             Check.near(
-                f"mean of the long queue, {name}", dynamic_web.per_seed(LONG + "queue_mean", label), value, tolerance
+                f"mean of the long queue, {name}", dynamic_web.per_seed(m.LONG + "queue_mean", label), value, tolerance
             )
-            for (label, value), name in zip(Q2_KB.items(), ("fixed thresholds", "moving thresholds"), strict=True)
+            for (label, value), name in zip(m.Q2_KB.items(), ("fixed thresholds", "moving thresholds"), strict=True)
         ],
         "Adaptive RED aims at the middle, 50 packets, as section VI says itself. By Little's law Tables III and IV "
         "have 38.5 and 66.6 kB.",
@@ -323,10 +299,10 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section V, Table IV",
     "table4 fig13",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR lose more with moving thresholds: 2.3 instead of 1.3 %, 0.52 instead of 0.30 %."""
-    checks = by_owner(dynamic_web, LOSS, "loss", (DYNAMIC, [HERO]), "higher", tolerance)
+    checks = m.by_owner(dynamic_web, m.LOSS, "loss", (m.DYNAMIC, [m.HERO]), "higher", tolerance)
     return Judgement(checks, "A longer long queue leaves less of the shared buffer for bursts.")
 
 
@@ -334,18 +310,18 @@ def short_loses_more(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(1, "ms", "a twentieth of the printed 18 and 21 ms")
 def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR wait slightly less with moving thresholds: 93 and 91 ms."""
-    checks = by_owner(n, DELAY, "delay", (DYNAMIC, [HERO]), "lower", tolerance, each=(AFTER, "N = {:g}"))
+    checks = m.by_owner(n, m.DELAY, "delay", (m.DYNAMIC, [m.HERO]), "lower", tolerance, each=(m.N, "N = {:g}"))
     return Judgement(
         checks,
         "The short queue is cut off where the buffer is full. WEB's mean has the packets of its long files, too, which "
         "wait in the longer long queue, and are the fewer the larger N. Beside: the short queue alone.",
         n.compare(
-            SHORT + DELAY,
-            DYNAMIC,
-            [HERO],
+            m.SHORT + m.DELAY,
+            m.DYNAMIC,
+            [m.HERO],
             better="lower",
             tolerance=tolerance,
-            each=(AFTER, "N = {:g}"),
+            each=(m.N, "N = {:g}"),
             name="delay of the short queue",
         ),
     )
@@ -359,7 +335,7 @@ def short_waits_slightly_less(n: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(2, "% of it", "almost; within 0.2 % in print")
 def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Throughputs are almost the same with both."""
-    checks = by_owner(dynamic_web, RATE, "throughput", (DYNAMIC, [HERO]), "equal", tolerance, owners=CLASSES)
+    checks = m.by_owner(dynamic_web, m.RATE, "throughput", (m.DYNAMIC, [m.HERO]), "equal", tolerance, owners=m.CLASSES)
     return Judgement(
         checks, "Web and CBR bring what they bring, whatever little they lose, and FTP has the rest of a full link."
     )
@@ -370,21 +346,21 @@ def same_rates(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section V",
     "room fig16",
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
     """A larger buffer and a smaller max_th1 improve delay and loss of the short queue."""
-    buffers, sizes = room.points("dumbbell.buffer"), room.points(MAX_TH1)
+    buffers, sizes = room.points("dumbbell.buffer"), room.points(m.MAX_TH1)
 
     def gain(means: str, buffer: float, size: float) -> list[Check]:
-        ends = [{"dumbbell.buffer": buffer, MAX_TH1: size}, {"dumbbell.buffer": buffers[0], MAX_TH1: sizes[-1]}]
+        ends = [{"dumbbell.buffer": buffer, m.MAX_TH1: size}, {"dumbbell.buffer": buffers[0], m.MAX_TH1: sizes[-1]}]
         return [
-            versus(
+            m.versus(
                 f"{name} of the short queue, {means}",
-                (room.per_seed(SHORT + metric, DYNAMIC, at) for at in ends),
+                (room.per_seed(m.SHORT + metric, m.DYNAMIC, at) for at in ends),
                 "lower",
                 tolerance,
             )
-            for metric, name in ((DELAY, "delay"), (LOSS, "loss"))
+            for metric, name in ((m.DELAY, "delay"), (m.LOSS, "loss"))
         ]
 
     return Judgement(
@@ -396,13 +372,13 @@ def more_room(room: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("Table IV: Loss %, Delay Sec.", "Table IV", "table4")
-@tolerance(ONE_RUN)
+@tolerance(m.ONE_RUN)
 def numbers_of_table_4(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Table IV's losses and delays."""
-    found = printed_numbers(dynamic_web, {DYNAMIC: TABLE_4}, tolerance)
+    found = m.printed_numbers(dynamic_web, {m.DYNAMIC: m.TABLE_4}, tolerance)
     return Judgement(
         [],
         "N and C1max, which are not stated, are fitted to these numbers among others: neither those that are near nor "
-        f"those that another setting would meet are a verdict. {beyond_bounds(found)}",
+        f"those that another setting would meet are a verdict. {m.beyond_bounds(found)}",
         found,
     )

@@ -3,28 +3,7 @@
 from functools import partial
 
 from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.redtail.measures import (
-    ARED,
-    BAND,
-    C1_MAX,
-    DELAY,
-    DYNAMIC,
-    FIXED,
-    HERO,
-    LOSS,
-    ONE_RUN,
-    PROPAGATION,
-    RATE,
-    SHORT,
-    TABLE_3,
-    TAIL,
-    TENTH,
-    beyond_bounds,
-    by_owner,
-    of,
-    printed_numbers,
-    versus,
-)
+from aqmlab_papers.redtail import measures as m
 
 
 @claim("the mean rate of the aggregate web traffic is around 1.2Mbps", "Section II", "table3")
@@ -32,7 +11,7 @@ from aqmlab_papers.redtail.measures import (
 def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The mean rate of the web is around 1.2 Mbit/s."""
     checks = [
-        Check.near(f"throughput of web with {label}", web.per_seed(of("WEB", RATE), label), 1.2, tolerance)
+        Check.near(f"throughput of web with {label}", web.per_seed(m.of("WEB", m.RATE), label), 1.2, tolerance)
         for label in web.labels
     ]
     return Judgement(
@@ -47,14 +26,14 @@ def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgeme
     """Web loses more than FTP and CBR with Adaptive RED and with drop-tail, as it comes in bursts."""
 
     def more(runs: Runs, label: str, owner: str, name: str) -> Check:
-        pair = (runs.per_seed(of(one, LOSS), label) for one in ("WEB", owner))
-        return versus(f"loss of web minus that of {owner}, {name}", pair, "higher", tolerance)
+        pair = (runs.per_seed(m.of(one, m.LOSS), label) for one in ("WEB", owner))
+        return m.versus(f"loss of web minus that of {owner}, {name}", pair, "higher", tolerance)
 
     return Judgement(
-        [more(web, label, owner, label) for label in (ARED, TAIL) for owner in ("FTP", "CBR")],
+        [more(web, label, owner, label) for label in (m.ARED, m.TAIL) for owner in ("FTP", "CBR")],
         "A full buffer takes from those who come in bursts; Adaptive RED drops at random, and more while a burst has "
         "raised the averaged queue. Drawn by size it would spare the small packets that web has many of.",
-        [more(by_size, ARED, owner, "Adaptive RED by size") for owner in ("FTP", "CBR")],
+        [more(by_size, m.ARED, owner, "Adaptive RED by size") for owner in ("FTP", "CBR")],
         need=0.75,
     )
 
@@ -63,7 +42,7 @@ def web_loses_most(web: Runs, by_size: Runs, *, tolerance: Tolerance) -> Judgeme
 @tolerance(1 / 3, "", "a loss that is less by a third, 2.75 after 4.15 %, the text calls reduced")
 def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web loses about as much with drop-tail as with Adaptive RED."""
-    tail, ared = (web.per_seed(of("WEB", LOSS), label) for label in (TAIL, ARED))
+    tail, ared = (web.per_seed(m.of("WEB", m.LOSS), label) for label in (m.TAIL, m.ARED))
     most = 1 + tolerance.value
     return Judgement(
         [Check.of("loss of web, drop-tail / Adaptive RED", tail / ared, least=1 / most, most=most)],
@@ -81,20 +60,20 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
 def short_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR lose far less with RED+Tail: 1.28 instead of 4.51 %, and 0.30 instead of 3.95 %."""
     checks, beside = (
-        by_owner(web, LOSS, "loss", (HERO, others), "lower", tolerance) for others in _early_and_tail(web)
+        m.by_owner(web, m.LOSS, "loss", (m.HERO, others), "lower", tolerance) for others in _early_and_tail(web)
     )
     return Judgement(
         checks,
-        f"WEB loses {web.per_seed(of('WEB', LOSS), HERO)}, CBR {web.per_seed(of('CBR', LOSS), HERO)}. Short flows are "
-        "never dropped early, and while the long queue is near its thresholds the shared buffer has room for their "
-        "bursts.",
+        f"WEB loses {web.per_seed(m.of('WEB', m.LOSS), m.HERO)}, CBR {web.per_seed(m.of('CBR', m.LOSS), m.HERO)}. "
+        "Short flows are never dropped early, and while the long queue is near its thresholds the shared buffer has "
+        "room for their bursts.",
         beside,
     )
 
 
 def _early_and_tail(web: Runs) -> tuple[list[str], list[str]]:
     """Return the labels of the others in two lists: those in the paper's comparison, and drop-tail, which is not."""
-    return [label for label in web.others if label != TAIL], [label for label in web.others if label == TAIL]
+    return [label for label in web.others if label != m.TAIL], [label for label in web.others if label == m.TAIL]
 
 
 @claim("is greatly reduced by the drop-tail policy and a shared buffer", "Section III", "causes")
@@ -105,20 +84,20 @@ def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Short flows lose far less, the drop-tail policy and the shared buffer together halve their losses at least, and
     each has a part in it.
     """
-    compare = partial(causes.compare, SHORT + LOSS, HERO, better="lower", name="loss of the short queue")
-    split, early = causes.others_than(HERO)
-    worse = max(split, early, key=lambda label: causes.per_seed(SHORT + LOSS, label).mean)
+    compare = partial(causes.compare, m.SHORT + m.LOSS, m.HERO, better="lower", name="loss of the short queue")
+    split, early = causes.others_than(m.HERO)
+    worse = max(split, early, key=lambda label: causes.per_seed(m.SHORT + m.LOSS, label).mean)
     other = split if worse == early else early
     return Judgement(
         [
-            *by_owner(web, LOSS, "loss", (HERO, [ARED]), "lower", tolerance),
+            *m.by_owner(web, m.LOSS, "loss", (m.HERO, [m.ARED]), "lower", tolerance),
             *compare([worse], tolerance=tolerance),
-            *compare([other], tolerance=TENTH),
+            *compare([other], tolerance=m.TENTH),
         ],
-        f"The short queue loses {causes.per_seed(SHORT + LOSS, HERO)}. With 80 kB of its own a burst finds less room. "
-        "Early drops add some while a burst holds the short queue's average above their 20 kB, as it does with the "
-        f"calibrated C1max. No run lacks both the policy and the shared buffer: '{worse}', which loses most of those "
-        "that lack one, stands for it. Beside: whether the other cause alone halves the loss too.",
+        f"The short queue loses {causes.per_seed(m.SHORT + m.LOSS, m.HERO)}. With 80 kB of its own a burst finds less "
+        "room. Early drops add some while a burst holds the short queue's average above their 20 kB, as it does with "
+        f"the calibrated C1max. No run lacks both the policy and the shared buffer: '{worse}', which loses most of "
+        "those that lack one, stands for it. Beside: whether the other cause alone halves the loss too.",
         compare([other], tolerance=tolerance),
     )
 
@@ -128,21 +107,21 @@ def causes_apart(causes: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
 def total_loss(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail greatly reduces the loss of all traffic together."""
     early, _ = _early_and_tail(web)
-    checks = web.compare(LOSS, HERO, early, better="lower", tolerance=tolerance, name="loss of all traffic")
-    return Judgement(checks, f"All traffic together loses {web.per_seed(LOSS, HERO)}.")
+    checks = web.compare(m.LOSS, m.HERO, early, better="lower", tolerance=tolerance, name="loss of all traffic")
+    return Judgement(checks, f"All traffic together loses {web.per_seed(m.LOSS, m.HERO)}.")
 
 
 @claim("reduced from 4.15% to 2.75%", "Section IV, Table III", "fig5 table3")
-@tolerance(ONE_RUN)
+@tolerance(m.ONE_RUN)
 def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP loses a third less with RED+Tail than with Adaptive RED: 2.75 instead of 4.15 %."""
-    loss = [web.per_seed(of("FTP", LOSS), label) for label in (HERO, ARED)]
+    loss = [web.per_seed(m.of("FTP", m.LOSS), label) for label in (m.HERO, m.ARED)]
     window = [
-        web.per_seed(of("FTP", RATE), label) * (web.per_seed(of("FTP", DELAY), label) / 1e3 + PROPAGATION)
-        for label in (HERO, ARED)
+        web.per_seed(m.of("FTP", m.RATE), label) * (web.per_seed(m.of("FTP", m.DELAY), label) / 1e3 + m.PROPAGATION)
+        for label in (m.HERO, m.ARED)
     ]
     square = (window[1] / window[0]) * (window[1] / window[0])
-    printed = [TABLE_3[label]["FTP"][0] for label in (HERO, ARED)]
+    printed = [m.TABLE_3[label]["FTP"][0] for label in (m.HERO, m.ARED)]
     return Judgement(
         [
             Check.near(
@@ -159,11 +138,11 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(20, "% of it", "of the print: the text calls 80 and 110 ms different; longer is by a tenth, as elsewhere")
 def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It pays with a longer delay, 184 instead of 143 ms."""
-    hero, ared = (web.per_seed(of("FTP", DELAY), label) for label in (HERO, ARED))
-    middle, (_, wait, rate) = sum(BAND) / 2, TABLE_3[HERO]["FTP"]
+    hero, ared = (web.per_seed(m.of("FTP", m.DELAY), label) for label in (m.HERO, m.ARED))
+    middle, (_, wait, rate) = sum(m.BAND) / 2, m.TABLE_3[m.HERO]["FTP"]
     return Judgement(
         [
-            Check.better("delay of FTP over that with Adaptive RED", hero, ared, "higher", TENTH),
+            Check.better("delay of FTP over that with Adaptive RED", hero, ared, "higher", m.TENTH),
             Check.near("delay of FTP with RED+Tail", hero, wait, tolerance),
         ],
         f"{hero} instead of {ared}. {middle:.0f} packets at the printed rate of FTP take {1e3 * middle / rate:.0f} ms; "
@@ -178,28 +157,33 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     "fig6 table3 over-c1max",
     comparative=True,
 )
-@tolerance(TENTH)
+@tolerance(m.TENTH)
 def short_waits_less(web: Runs, c1max: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """Web and CBR packets wait less with RED+Tail than with Adaptive RED."""
     early, tail = _early_and_tail(web)
-    checks, beside = (by_owner(web, DELAY, "delay", (HERO, others), "lower", tolerance) for others in (early, tail))
+    checks, beside = (
+        m.by_owner(web, m.DELAY, "delay", (m.HERO, others), "lower", tolerance) for others in (early, tail)
+    )
     if c1max is not None:
         checks = [
-            versus(
+            m.versus(
                 f"delay of {owner} over that of {label}, C1max = {most:g} C",
-                (c1max.per_seed(of(owner, DELAY), HERO, {C1_MAX: most}), web.per_seed(of(owner, DELAY), label)),
+                (
+                    c1max.per_seed(m.of(owner, m.DELAY), m.HERO, {m.C1_MAX: most}),
+                    web.per_seed(m.of(owner, m.DELAY), label),
+                ),
                 "lower",
                 tolerance,
             )
             for label in early
-            for most in c1max.points(C1_MAX)
+            for most in c1max.points(m.C1_MAX)
             for owner in ("WEB", "CBR")
         ]
     return Judgement(
         checks,
-        f"WEB waits {web.per_seed(of('WEB', DELAY), HERO)}, CBR {web.per_seed(of('CBR', DELAY), HERO)}: short flows "
-        "bring 45 % of the link's rate, and what a burst brings beyond C1max, which the paper does not print, waits. "
-        "WEB includes the packets of long files, which wait with FTP.",
+        f"WEB waits {web.per_seed(m.of('WEB', m.DELAY), m.HERO)}, CBR {web.per_seed(m.of('CBR', m.DELAY), m.HERO)}: "
+        "short flows bring 45 % of the link's rate, and what a burst brings beyond C1max, which the paper does not "
+        "print, waits. WEB includes the packets of long files, which wait with FTP.",
         beside,
     )
 
@@ -212,18 +196,18 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
         [
             Check.near(
                 f"delay of {owner}, C1max = {most:g} C",
-                c1max.per_seed(of(owner, DELAY), HERO, {C1_MAX: most}),
+                c1max.per_seed(m.of(owner, m.DELAY), m.HERO, {m.C1_MAX: most}),
                 110,
                 tolerance,
             )
-            for most in c1max.points(C1_MAX)
+            for most in c1max.points(m.C1_MAX)
             for owner in ("WEB", "CBR")
         ],
         "The paper does not print C1max, on which the delay hangs: beyond the queue where C1 stops growing packets "
         "wait longer, and the sooner, the lower C1max is. WEB is above CBR by its long files. Beside is the calibrated "
         "C1max, chosen by losses as well.",
         [
-            Check.near(f"delay of {owner}", web.per_seed(of(owner, DELAY), HERO), 110, tolerance)
+            Check.near(f"delay of {owner}", web.per_seed(m.of(owner, m.DELAY), m.HERO), 110, tolerance)
             for owner in ("WEB", "CBR")
         ],
     )
@@ -239,7 +223,7 @@ def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The link is used to 100 %: with RED+Tail, with Adaptive RED, and with thresholds that move."""
     checks = [
         Check.of(f"utilisation with {label}, {where}", runs.per_seed("utilisation", label), least=100 - tolerance.value)
-        for runs, where, labels in ((web, "web traffic", (HERO, ARED)), (dynamic, "FTP only", (FIXED, DYNAMIC)))
+        for runs, where, labels in ((web, "web traffic", (m.HERO, m.ARED)), (dynamic, "FTP only", (m.FIXED, m.DYNAMIC)))
         for label in labels
     ]
     return Judgement(checks, "Long flows have a packet waiting practically always, whichever queue the others are in.")
@@ -249,7 +233,7 @@ def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(0.5, "%", "a seventh of the printed 3.7 %; more than 10 % would not be slight")
 def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """FTP's throughput is slightly smaller with RED+Tail."""
-    hero, ared = (web.per_seed(of("FTP", RATE), label) for label in (HERO, ARED))
+    hero, ared = (web.per_seed(m.of("FTP", m.RATE), label) for label in (m.HERO, m.ARED))
     return Judgement(
         [
             Check.of(
@@ -272,21 +256,28 @@ def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(1, "% of it", "a fifth of the printed 5.3 %")
 def bursts_pass(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """Web gets what FTP gives up, and its bursts pass faster."""
-    checks = web.compare(of("WEB", RATE), HERO, [ARED], better="higher", tolerance=tolerance, name="throughput of web")
+    checks = web.compare(
+        m.of("WEB", m.RATE), m.HERO, [m.ARED], better="higher", tolerance=tolerance, name="throughput of web"
+    )
     checks += web.compare(
-        of("WEB", "completion_time_mean"), HERO, [ARED], better="lower", tolerance=TENTH, name="time of a web file"
+        m.of("WEB", "completion_time_mean"),
+        m.HERO,
+        [m.ARED],
+        better="lower",
+        tolerance=m.TENTH,
+        name="time of a web file",
     )
     return Judgement(checks, "Clients that wait less ask again sooner.")
 
 
 @claim("Table III: Loss %, Delay Sec.", "Table III", "table3")
-@tolerance(ONE_RUN)
+@tolerance(m.ONE_RUN)
 def numbers_of_table_3(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The losses and delays of Table III."""
-    checks = printed_numbers(web, TABLE_3, tolerance)
+    checks = m.printed_numbers(web, m.TABLE_3, tolerance)
     return Judgement(
         checks,
-        f"{beyond_bounds(checks)} N and C1max are fitted to RED+Tail's numbers here and in Table IV, so that of these "
-        "the near ones say little. The rates are left to claims of their own: they add up to a full link and would "
-        "all be near.",
+        f"{m.beyond_bounds(checks)} N and C1max are fitted to RED+Tail's numbers here and in Table IV, so that of "
+        "these the near ones say little. The rates are left to claims of their own: they add up to a full link and "
+        "would all be near.",
     )

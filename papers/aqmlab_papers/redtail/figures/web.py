@@ -8,6 +8,7 @@ import polars
 
 from aqmlab.scenario import Scenario
 from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table, figure, table
+from aqmlab_papers.redtail import measures as m
 from aqmlab_papers.redtail.claims.classifier import counted_long, taken_for_long
 from aqmlab_papers.redtail.figures.by_class import (
     AT_FIRST,
@@ -23,28 +24,10 @@ from aqmlab_papers.redtail.figures.by_class import (
     losses_figure,
     threshold_lines,
 )
-from aqmlab_papers.redtail.measures import (
-    ARED,
-    C1_MAX,
-    CLASSES,
-    COUNT,
-    DELAY,
-    DYNAMIC,
-    HERO,
-    LONG,
-    LOSS,
-    RATE,
-    SHORT,
-    SIZE,
-    TABLE_3,
-    T,
-    of,
-)
-from aqmlab_papers.redtail.measures import N as AFTER
 from aqmlab_papers.redtail.theory import PD
 from aqmlab_papers.run.sketch import over
 
-BOTH = (ARED, HERO)
+BOTH = (m.ARED, m.HERO)
 RATES = Axis("Throughput (kB/s)", 0, 400)
 
 
@@ -54,7 +37,7 @@ def throughputs(label: str) -> Drawing:
     def curves(time: Runs) -> Iterator[Curve]:
         drawn = [
             time.over_time("", label, quantity=f"{entry}.throughput", bin=BIN, scale=1 / 8000, name=name)
-            for name, entry in CLASSES.items()
+            for name, entry in m.CLASSES.items()
         ]
         yield from drawn
         total = np.sum([np.asarray(curve.y) for curve in drawn], axis=0)
@@ -69,9 +52,9 @@ def throughputs(label: str) -> Drawing:
 )
 def fig1(time: Runs) -> Iterator[Curve]:
     """Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s."""
-    yield time.over_time("a", ARED, name="Queue")
+    yield time.over_time("a", m.ARED, name="Queue")
     yield from threshold_lines("a")
-    yield time.over_time("b", ARED, quantity="p.mean", name="p")
+    yield time.over_time("b", m.ARED, quantity="p.mean", name="p")
 
 
 @figure(
@@ -80,8 +63,8 @@ def fig1(time: Runs) -> Iterator[Curve]:
 )
 def fig4(time: Runs) -> Iterator[Curve]:
     """Queue lengths of RED+Tail."""
-    yield time.over_time("a", HERO, quantity="lane.short.queue.mean", name="Queue")
-    yield time.over_time("b", HERO, quantity="lane.long.queue.mean", name="Queue")
+    yield time.over_time("a", m.HERO, quantity="lane.short.queue.mean", name="Queue")
+    yield time.over_time("b", m.HERO, quantity="lane.long.queue.mean", name="Queue")
     yield from threshold_lines("b")
 
 
@@ -96,7 +79,7 @@ FIGURE_7, FIGURE_8 = (
         caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
         across=1,
     )
-    for name, label in (("fig7", ARED), ("fig8", HERO))
+    for name, label in (("fig7", m.ARED), ("fig8", m.HERO))
 )
 
 
@@ -109,7 +92,7 @@ def fig9(files: Runs, alone: Runs) -> Iterator[Curve]:
     """Delivery time of small web files."""
     for runs, style in ((files, "line"), (alone, "dashed")):
         for label in runs.labels:
-            yield runs.curve("", of("file", "completion_time_mean"), label, SIZE, x_scale=1e-3, style=style)
+            yield runs.curve("", m.of("file", "completion_time_mean"), label, m.SIZE, x_scale=1e-3, style=style)
 
 
 @table(
@@ -139,7 +122,7 @@ def table2() -> polars.DataFrame:
 TABLE_III = Table(
     name="table3",
     title="Table III: loss, delay and rate of RED+Tail, Adaptive RED and DropTail",
-    rows=lambda web: class_rows(web, TABLE_3),
+    rows=lambda web: class_rows(web, m.TABLE_3),
     caption="From 100 to 500 s. Delay is the time in the router. What the web asks for in a run depends on its few "
     "largest files (shape 1.3), so that for rates five runs make an interval that is rather too narrow; claims "
     "compare runs of one seed.",
@@ -159,17 +142,17 @@ TABLE_3_LATER = Table(
         Panel("b", "Delays", Axis("N (packets)", 0, 1000), Axis("Mean delay (ms)", 0)),
         Panel("c", "Loss of web", Axis("N (packets)", 0, 1000), Axis("Packet loss ratio (%)", 0)),
     ],
-    caption=f"{HERO}: fixed thresholds; {DYNAMIC}: moving ones in its long queue.",
+    caption=f"{m.HERO}: fixed thresholds; {m.DYNAMIC}: moving ones in its long queue.",
     across=3,
     beyond=True,
 )
 def over_n(n: Runs) -> Iterator[Curve]:
     """RED+Tail over N, after which a connection is long."""
     for label in n.labels:
-        yield n.curve("a", LONG + "queue_std", label, AFTER)
+        yield n.curve("a", m.LONG + "queue_std", label, m.N)
         for name in ("WEB", "CBR"):
-            yield n.curve("b", of(name, DELAY), label, AFTER, scale=1e3, name=f"{name}, {label}")
-        yield n.curve("c", of("WEB", LOSS), label, AFTER, scale=100)
+            yield n.curve("b", m.of(name, m.DELAY), label, m.N, scale=1e3, name=f"{name}, {label}")
+        yield n.curve("c", m.of("WEB", m.LOSS), label, m.N, scale=100)
 
 
 OVER_C1MAX = Figure(
@@ -179,7 +162,7 @@ OVER_C1MAX = Figure(
         Panel("a", "Short queue", Axis("C1max / C", 0.5, 1), Axis("Mean delay (s)", 0)),
         Panel("b", "FTP", Axis("C1max / C", 0.5, 1), Axis("Time-outs in 400 s", 0)),
     ],
-    curves=over("c1max", C1_MAX, {"a": SHORT + DELAY, "b": of("FTP", "timeouts")}),
+    curves=over("c1max", m.C1_MAX, {"a": m.SHORT + m.DELAY, "b": m.of("FTP", "timeouts")}),
     beyond=True,
 )
 OVER_T = Figure(
@@ -189,7 +172,7 @@ OVER_T = Figure(
         Panel("a", "Web files", Axis("T (s)", 0, 200), Axis("Mean completion time (s)", 0)),
         Panel("b", "Loss of web", Axis("T (s)", 0, 200), Axis("Packet loss ratio", 0)),
     ],
-    curves=over("silence", T, {"a": of("WEB", "completion_time_mean"), "b": of("WEB", LOSS)}),
+    curves=over("silence", m.T, {"a": m.of("WEB", "completion_time_mean"), "b": m.of("WEB", m.LOSS)}),
     beyond=True,
 )
 SYNCHRONISATION = Table(
@@ -202,7 +185,7 @@ SYNCHRONISATION = Table(
             "mean queue": "queue_mean",
             "utilisation": "utilisation",
         },
-        {COUNT: "{:g} flows"},
+        {m.COUNT: "{:g} flows"},
     ),
     caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
     "begins with that max_p.",
@@ -212,7 +195,7 @@ RANDOM_LOSS = Table(
     name="random-loss",
     title="FTP and web over a link of 1 Gbit/s that loses at random",
     rows=lambda random_loss: listed(
-        random_loss, {f"throughput of {name}": of(name, RATE) for name in ("FTP", "WEB")}, {PD: "loss of {:g}"}
+        random_loss, {f"throughput of {name}": m.of(name, m.RATE) for name in ("FTP", "WEB")}, {PD: "loss of {:g}"}
     ),
     beyond=True,
 )
@@ -225,7 +208,7 @@ RANDOM_LOSS = Table(
 def alarms(n: Runs) -> polars.DataFrame:
     """Web connections that are taken for long ones."""
     rows = []
-    for after in n.points(AFTER):
+    for after in n.points(m.N):
         row: dict[str, str | float | None] = {"N": str(after)}
         columns(row, "counted (%)", counted_long(n, after))
         rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
@@ -237,7 +220,11 @@ CAUSES = Table(
     title="RED+Tail with a split buffer, and with early drops in its short queue",
     rows=lambda causes: listed(
         causes,
-        {"loss of the short queue": SHORT + LOSS, "loss of web": of("WEB", LOSS), "loss of CBR": of("CBR", LOSS)},
+        {
+            "loss of the short queue": m.SHORT + m.LOSS,
+            "loss of web": m.of("WEB", m.LOSS),
+            "loss of CBR": m.of("CBR", m.LOSS),
+        },
     ),
     caption="Split: the short queue has 80 kB. Early drops: Adaptive RED as in the long queue.",
     beyond=True,
@@ -248,11 +235,11 @@ MIXED = Table(
     rows=lambda mixed: listed(
         mixed,
         {
-            "rate, 16 ms": of("near", RATE),
-            "rate, 240 ms": of("far", RATE),
-            "loss, 16 ms": of("near", LOSS),
-            "loss, 240 ms": of("far", LOSS),
-            "delay": DELAY,
+            "rate, 16 ms": m.of("near", m.RATE),
+            "rate, 240 ms": m.of("far", m.RATE),
+            "loss, 16 ms": m.of("near", m.LOSS),
+            "loss, 240 ms": m.of("far", m.LOSS),
+            "delay": m.DELAY,
         },
     ),
     caption="Ten flows each on 6 Mbit/s.",
@@ -264,9 +251,9 @@ VOICE = Table(
     rows=lambda voice: listed(
         voice,
         {
-            f"{name} of {owner}": of(owner, metric)
+            f"{name} of {owner}": m.of(owner, metric)
             for owner in ("voice", "video")
-            for name, metric in (("jitter", "jitter"), ("delay", "delay_mean"), ("loss", LOSS))
+            for name, metric in (("jitter", "jitter"), ("delay", "delay_mean"), ("loss", m.LOSS))
         },
     ),
     caption="Two calls of 80 kbit/s, and ten frames of two packets a second.",
