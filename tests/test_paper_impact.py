@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from aqmlab import Scenario
-from aqmlab_papers import Check, Evidence, Outcome, Verdict
+from aqmlab_papers import Effect, Evidence, Outcome, Verdict
 from aqmlab_papers.describe import library
 from aqmlab_papers.impact import choices, measures, theory
 from aqmlab_papers.impact.measures import APPROXIMATED, HERO, RED, SWING, TD
@@ -127,13 +127,13 @@ def test_orders_of_magnitude_have_an_interval_that_covers_the_truth_though_runs_
             chance = p * random.gamma(4, 1 / 4, seeds)
             counts[:, 5] = random.binomial(20_000, chance)
             counts[:, 0] = 20_000 - counts[:, 5]
-        found = Check.of("x", measures.orders(some, less, 6), least=0)
+        found = Effect("x").of(measures.orders(some, less, 6), least=0)
         inside += abs(found.value - 1) <= (found.half or 0)
     assert 0.92 < inside / 400 <= 1
     nothing = np.zeros((3, measures.LAST_BIN))
-    assert Check.of("x", measures.orders(nothing, nothing, 6), least=0).outcome == Outcome.OPEN
+    assert Effect("x").of(measures.orders(nothing, nothing, 6), least=0).outcome == Outcome.OPEN
     few = nothing + np.eye(3, measures.LAST_BIN, 5)
-    assert Check.of("x", measures.orders(few, few, 6), least=0).outcome == Outcome.OPEN
+    assert Effect("x").of(measures.orders(few, few, 6), least=0).outcome == Outcome.OPEN
 
 
 def test_cycle_lag_and_answer_are_read_off_a_series() -> None:

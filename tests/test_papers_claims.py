@@ -8,8 +8,8 @@ import pytest
 
 from aqmlab_papers import (
     Calibration,
-    Check,
     Claim,
+    Effect,
     Evidence,
     Figure,
     Judgement,
@@ -43,7 +43,7 @@ def evidence(**runs: bool) -> Evidence:
 
 
 def held(*_: object) -> Judgement:
-    return Judgement([Check.exact("x", 1, least=0)], "It is so.")
+    return Judgement([Effect("x").exact(1, least=0)], "It is so.")
 
 
 def test_a_claim_is_named_after_its_judge_and_reads_the_experiments_that_its_parameters_name() -> None:
@@ -51,7 +51,7 @@ def test_a_claim_is_named_after_its_judge_and_reads_the_experiments_that_its_par
     @tolerance(EXACT)
     def as_fast(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
         """It is fast."""
-        return Judgement([Check.exact(f"{exp1.name} {exp1_pistar and exp1_pistar.name}", 1, least=tolerance.value)])
+        return Judgement([Effect(f"{exp1.name} {exp1_pistar and exp1_pistar.name}").exact(1, least=tolerance.value)])
 
     assert (as_fast.name, as_fast.shown, as_fast.quote) == ("as-fast", ["fig1", "table2"], "fast")
     assert as_fast.text == "It is fast."
@@ -71,7 +71,7 @@ def test_a_claim_is_named_after_its_judge_and_reads_the_experiments_that_its_par
 
 def test_a_judge_serves_several_claims() -> None:
     def regulated(runs: Runs) -> Judgement:
-        return Judgement([Check.exact(runs.name, 1, least=0)])
+        return Judgement([Effect(runs.name).exact(1, least=0)])
 
     cases = [
         claim("", "Section 2", text="It is held.", name=f"{case}-held", runs=case)(regulated) for case in ("one", "two")

@@ -20,10 +20,10 @@ from aqmlab.files import read_json
 from aqmlab.runs.table import RunTable
 from aqmlab_papers import (
     Axis,
-    Check,
     Choice,
     Claim,
     Curve,
+    Effect,
     Evidence,
     Experiment,
     Figure,
@@ -84,8 +84,8 @@ def rows(evidence: Evidence) -> polars.DataFrame:
 def judge(*limits: tuple[float, float]) -> object:
     def judged(evidence: Evidence) -> Judgement:
         values = evidence["tiny"].per_seed("queue_mean", "LRED")
-        checks = [Check.of("queue of LRED & others", values, unit="packets", least=a, most=b) for a, b in limits]
-        checks += [Check.of("PIE less LRED", values, least=0)] * ("PIE" in evidence["tiny"].labels)
+        checks = [Effect("queue of LRED & others").of(values, unit="packets", least=a, most=b) for a, b in limits]
+        checks += [Effect("PIE less LRED").of(values, least=0)] * ("PIE" in evidence["tiny"].labels)
         return Judgement(checks, f"Why: {EVIL}")
 
     return judged

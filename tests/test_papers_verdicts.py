@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from aqmlab_papers import Check, Outcome, PerSeed, Tolerance, Verdict
+from aqmlab_papers import Check, Effect, Outcome, PerSeed, Tolerance, Verdict
 from aqmlab_papers.describe.check import LEVEL, Better
 from aqmlab_papers.describe.verdict import verdict
 from aqmlab_papers.run.sweep import Effort
@@ -50,41 +50,41 @@ def test_an_interval_is_at_least_and_at_most_together(value: float, half: float,
 
 
 def test_a_number_on_the_edge_holds() -> None:
-    assert Check.exact("x", 3.0, least=3, most=3).outcome == Outcome.HOLDS
+    assert Effect("x").exact(3.0, least=3, most=3).outcome == Outcome.HOLDS
     assert Check(effect="x", value=4.0, half=1.0, least=3, most=5).outcome == Outcome.HOLDS
     assert Check(effect="x", value=2.0, half=1.0, least=3).outcome == Outcome.OPEN  # it may be 3
 
 
 def test_the_interval_of_a_check_is_students() -> None:
     values = [1.0, 2.0, 4.0, 8.0]
-    check = Check.of("x", values, least=0)
+    check = Effect("x").of(values, least=0)
     assert check.value == pytest.approx(3.75)
     assert check.half == pytest.approx(stats.sem(values) * stats.t.ppf(0.5 + LEVEL / 2, 3))
 
 
 def test_one_run_has_no_interval_and_still_a_verdict() -> None:
-    check = Check.of("x", [1.0], least=0)
+    check = Effect("x").of([1.0], least=0)
     assert (check.half, check.outcome) == (None, Outcome.HOLDS)
 
 
 def test_a_number_that_no_run_has_is_open() -> None:
-    assert Check.of("x", [None, None], least=0).outcome == Outcome.OPEN
+    assert Effect("x").of([None, None], least=0).outcome == Outcome.OPEN
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_what_is_no_number_never_holds(number: float, seeds: int) -> None:
     for bounds in ({"least": 0.0}, {"most": 0.0}, {"least": -1.0, "most": 1.0}):
-        assert Check.of("x", [number] + [0.0] * (seeds - 1), **bounds).outcome == Outcome.OPEN
-        assert Check.exact("x", number, **bounds).outcome == Outcome.OPEN
+        assert Effect("x").of([number] + [0.0] * (seeds - 1), **bounds).outcome == Outcome.OPEN
+        assert Effect("x").exact(number, **bounds).outcome == Outcome.OPEN
 
 
 def test_seeds_of_which_one_has_no_value_decide_nothing() -> None:
-    check = Check.of("x", [None, 5.0, None], least=0)
+    check = Effect("x").of([None, 5.0, None], least=0)
     assert (check.effect, check.value, check.outcome) == ("x (1 of 3 seeds have it)", 5.0, Outcome.OPEN)
-    most = Check.of("x", [5.0, 5.0, None], least=0)
+    most = Effect("x").of([5.0, 5.0, None], least=0)
     assert (most.effect, most.outcome) == ("x (2 of 3 seeds have it)", Outcome.OPEN)
-    assert Check.of("x", [5.0, 5.0], least=0).effect == "x"
+    assert Effect("x").of([5.0, 5.0], least=0).effect == "x"
 
 
 def test_a_verdict_says_how_sure_it_is() -> None:
@@ -117,7 +117,7 @@ def test_a_verdict_says_how_sure_it_is() -> None:
 @pytest.mark.parametrize("bounds", [{}, {"least": 2, "most": 1}, {"least": math.nan}])
 def test_a_check_must_be_able_to_fail(bounds: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="x: "):
-        Check.exact("x", 1.0, **bounds)
+        Effect("x").exact(1.0, **bounds)
 
 
 @given(some.lists(some.sampled_from(Outcome), max_size=6), some.sampled_from([0.01, 0.5, 0.8, 1.0]))
@@ -150,7 +150,7 @@ def test_a_verdict_is_undecided_only_while_open_parts_could_change_it(outcomes: 
 def test_a_decided_verdict_counts_the_parts_that_hold(
     holding: int, failing: int, need: float, expected: Verdict
 ) -> None:
-    checks = [Check.exact("x", value, least=0) for value in [1.0] * holding + [-1.0] * failing]
+    checks = [Effect("x").exact(value, least=0) for value in [1.0] * holding + [-1.0] * failing]
     assert verdict(checks, need) == expected
 
 
@@ -202,32 +202,32 @@ TWO = Tolerance(2, "ms", "a line's width")
 )
 def test_an_effect_below_the_tolerance_is_none(better: Better, difference: float, outcome: Outcome) -> None:
     other = PerSeed.of([10.0, 20.0, 30.0], "ms")
-    assert Check.better("wait", other + difference, other, better, TWO).outcome == outcome
+    assert Effect("wait").better(other + difference, other, better, TWO).outcome == outcome
 
 
 def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
     other = PerSeed.of([10.0, 10.4, 9.6], "ms")
     tenth = Tolerance(10, "% of it", "the precision in print")
-    check = Check.better("wait", other * 0.85, other, "lower", tenth)
+    check = Effect("wait").better(other * 0.85, other, "lower", tenth)
     assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
-    assert Check.better("wait", other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
-    assert Check.near("wait", PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
-    assert Check.near("wait", PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
+    assert Effect("wait").better(other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
+    assert Effect("wait").near(PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
+    assert Effect("wait").near(PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
 
 
 def test_a_part_of_scattered_values_is_tested_as_the_difference_is() -> None:
     one, other = PerSeed.of([1.0, 6.0, 2.0, 0.0, None]), PerSeed.of([4.0, 0.0, 7.0, 9.0, 1.0])
     tenth = Tolerance(10, "% of it", "the precision in print")
     for better, part in (("lower", 0.9), ("higher", 1.1), ("not lower", 0.9), ("not higher", 1.1)):
-        check = Check.better("loss", one, other, better, tenth)  # type: ignore[arg-type]
-        left = Check.of("loss", one - other * part, most=0)
+        check = Effect("loss").better(one, other, better, tenth)  # type: ignore[arg-type]
+        left = Effect("loss").of(one - other * part, most=0)
         assert check.value == pytest.approx(100 * (9 / 20 - 1))
         assert check.half is not None
         assert left.half is not None
         assert (check.value - 100 * (part - 1)) / check.half == pytest.approx(left.value / left.half)
     same, again = PerSeed.of([1.0, 9.0]), PerSeed.of([9.0, 1.0])
     assert (same.excess(again).mean, again.excess(same).mean) == (0, 0), "by the ratios each exceeds the other"
-    assert Check.better("loss", one, other * 0, "lower", tenth).outcome == Outcome.OPEN
+    assert Effect("loss").better(one, other * 0, "lower", tenth).outcome == Outcome.OPEN
 
 
 def test_equal_numbers_are_neither_lower_nor_higher() -> None:
@@ -235,8 +235,8 @@ def test_equal_numbers_are_neither_lower_nor_higher() -> None:
     nothing = Tolerance(0, "ms", "none")
     for better in ("lower", "higher"):
         with pytest.raises(ValueError, match=r"wait: .*: state the smallest difference that counts"):
-            Check.better("wait", one, one, better, nothing)  # type: ignore[arg-type]
-    assert Check.better("wait", one, one, "equal", nothing).outcome == Outcome.HOLDS
+            Effect("wait").better(one, one, better, nothing)  # type: ignore[arg-type]
+    assert Effect("wait").better(one, one, "equal", nothing).outcome == Outcome.HOLDS
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
@@ -248,9 +248,9 @@ def test_a_tolerance_is_a_size(value: float) -> None:
 def test_a_tolerance_in_another_unit_is_refused() -> None:
     one = PerSeed.of([1.0], "packets")
     with pytest.raises(ValueError, match="queue: is in 'packets', its tolerance in 'ms'"):
-        Check.better("queue", one, one, "lower", TWO)
+        Effect("queue").better(one, one, "lower", TWO)
     with pytest.raises(ValueError, match="queue: is in 'packets'"):
-        Check.near("queue", one, 1, TWO)
+        Effect("queue").near(one, 1, TWO)
 
 
 def test_a_check_says_what_it_is() -> None:

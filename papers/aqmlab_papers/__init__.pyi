@@ -2,6 +2,7 @@ from .describe.calibration import Calibration as Calibration
 from .describe.calibration import Printed as Printed
 from .describe.calibration import Variant as Variant
 from .describe.check import Check as Check
+from .describe.check import Effect as Effect
 from .describe.check import Outcome as Outcome
 from .describe.check import Tolerance as Tolerance
 from .describe.claim import Claim as Claim

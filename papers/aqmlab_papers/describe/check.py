@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal
 
 from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
@@ -121,69 +121,6 @@ class Check:
         if math.isinf(self.least) and math.isinf(self.most):
             raise ValueError(f"{self.effect}: has no bounds: give least, most or both")
 
-    @classmethod
-    def of(
-        cls,
-        effect: str,
-        values: PerSeed | Iterable[float | None],
-        *,
-        unit: str | None = None,
-        least: float = -math.inf,
-        most: float = math.inf,
-    ) -> Self:
-        """Check the mean over seeds of a number, by Student's interval; NaN if no run has a value.
-
-        If only some runs have one, the effect reports how many, and the interval is infinite: what the others lack,
-        such as an end, need not be like the rest. The unit is by default that of a `PerSeed`.
-        """
-        every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
-        if unit is None:
-            unit = values.unit if isinstance(values, PerSeed) else ""
-        summary = Summary.of(every)
-        mean = math.nan if summary.mean is None else summary.mean
-        half = None
-        if summary.std is not None:
-            half = quantile(LEVEL, summary.n - 1) * summary.std / math.sqrt(summary.n)
-        if 0 < summary.n < len(every):
-            effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
-            half = math.inf
-        return cls(effect=effect, value=mean, half=half, unit=unit, least=least, most=most)
-
-    @classmethod
-    def exact(
-        cls, effect: str, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf
-    ) -> Self:
-        """Check a number without a random part, such as a result of theory: its interval has width 0."""
-        return cls(effect=effect, value=value, half=0.0, unit=unit, least=least, most=most)
-
-    @classmethod
-    def near(cls, effect: str, values: PerSeed, printed: float, tolerance: Tolerance) -> Self:
-        """Check that the mean over seeds is a printed number, within a tolerance.
-
-        The tolerance is in the same unit or in percent of the printed number.
-        """
-        _require(effect, tolerance, values.unit)
-        least, most = tolerance.around(printed)
-        return cls.of(f"{effect} (printed: {printed:g})", values, least=least, most=most)
-
-    @classmethod
-    def better(cls, effect: str, one: PerSeed, other: PerSeed, better: Better, tolerance: Tolerance) -> Self:
-        """Check how a quantity compares with another, seed by seed: the difference of the first minus the second.
-
-        With a relative tolerance, the difference is in percent of the mean of the second quantity. Raises `ValueError`
-        if the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
-        """
-        if not tolerance.value and better in ("lower", "higher"):
-            raise ValueError(f"{effect}: {better} by at least 0: state the smallest difference that counts")
-        least, most = tolerance.bounds(better)
-        if tolerance.relative:
-            excess = 100.0 * one.excess(other).mean
-            nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
-            values = one.excess(other, nearest / 100.0) * 100.0
-            return cls.of(effect, values, unit="%", least=least, most=most)
-        _require(effect, tolerance, one.unit)
-        return cls.of(effect, one - other, least=least, most=most)
-
     @property
     def outcome(self) -> Outcome:
         """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``."""
@@ -211,6 +148,75 @@ class Check:
         half = f" ± {self.half:.2g}" if self.half else ""
         unit = f" {self.unit}" if self.unit else ""
         return f"{self.effect}: {self.value:.4g}{half}{unit} (claimed: {self.wanted}): {self.outcome}"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A number by its name, and the checks of it.
+
+    Parameters
+    ----------
+    name : str
+        The name: ``goodput of LRED minus that of the best other``.
+    """
+
+    name: str
+
+    def of(
+        self,
+        values: PerSeed | Iterable[float | None],
+        *,
+        unit: str | None = None,
+        least: float = -math.inf,
+        most: float = math.inf,
+    ) -> Check:
+        """Check the mean over seeds of a number, by Student's interval; NaN if no run has a value.
+
+        If only some runs have one, the effect reports how many, and the interval is infinite: what the others lack,
+        such as an end, need not be like the rest. The unit is by default that of a `PerSeed`.
+        """
+        every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
+        if unit is None:
+            unit = values.unit if isinstance(values, PerSeed) else ""
+        summary = Summary.of(every)
+        mean = math.nan if summary.mean is None else summary.mean
+        effect, half = self.name, None
+        if summary.std is not None:
+            half = quantile(LEVEL, summary.n - 1) * summary.std / math.sqrt(summary.n)
+        if 0 < summary.n < len(every):
+            effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
+            half = math.inf
+        return Check(effect=effect, value=mean, half=half, unit=unit, least=least, most=most)
+
+    def exact(self, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf) -> Check:
+        """Check a number without a random part, such as a result of theory: its interval has width 0."""
+        return Check(effect=self.name, value=value, half=0.0, unit=unit, least=least, most=most)
+
+    def near(self, values: PerSeed, printed: float, tolerance: Tolerance) -> Check:
+        """Check that the mean over seeds is a printed number, within a tolerance.
+
+        The tolerance is in the same unit or in percent of the printed number.
+        """
+        _require(self.name, tolerance, values.unit)
+        least, most = tolerance.around(printed)
+        return Effect(f"{self.name} (printed: {printed:g})").of(values, least=least, most=most)
+
+    def better(self, one: PerSeed, other: PerSeed, better: Better, tolerance: Tolerance) -> Check:
+        """Check how a quantity compares with another, seed by seed: the difference of the first minus the second.
+
+        With a relative tolerance, the difference is in percent of the mean of the second quantity. Raises `ValueError`
+        if the tolerance is in another unit, or 0 for ``lower`` or ``higher``: equal numbers would then hold.
+        """
+        if not tolerance.value and better in ("lower", "higher"):
+            raise ValueError(f"{self.name}: {better} by at least 0: state the smallest difference that counts")
+        least, most = tolerance.bounds(better)
+        if tolerance.relative:
+            excess = 100.0 * one.excess(other).mean
+            nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
+            values = one.excess(other, nearest / 100.0) * 100.0
+            return self.of(values, unit="%", least=least, most=most)
+        _require(self.name, tolerance, one.unit)
+        return self.of(one - other, least=least, most=most)
 
 
 def _require(effect: str, tolerance: Tolerance, unit: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab_papers import At, Check, PerSeed, Runs, Tolerance
+from aqmlab_papers import At, Check, Effect, PerSeed, Runs, Tolerance
 from aqmlab_papers.describe.check import Better
 
 Array = NDArray[np.float64]
@@ -258,7 +258,7 @@ def versus(
                 mine, theirs = (runs.per_seed(**quantity, label=label, at=at) for label in (one, other))
                 joint = "over" if tolerance.relative else "minus"
                 effect = f"{f'{place}: ' * bool(place)}{quantity['name']}, {one} {joint} {other}"
-                checks.append(Check.better(effect, mine, theirs, better, tolerance))
+                checks.append(Effect(effect).better(mine, theirs, better, tolerance))
     return checks
 
 
@@ -292,11 +292,8 @@ def in_a_row(
         "of all packets" if owner == "bottleneck" else f"of a flow of {owner}",
     )
     return [
-        Check.of(
-            f"P(> {n - 1} in a row) {whose}, {one} over {other}",
-            orders(mine, by_length(runs, other, at, owner), n),
-            least=least,
-            most=most,
+        Effect(f"P(> {n - 1} in a row) {whose}, {one} over {other}").of(
+            orders(mine, by_length(runs, other, at, owner), n), least=least, most=most
         )
         for other in others
         if other != one

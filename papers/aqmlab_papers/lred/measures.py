@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, PerSeed, Runs, Tolerance
+from aqmlab_papers import At, Check, Effect, PerSeed, Runs, Tolerance
 from aqmlab_papers.describe.check import Better
 
 COUNT, JOINS = "traffic.long.count", "traffic.joins.count"
@@ -107,7 +107,7 @@ def settled(runs: Runs, label: str, at: At | None, begin: float, end: float) -> 
 def lower(words: str, read: Callable[[str], PerSeed], others: Iterable[str], tolerance: Tolerance) -> list[Check]:
     """Check that a quantity of LRED is lower than that of other disciplines."""
     hero = read("LRED")
-    return [Check.better(f"{words}, LRED minus {label}", hero, read(label), "lower", tolerance) for label in others]
+    return [Effect(f"{words}, LRED minus {label}").better(hero, read(label), "lower", tolerance) for label in others]
 
 
 def points(runs: Runs, path: str, below: float = np.inf, above: float = -np.inf) -> Sequence[At]:

@@ -6,7 +6,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab_papers import At, Check, PerSeed, Printed, Runs, Tolerance
+from aqmlab_papers import At, Check, Effect, PerSeed, Printed, Runs, Tolerance
 from aqmlab_papers.describe.check import Better
 
 HERO, ARED, TAIL = "RED+Tail", "Adaptive RED", "DropTail"
@@ -115,13 +115,13 @@ def swing(runs: Runs, column: str, label: str, period: tuple[float, float]) -> P
 def versus(effect: str, pair: Iterable[PerSeed], better: Better, tolerance: Tolerance) -> Check:
     """Check how the first of two quantities compares with the second."""
     one, other = pair
-    return Check.better(effect, one, other, better, tolerance)
+    return Effect(effect).better(one, other, better, tolerance)
 
 
 def around(effect: str, values: PerSeed, value: float, tolerance: Tolerance) -> Check:
     """Check that a quantity is a number that is not printed, such as a law's, within a tolerance."""
     least, most = tolerance.around(value)
-    return Check.of(effect, values, least=least, most=most)
+    return Effect(effect).of(values, least=least, most=most)
 
 
 def by_owner(
@@ -149,11 +149,8 @@ def by_owner(
 def printed_numbers(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance) -> list[Check]:
     """Check the losses and delays of a table of printed values."""
     return [
-        Check.near(
-            f"{column.lower()} of {owner}, {label}",
-            runs.per_seed(of(owner, metric), label),
-            rows[owner][place],
-            tolerance,
+        Effect(f"{column.lower()} of {owner}, {label}").near(
+            runs.per_seed(of(owner, metric), label), rows[owner][place], tolerance
         )
         for label, rows in tables.items()
         for owner in CLASSES

@@ -11,7 +11,7 @@ Words of the queries:
 * unit: by default the one in which people read the metric: ms, %, Mbit/s; an expression is not converted.
 * name: the name of a quantity, by default that of the metric, of a curve, by default the label, or of a distribution in
   `aqmlab.DISTRIBUTIONS`.
-* better, tolerance: as for `Check.better`; panel, style: as for `Curve`; scale, x_scale: factors for values and x.
+* better, tolerance: as for `Effect.better`; panel, style: as for `Curve`; scale, x_scale: factors for values and x.
 * seed: by default the first; quantity, link: a column of the series, ``queue.mean``, ``p.mean``, ``web.throughput``,
   and its link, by default the observed one; bin: the length (s) of the intervals to average over, by default the
   series'.
@@ -30,7 +30,7 @@ from aqmlab.runs.plan import Study
 from aqmlab.runs.result import Sweep
 from aqmlab.runs.store import Store
 from aqmlab.runs.table import RunTable
-from aqmlab_papers.describe.check import Better, Check, Tolerance
+from aqmlab_papers.describe.check import Better, Check, Effect, Tolerance
 from aqmlab_papers.describe.paper import Curve
 from aqmlab_papers.describe.per_seed import PerSeed
 from aqmlab_papers.run.reading import place, reading
@@ -204,7 +204,7 @@ class Runs:
                     for label in (subject, other)
                 )
                 words = f"{own.name} of {subject} {'over' if tolerance.relative else 'minus'} that of {other}"
-                checks.append(Check.better(words + where, own, theirs, better, tolerance))
+                checks.append(Effect(words + where).better(own, theirs, better, tolerance))
         return checks
 
     def others_than(self, label: str) -> tuple[str, ...]:

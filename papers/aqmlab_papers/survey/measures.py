@@ -6,7 +6,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from aqmlab_papers import At, Check, Evidence, PerSeed, Runs, Tolerance
+from aqmlab_papers import At, Check, Effect, Evidence, PerSeed, Runs, Tolerance
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -83,8 +83,8 @@ def suiting(evidence: Evidence) -> list[tuple[Runs, At]]:
 def range_of(losses: list[PerSeed], where: str, tolerance: Tolerance) -> Check:
     """Check that the greatest of several losses exceeds the least, which may be 0, by a tolerance in percent of it."""
     ratio = PerSeed.least(losses) / PerSeed.most(losses)
-    return Check.of(
-        f"least loss of TCP packets over the greatest, {where}", ratio, most=1 / (1 + tolerance.value / 100)
+    return Effect(f"least loss of TCP packets over the greatest, {where}").of(
+        ratio, most=1 / (1 + tolerance.value / 100)
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.claims.loss_runs import BURSTY
@@ -52,7 +52,7 @@ def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     """If the load of a half-used link rises by a fifth, averaging costs packets, though none may be lost."""
     checks = _lose_more(fifth, [m.RED], [m.TD, m.HERO], tolerance)
     beside = [
-        Check.of(f"{name}: packets lost with {label}", lost(fifth, label, at), most=1 - tolerance.value)
+        Effect(f"{name}: packets lost with {label}").of(lost(fifth, label, at), most=1 - tolerance.value)
         for name, at in loads(fifth).items()
         for label in (m.TD, m.RED, m.HERO)
     ]
@@ -67,12 +67,8 @@ def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
 def _lose_more(runs: Runs, ones: Sequence[str], others: Sequence[str], tolerance: Tolerance) -> list[Check]:
     """Check that some disciplines lose more packets than others from a failure until 5 s after the link's return."""
     return [
-        Check.better(
-            f"{name}: packets lost, {one} minus {other}",
-            lost(runs, one, at),
-            lost(runs, other, at),
-            "higher",
-            tolerance,
+        Effect(f"{name}: packets lost, {one} minus {other}").better(
+            lost(runs, one, at), lost(runs, other, at), "higher", tolerance
         )
         for name, at in loads(runs).items()
         for one in ones
@@ -93,10 +89,8 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
     read = partial(m.lateness, threshold=threshold)
     return Judgement(
         [
-            Check.of(
-                f"{name}: time from when {threshold:g} packets wait until RED's average is {threshold:g}",
-                double.from_series(m.RED, read, at, unit="s"),
-                least=tolerance.value,
+            Effect(f"{name}: time from when {threshold:g} packets wait until RED's average is {threshold:g}").of(
+                double.from_series(m.RED, read, at, unit="s"), least=tolerance.value
             )
             for name, at in loads(double).items()
         ],
@@ -124,8 +118,7 @@ def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
 def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Tolerance) -> list[Check]:
     """Compare the times to the first drop at every load."""
     return [
-        Check.better(
-            f"{name}: time from the failure to the first drop, {one} minus {other}",
+        Effect(f"{name}: time from the failure to the first drop, {one} minus {other}").better(
             runs.from_series(one, m.first_drop, at, unit="s"),
             runs.from_series(other, m.first_drop, at, unit="s"),
             better,
@@ -145,7 +138,7 @@ def _first(runs: Runs, one: str, other: str, better: Better, tolerance: Toleranc
 def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline but tail drop copes with a link failure, be it of a fifth more load or of twice the load."""
     none = [
-        Check.of(f"a fifth, {name}: packets lost with {m.TD}", lost(fifth, m.TD, at), most=1 - tolerance.value)
+        Effect(f"a fifth, {name}: packets lost with {m.TD}").of(lost(fifth, m.TD, at), most=1 - tolerance.value)
         for name, at in loads(fifth).items()
     ]
     more = [
@@ -159,10 +152,8 @@ def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> 
         "the others drop on the way there, as they must to keep the queue short; a fifth more hardly makes a queue. "
         "Beside: what is lost before the load doubles.",
         [
-            Check.of(
-                f"{name}: packets lost in 50 s before, {label}",
-                lost(double, label, at, 50, m.FAILS),
-                most=tolerance.value,
+            Effect(f"{name}: packets lost in 50 s before, {label}").of(
+                lost(double, label, at, 50, m.FAILS), most=tolerance.value
             )
             for name, at in loads(double).items()
             for label in double.labels
@@ -176,11 +167,8 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     """After a peak RED goes on dropping though the queue is short again."""
     checks, beside = (
         [
-            Check.of(
-                f"{name}: packets lost in 2 s from bins with fewer than {m.MIN_TH} waiting, {label}",
-                lost(double, label, at, m.RETURNS, m.RETURNS + 2, m.MIN_TH),
-                least=least,
-                most=most,
+            Effect(f"{name}: packets lost in 2 s from bins with fewer than {m.MIN_TH} waiting, {label}").of(
+                lost(double, label, at, m.RETURNS, m.RETURNS + 2, m.MIN_TH), least=least, most=most
             )
             for name, at in loads(double).items()
         ]
@@ -233,8 +221,8 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         [
-            Check.better(
-                "packets lost at a full buffer, w = 0.0001 minus w = 0.001", small, next_one, "higher", tolerance
+            Effect("packets lost at a full buffer, w = 0.0001 minus w = 0.001").better(
+                small, next_one, "higher", tolerance
             )
         ],
         f"An average over 10,000 packets lets the queue swing from empty to full. {next_one:.0f} packets overflow with "
@@ -247,8 +235,8 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput hardly depends on RED's averaging weight."""
     each = [averaging.per_seed(**m.tcp_goodput(averaging), label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)]
-    span = Check.better(
-        "largest over smallest TCP goodput", PerSeed.most(each), PerSeed.least(each), "equal", tolerance
+    span = Effect("largest over smallest TCP goodput").better(
+        PerSeed.most(each), PerSeed.least(each), "equal", tolerance
     )
     return Judgement([span], "The queue is never empty for long, whatever the weight, and the link full.")
 
@@ -259,7 +247,7 @@ def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement
     """UDP loses the less the larger RED's averaging weight."""
     loss = udp_loss(averaging)
     checks = [
-        Check.better(f"UDP loss, w = {two:g} minus w = {one:g}", loss[two], loss[one], "lower", tolerance)
+        Effect(f"UDP loss, w = {two:g} minus w = {one:g}").better(loss[two], loss[one], "lower", tolerance)
         for one, two in pairwise(loss)
     ]
     return Judgement(
@@ -277,7 +265,7 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP fares best if the queue is not averaged."""
     loss = udp_loss(averaging)
     checks = [
-        Check.better(f"UDP loss, w = 1 minus w = {w:g}", loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
+        Effect(f"UDP loss, w = 1 minus w = {w:g}").better(loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
     ]
     return Judgement(checks, "As above: a full buffer spares packets that come singly.")
 
@@ -293,7 +281,7 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
     each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
     return Judgement(
-        [Check.better(effect, bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance)],
+        [Effect(effect).better(bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance)],
         f"An average does not see the burst that it drops from. Bursty over smooth: {each}.",
     )
 
@@ -305,17 +293,15 @@ def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     averaged = (m.RED, m.APPROXIMATED, m.GENTLE)
     return Judgement(
         [
-            Check.of(
-                f"correlation of the average with the queue, {label}",
-                queue.from_series(label, m.likeness),
-                most=tolerance.value,
+            Effect(f"correlation of the average with the queue, {label}").of(
+                queue.from_series(label, m.likeness), most=tolerance.value
             )
             for label in averaged
         ],
         "The average smooths the queue and comes after it. Beside is the lag at which both agree best, where round "
         "trips are 0.12 to 0.22 s and the queue.",
         [
-            Check.of(f"lag of the average, {label}", queue.from_series(label, m.lag, unit="s"), least=FINE_BIN.value)
+            Effect(f"lag of the average, {label}").of(queue.from_series(label, m.lag, unit="s"), least=FINE_BIN.value)
             for label in averaged
         ],
     )

@@ -1,6 +1,6 @@
 """Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.run.complexity import complexity
 
@@ -33,8 +33,8 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline of one queue makes a fair network."""
     fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
     checks = [
-        Check.better(
-            f"Jain's index, {label} minus fair queues", links.per_seed(**JAIN, label=label), fair, "lower", tolerance
+        Effect(f"Jain's index, {label} minus fair queues").better(
+            links.per_seed(**JAIN, label=label), fair, "lower", tolerance
         )
         for label in m.PAPERS
     ]
@@ -52,7 +52,7 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def shares(label: str) -> Check:
         got = (isolation.per_seed(**MISBEHAVED, label=label) / SHARE).called("", "fair shares")
-        return Check.of(f"{MISBEHAVED['name']}, {label}", got, least=tolerance.value)
+        return Effect(f"{MISBEHAVED['name']}, {label}").of(got, least=tolerance.value)
 
     return Judgement(
         [shares(label) for label in m.PAPERS],
@@ -71,7 +71,7 @@ def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
     def compared(label: str) -> Check:
         fast, slow = (m.by_length(split, label, {"traffic.udp.count": number}) for number in (numbers[0], numbers[-1]))
         effect = f"P(> 5 in a row), {label}: one of {numbers[0]:g} flows over one of {numbers[-1]:g}"
-        return Check.of(effect, m.orders(fast, slow, 6), least=tolerance.value)
+        return Effect(effect).of(m.orders(fast, slow, 6), least=tolerance.value)
 
     return Judgement(
         [compared(m.RED)],
@@ -96,11 +96,11 @@ def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
         return PerSeed.most(found), PerSeed.least(found)
 
     checks = [
-        Check.better(f"{one['name']}, largest over smallest", *span(one), "equal", bound)
+        Effect(f"{one['name']}, largest over smallest").better(*span(one), "equal", bound)
         for one, bound in ((m.tcp_goodput(line), m.SAME), (m.UDP_LOSS, tolerance))
     ]
-    delays = Check.better(f"{m.DELAY['name']}, largest over smallest", *span(m.DELAY), "higher", tolerance)
-    swings = Check.better(f"{m.SWING['name']}, largest over smallest", *span(m.SWING), "higher", tolerance)
+    delays = Effect(f"{m.DELAY['name']}, largest over smallest").better(*span(m.DELAY), "higher", tolerance)
+    swings = Effect(f"{m.SWING['name']}, largest over smallest").better(*span(m.SWING), "higher", tolerance)
     return Judgement(
         [delays, *checks],
         "The queue stands where the line gives the loss that TCP needs, which goes by the round trip and so by the "

@@ -1,6 +1,6 @@
 """Claims on gentle RED: sections I, IV (Figs. 8 and 9) and VI."""
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import FLOWS, LOAD, LOADS, in_model
 
@@ -16,7 +16,7 @@ ABOUT_3 = Tolerance(2, "% of it", '"about 3 %", which the paper calls better, is
 def gred_spares_udp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses about 10 % less with GRED than with RED."""
     checks = [
-        Check.of(f"{name}: UDP loss, GRED (testbed) over RED", (one / other - 1) * 100, unit="%", least=-15, most=-5)
+        Effect(f"{name}: UDP loss, GRED (testbed) over RED").of((one / other - 1) * 100, unit="%", least=-15, most=-5)
         for name, at in m.MIXED.items()
         for one, other in [[mixed.per_seed(**m.UDP_LOSS, label=label, at=at) for label in (m.APPROXIMATED, m.RED)]]
     ]
@@ -34,7 +34,7 @@ def gred_costs_tcp(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput is about 3 % higher with RED than with GRED."""
     quantity = m.tcp_goodput(mixed)
     checks = [
-        Check.of(f"{name}: TCP goodput, RED over GRED (testbed)", (one / other - 1) * 100, unit="%", least=2, most=4)
+        Effect(f"{name}: TCP goodput, RED over GRED (testbed)").of((one / other - 1) * 100, unit="%", least=2, most=4)
         for name, at in m.MIXED.items()
         for one, other in [[mixed.per_seed(**quantity, label=label, at=at) for label in (m.RED, m.APPROXIMATED)]]
     ]
@@ -68,7 +68,7 @@ def gred_synchronises(simulation: Runs) -> Judgement:
     """GRED synchronises TCP flows."""
     at = m.GREEDY["Exp7"]
     checks = [
-        Check.of(f"{m.HIT['name']}, {label}", simulation.per_seed(**m.HIT, label=label, at=at), least=m.HALF.value)
+        Effect(f"{m.HIT['name']}, {label}").of(simulation.per_seed(**m.HIT, label=label, at=at), least=m.HALF.value)
         for label in m.GREDS
     ]
     return Judgement(
@@ -123,12 +123,8 @@ def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: To
     )
     return Judgement(
         [
-            Check.better(
-                f"Exp6: {m.SWING['name']}, {label}, independent drops over ns-2's, never two in a row",
-                multiple[label],
-                single[label],
-                "higher",
-                tolerance,
+            Effect(f"Exp6: {m.SWING['name']}, {label}, independent drops over ns-2's, never two in a row").better(
+                multiple[label], single[label], "higher", tolerance
             )
             for label in m.GREDS
         ],
@@ -136,8 +132,8 @@ def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: To
         "how many they are in a round trip that counts, not whether they follow each other. Beside is how the queue's "
         "change goes with the drops.",
         [
-            Check.of(
-                f"correlation of drops and the queue's change, {label}", queue.from_series(label, m.answer), most=-0.71
+            Effect(f"correlation of drops and the queue's change, {label}").of(
+                queue.from_series(label, m.answer), most=-0.71
             )
             for label in m.GREDS
         ],

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact import measures as m
 
 TICK = Tolerance(0.05, "Mbit/s", "the distance of two ticks of Fig. 4's axis")
@@ -22,11 +22,8 @@ def two_percent(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     edge = 1 - tolerance.value / 100
     checks, beside = (
         [
-            Check.of(
-                f"mean queue over max_th, {label}, {count:g} sources",
-                m.queue_over(flows, m.max_th(flows, label), label, at),
-                least=least,
-                most=most,
+            Effect(f"mean queue over max_th, {label}, {count:g} sources").of(
+                m.queue_over(flows, m.max_th(flows, label), label, at), least=least, most=most
             )
             for count in flows.points("traffic.tcp.count")
             for at in [{"traffic.tcp.count": count}]
@@ -51,7 +48,7 @@ def thousands(flows: Runs) -> Judgement:
     """With thousands of flows a few drops regulate nothing."""
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
     found = {count: flows.per_seed("loss_ratio", "max_p = 10 %", at) for count, at in each.items()}
-    checks = [Check.of(f"loss with max_p = 10 %, {count:g} sources", loss, least=10) for count, loss in found.items()]
+    checks = [Effect(f"loss with max_p = 10 %, {count:g} sources").of(loss, least=10) for count, loss in found.items()]
     shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
     return Judgement(
         checks,
@@ -64,7 +61,7 @@ def thousands(flows: Runs) -> Judgement:
 def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     """The router's load was above one, though TCP reacts."""
     checks = [
-        Check.of(f"{name}: offered load, {label}", runs.per_seed(**m.load(runs), label=label, at=at), least=1)
+        Effect(f"{name}: offered load, {label}").of(runs.per_seed(**m.load(runs), label=label, at=at), least=1)
         for runs, points in ((tcp, m.TCP_ONLY), (mixed, m.MIXED))
         for name, at in points.items()
         for label in (m.TD, m.RED)
@@ -89,7 +86,7 @@ def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Toleran
                 for runs, point in ((mixed, at), (simulation, m.GREEDY[name]))
             )
             effect = f"{name}: {quantity(mixed)['name']} of RED over tail drop's, simulation over testbed"
-            checks.append(Check.better(effect, ours, testbed, "equal", same))
+            checks.append(Effect(effect).better(ours, testbed, "equal", same))
     return Judgement(
         checks,
         "In both, RED drops UDP as it drops all, and a full buffer less, since what comes singly slips in. How much "
@@ -169,11 +166,8 @@ def testbed_levels(mixed: Runs) -> Judgement:
 
     def within(quantity: m.Quantity, least: float, most: float) -> list[Check]:
         return [
-            Check.of(
-                f"{name}: {quantity['name']}, {label}",
-                mixed.per_seed(**quantity, label=label, at=at),
-                least=least,
-                most=most,
+            Effect(f"{name}: {quantity['name']}, {label}").of(
+                mixed.per_seed(**quantity, label=label, at=at), least=least, most=most
             )
             for name, at in m.MIXED.items()
             for label in (m.TD, m.RED)
@@ -236,13 +230,13 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
     }
     return Judgement(
         [
-            Check.of(f"{name}: UDP loss, RED over tail drop", (red / td - 1) * 100, unit="%", least=5, most=12)
+            Effect(f"{name}: UDP loss, RED over tail drop").of((red / td - 1) * 100, unit="%", least=5, most=12)
             for name, (red, td) in both.items()
         ],
         f"The printed axis spans 9 points; ours are {m.extremes(red - td for red, td in both.values())} points apart. "
         "A full buffer spares packets that come singly: UDP in bursts is in the sensitivity table.",
         [
-            Check.of(f"{name}: UDP loss, RED minus tail drop", (red - td).called("", "points"), least=0, most=9)
+            Effect(f"{name}: UDP loss, RED minus tail drop").of((red - td).called("", "points"), least=0, most=9)
             for name, (red, td) in both.items()
         ],
     )
@@ -310,10 +304,8 @@ def single_user(links: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     return Judgement(
         [
-            Check.of(
-                f"correlation of the goodput at {trip} ms with that of all",
-                PerSeed.of({seed: float(one[place]) for seed, one in found.items()}),
-                least=tolerance.value,
+            Effect(f"correlation of the goodput at {trip} ms with that of all").of(
+                PerSeed.of({seed: float(one[place]) for seed, one in found.items()}), least=tolerance.value
             )
             for place, trip in enumerate(trips)
         ],

@@ -1,6 +1,6 @@
 """Claims on GRED-I: sections V (Figs. 10 and 11) and VI."""
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import LOADS, in_model
 
@@ -89,14 +89,14 @@ def gred_i_half_the_delay(simulation: Runs, line: Runs, *, tolerance: Tolerance)
     }
     return Judgement(
         [
-            Check.near(f"Exp7: delay saved, min_th = {low:g}", _part_saved(one, td), 50, tolerance)
+            Effect(f"Exp7: delay saved, min_th = {low:g}").near(_part_saved(one, td), 50, tolerance)
             for low, one in by_min_th.items()
         ],
         "Tail drop holds a full buffer; GRED-I the queue at which its line gives the loss that TCP needs, a fifth of "
         "the way up from its min_th or so, which is lost in our copy. The figure is of 200 sources and 10 % of UDP; "
         "the other loads are beside, with a min_th of 30.",
         [
-            Check.near(f"{name}: delay saved", _saved(simulation, m.HERO, m.TD, m.GREEDY[name]), 50, tolerance)
+            Effect(f"{name}: delay saved").near(_saved(simulation, m.HERO, m.TD, m.GREEDY[name]), 50, tolerance)
             for name in ("Exp6", "Exp8")
         ],
     )
@@ -121,8 +121,8 @@ def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
     """The share of delay that is saved is very sensitive to the buffer."""
     saved = {size: _saved(buffer, m.of_buffer(m.HERO, size), m.of_buffer(m.TD, size)) for size in m.BUFFERS}
     checks = [
-        Check.of(
-            f"share saved at 200 packets minus at {size}, in size", abs(saved[200] - saved[size]), least=tolerance.value
+        Effect(f"share saved at 200 packets minus at {size}, in size").of(
+            abs(saved[200] - saved[size]), least=tolerance.value
         )
         for size in m.BUFFERS
         if size != 200

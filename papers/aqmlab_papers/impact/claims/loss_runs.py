@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from aqmlab_papers import At, Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import FLOWS, LOAD, bias, in_model
 
@@ -19,12 +19,12 @@ def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement
     """Tail drop is biased against bursts."""
     bursty, smooth = (bursts.per_seed(**one, label=m.TD) for one in (BURSTY, m.UDP_LOSS))
     return Judgement(
-        [Check.better("loss with tail drop, bursty over smooth UDP", bursty, smooth, "higher", tolerance)],
+        [Effect("loss with tail drop, bursty over smooth UDP").better(bursty, smooth, "higher", tolerance)],
         "Ten packets at once find a buffer with room for a few; one finds room if a packet has just left. The model's "
         "batches lose more in the same way.",
         [
-            Check.exact(
-                f"the same in the open-loop model, load {LOAD}: one over the other", bias(m.TD, 10, 0.05), least=1.1
+            Effect(f"the same in the open-loop model, load {LOAD}: one over the other").exact(
+                bias(m.TD, 10, 0.05), least=1.1
             )
         ],
     )
@@ -71,8 +71,8 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
 
     def both(runs: Runs, place: str, at: At) -> list[Check]:
         return [
-            Check.exact(
-                f"{place}; longest run, {label}", max(m.longest(runs, label, at).known), unit="packets", **bound
+            Effect(f"{place}; longest run, {label}").exact(
+                max(m.longest(runs, label, at).known), unit="packets", **bound
             )
             for label, bound in ((m.RED, {"least": 16.0}), (m.TD, {"most": 7.0}))
         ]
@@ -108,7 +108,7 @@ def flows_alike(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
         udp = mixed.per_seed("classes.udp.loss_run_mean", label, at)
         for entry in ("ftp", "gif", "text"):
             tcp = mixed.per_seed(f"classes.{entry}.loss_run_mean", label, at)
-            checks.append(Check.better(f"{label}: mean run of losses, {entry} over UDP", tcp, udp, "equal", tolerance))
+            checks.append(Effect(f"{label}: mean run of losses, {entry} over UDP").better(tcp, udp, "equal", tolerance))
     return Judgement(
         checks,
         "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. A "
@@ -129,10 +129,8 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     for label in (m.TD, m.RED):
         every, flow = (m.by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp"))
         checks += [
-            Check.of(
-                f"P(> {n - 1} in a row), {label}: of all packets over that of a UDP flow",
-                m.orders(every, flow, n),
-                least=tolerance.value,
+            Effect(f"P(> {n - 1} in a row), {label}: of all packets over that of a UDP flow").of(
+                m.orders(every, flow, n), least=tolerance.value
             )
             for n in (2, 6)
         ]

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.impact import measures as m
 
 JITTER: m.Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
@@ -43,7 +43,7 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
         for label in equal.labels
     }
     checks = [
-        Check.better(f"{m.HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms", near, apart, "higher", tolerance)
+        Effect(f"{m.HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms").better(near, apart, "higher", tolerance)
         for label, (near, apart) in pairs.items()
     ]
     return Judgement(
@@ -73,16 +73,14 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [
-            Check.of(f"time until {near:g} packets wait", queue.from_series(m.TD, filled, unit="s"), most=WINDOW),
-            Check.of(
-                f"time from then on in which {near:g} and more wait",
-                queue.from_series(m.TD, remains, unit="%"),
-                least=STAYS,
+            Effect(f"time until {near:g} packets wait").of(queue.from_series(m.TD, filled, unit="s"), most=WINDOW),
+            Effect(f"time from then on in which {near:g} and more wait").of(
+                queue.from_series(m.TD, remains, unit="%"), least=STAYS
             ),
         ],
         "200 greedy flows fill such a buffer: what one takes back others use at once. Quickly is within the "
         f"{WINDOW} s that the figure shows, and it remains full if it is for {STAYS} % of the time.",
-        [Check.of("mean queue over the buffer", m.queue_over(queue, m.BUFFER, m.TD), least=tolerance.around(1)[0])],
+        [Effect("mean queue over the buffer").of(m.queue_over(queue, m.BUFFER, m.TD), least=tolerance.around(1)[0])],
     )
 
 
@@ -92,10 +90,8 @@ def tail_drop_not_synchronised(simulation: Runs) -> Judgement:
     """With tail drop 200 flows of different round trips are not synchronised."""
     return Judgement(
         [
-            Check.of(
-                f"{m.HIT['name']}, tail drop",
-                simulation.per_seed(**m.HIT, label=m.TD, at=m.GREEDY["Exp7"]),
-                most=m.HALF.value,
+            Effect(f"{m.HIT['name']}, tail drop").of(
+                simulation.per_seed(**m.HIT, label=m.TD, at=m.GREEDY["Exp7"]), most=m.HALF.value
             )
         ],
         "An event is 0.3 s, a round trip with its queue. A full buffer drops several packets of one flow's burst and "
@@ -117,7 +113,7 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
         m.RED, lambda frame: 100 * float(frame["avg.max"].ge(edge).cast(float).sum()) / len(frame), unit="%"
     )
     return Judgement(
-        [Check.of("times that RED's average rises to max_th", rises, least=tolerance.value)],
+        [Effect("times that RED's average rises to max_th").of(rises, least=tolerance.value)],
         f"It rises there {rises:.0f} times a minute, and touches it in {above:.2g} % of the bins of 20 ms: a few dozen "
         "drops in a row are enough to turn it.",
     )
@@ -140,17 +136,12 @@ def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
 
     return Judgement(
         [
-            Check.of(
-                "time in which RED's average is within a tenth of max_th",
-                queue.from_series(m.RED, near, unit="%"),
-                least=STAYS,
+            Effect("time in which RED's average is within a tenth of max_th").of(
+                queue.from_series(m.RED, near, unit="%"), least=STAYS
             ),
             *(
-                Check.of(
-                    f"{name}: mean queue of RED over max_th",
-                    m.queue_over(simulation, threshold, m.RED, at),
-                    least=least,
-                    most=most,
+                Effect(f"{name}: mean queue of RED over max_th").of(
+                    m.queue_over(simulation, threshold, m.RED, at), least=least, most=most
                 )
                 for name, at in m.GREEDY.items()
             ),

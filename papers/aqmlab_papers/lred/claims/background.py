@@ -6,7 +6,7 @@ from itertools import pairwise
 import polars
 
 import aqmlab
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import BUFFER, COUNT, Q0
 from aqmlab_papers.lred.theory import C
 from aqmlab_papers.run.complexity import complexity as costs
@@ -33,12 +33,8 @@ def _buffer(name: str, metric: str, sign: int, size: Tolerance, text: str, why: 
             sizes = buffers.points(BUFFER)
             found = [buffers.per_seed(metric, label, {BUFFER: size}) for size in sizes]
             return [
-                Check.better(
-                    f"{found[0].name} of {label}, {more:g} minus {less:g} packets",
-                    found[i + 1],
-                    found[i],
-                    "higher" if sign > 0 else "lower",
-                    tolerance,
+                Effect(f"{found[0].name} of {label}, {more:g} minus {less:g} packets").better(
+                    found[i + 1], found[i], "higher" if sign > 0 else "lower", tolerance
                 )
                 for i, (less, more) in enumerate(pairwise(sizes))
             ]
@@ -125,13 +121,9 @@ def _loose(runs: Runs, label: str, tolerance: Tolerance) -> list[Check]:
         return spread + abs(mean - expected)
 
     return [
-        Check.better(
-            f"deviation and distance of the mean from the expected value, {count:g} flows, {label} minus LRED",
-            off(label, count, usual),
-            off("LRED", count, Q0),
-            "higher",
-            tolerance,
-        )
+        Effect(
+            f"deviation and distance of the mean from the expected value, {count:g} flows, {label} minus LRED"
+        ).better(off(label, count, usual), off("LRED", count, Q0), "higher", tolerance)
         for count in loads
     ]
 
@@ -203,7 +195,7 @@ def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Toleran
         measured = runs.per_seed("loss_ratio", "LRED", at)
         for found, name, loss in ((parts, "by (6)", root_loss), (beside, "with time-outs", fluid_loss)):
             model = measured * 0.0 + loss(runs, at)
-            found.append(Check.better(f"loss {name} over the measured, {words}", model, measured, "equal", tolerance))
+            found.append(Effect(f"loss {name} over the measured, {words}").better(model, measured, "equal", tolerance))
     return Judgement(
         parts,
         "From 100 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 500 flows "
@@ -235,23 +227,19 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
     found = costs()
     hero, rivals = found["lred"], {name.upper(): found[name] for name in ("pi", "rem", "avq")}
     parts = [
-        Check.exact(
-            f"instructions a packet of LRED over those of {name}, {flows} flows",
-            count / other.instructions[flows],
-            most=tolerance.value,
+        Effect(f"instructions a packet of LRED over those of {name}, {flows} flows").exact(
+            count / other.instructions[flows], most=tolerance.value
         )
         for name, other in rivals.items()
         for flows, count in hero.instructions.items()
     ]
     beside = [
-        Check.exact(f"bytes of state of LRED over those of {name}", hero.bytes / other.bytes, most=tolerance.value)
+        Effect(f"bytes of state of LRED over those of {name}").exact(hero.bytes / other.bytes, most=tolerance.value)
         for name, other in rivals.items()
     ]
     beside += [
-        Check.exact(
-            f"instructions a packet with those of drop-tail, LRED over {name}, {flows} flows",
-            (count + found.queue[flows]) / (other.instructions[flows] + found.queue[flows]),
-            most=tolerance.value,
+        Effect(f"instructions a packet with those of drop-tail, LRED over {name}, {flows} flows").exact(
+            (count + found.queue[flows]) / (other.instructions[flows] + found.queue[flows]), most=tolerance.value
         )
         for name, other in rivals.items()
         for flows, count in hero.instructions.items()

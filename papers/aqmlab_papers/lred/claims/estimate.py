@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.measures import Q0, UDP_RATE, Seconds
 from aqmlab_papers.theory import lred
 
@@ -24,7 +24,9 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
         return float(100 * (p / estimate - 1))
 
     found = fig2.from_series("LRED", bias, unit="%")
-    check = Check.of("mean of p over that of the estimate, less 1", found, least=-tolerance.value, most=tolerance.value)
+    check = Effect("mean of p over that of the estimate, less 1").of(
+        found, least=-tolerance.value, most=tolerance.value
+    )
     return Judgement([check], "Drops are drawn with p; some ten thousand arrivals are in a window of 4 s.")
 
 
@@ -46,10 +48,8 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
     at = {UDP_RATE: max(exp4.points(UDP_RATE))}
     checks = [
-        Check.of(
-            f"{label}: |loss ratio - p| in seconds in the {end} tenth of the buffer, less that between them",
-            exp4.from_series(label, partial(excess, full=full), at, unit="%"),
-            least=tolerance.value,
+        Effect(f"{label}: |loss ratio - p| in seconds in the {end} tenth of the buffer, less that between them").of(
+            exp4.from_series(label, partial(excess, full=full), at, unit="%"), least=tolerance.value
         )
         for label in exp4.labels
         for end, full in (("last", True), ("first", False))
@@ -73,10 +73,8 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
         return float(100 * abs(end - begin))
 
     checks = [
-        Check.of(
-            f"|L({second}) - L(40)|",
-            fig2.from_series("LRED", partial(change, second=second), unit="%"),
-            most=tolerance.value,
+        Effect(f"|L({second}) - L(40)|").of(
+            fig2.from_series("LRED", partial(change, second=second), unit="%"), most=tolerance.value
         )
         for second in (41, 42, 43)
     ]
@@ -94,7 +92,7 @@ def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
     found = fig2.from_series("LRED", share, unit="%")
     return Judgement(
-        [Check.of("share of the variance of p that the queue explains, bins of 20 ms", found, least=tolerance.value)],
+        [Effect("share of the variance of p that the queue explains, bins of 20 ms").of(found, least=tolerance.value)],
         "The rest is the estimate's: it integrates the error with a lag of 2.6 s, so that the mean queue is on target.",
     )
 
@@ -105,11 +103,8 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load."""
     path = "traffic.long.count"
     checks = [
-        Check.of(
-            f"mean queue less its target, {count} flows",
-            exp1.per_seed("queue_mean", "LRED", {path: count}) - Q0,
-            least=-tolerance.value,
-            most=tolerance.value,
+        Effect(f"mean queue less its target, {count} flows").of(
+            exp1.per_seed("queue_mean", "LRED", {path: count}) - Q0, least=-tolerance.value, most=tolerance.value
         )
         for count in exp1.points(path)
     ]
@@ -125,7 +120,7 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 def measured(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """The engine's estimate is that of (1) and (2), second by second."""
     found = fig2.from_series("LRED", lambda frame: 100 * float(np.abs(np.subtract(*estimates(frame))).max()), unit="%")
-    return Judgement([Check.of("largest difference of the estimates", found, most=tolerance.value)])
+    return Judgement([Effect("largest difference of the estimates").of(found, most=tolerance.value)])
 
 
 def estimates(frame: polars.DataFrame) -> tuple[np.ndarray, np.ndarray]:

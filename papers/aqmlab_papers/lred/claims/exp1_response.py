@@ -9,7 +9,7 @@ import numpy as np
 import polars
 
 from aqmlab.theory import rem
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.measures import BUFFER, COUNT, rivals
 from aqmlab_papers.lred.theory import FREQUENCY, PI_GAINS, response_bound
 from aqmlab_papers.theory import lred
@@ -102,17 +102,14 @@ def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     part = (ends[1] - ends[0]) / (_time(exp1, "PI", heavy) - _time(exp1, "PI", light))
     return Judgement(
         [
-            Check.of(
-                "slope of LRED's response time over the loss ratio, per unit",
-                _slope(exp1, "LRED"),
-                least=-tolerance.value,
-                most=tolerance.value,
+            Effect("slope of LRED's response time over the loss ratio, per unit").of(
+                _slope(exp1, "LRED"), least=-tolerance.value, most=tolerance.value
             )
         ],
         f"LRED takes {ends[0]} at the lightest load, where the estimate that slow start leaves is too high and falls "
         f"slowly, and {ends[1]} at the heaviest.",
         beside=[
-            Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1)
+            Effect("change from the lightest load to the heaviest, LRED's over PI's").of(part, least=-0.1, most=0.1)
         ],
     )
 
@@ -128,11 +125,8 @@ def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
     slopes["REM (36)"] = slopes["REM"]
     parts = [
-        Check.of(
-            f"slope of {label}'s response time over that of its bound",
-            _slope(exp1, label) * (100 / slope),
-            unit="%",
-            least=tolerance.value,
+        Effect(f"slope of {label}'s response time over that of its bound").of(
+            _slope(exp1, label) * (100 / slope), unit="%", least=tolerance.value
         )
         for label, slope in slopes.items()
     ]
@@ -145,11 +139,9 @@ def bounds_hold(exp1: Runs) -> Judgement:
     """(34) and (40) are lower bounds of the response times of PI and REM, in every run."""
     parts, beside = (
         [
-            Check.exact(
-                f"{label}'s response time over its bound, {count} flows, the least of {len(exp1.study.seeds)} runs",
-                min(_over_bound(exp1, label, count).known, default=math.nan),
-                least=1,
-            )
+            Effect(
+                f"{label}'s response time over its bound, {count} flows, the least of {len(exp1.study.seeds)} runs"
+            ).exact(min(_over_bound(exp1, label, count).known, default=math.nan), least=1)
             for label in labels
             for count in exp1.points(COUNT)
         ]
@@ -172,11 +164,8 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def close(label: str) -> list[Check]:
         return [
-            Check.of(
-                f"{label}'s response time over its bound, less 1, {count} flows",
-                _over_bound(exp1, label, count) - 1,
-                least=-tolerance.value,
-                most=tolerance.value,
+            Effect(f"{label}'s response time over its bound, less 1, {count} flows").of(
+                _over_bound(exp1, label, count) - 1, least=-tolerance.value, most=tolerance.value
             )
             for count in exp1.points(COUNT)
         ]
@@ -184,7 +173,7 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     def closer(label: str) -> Check:
         few, many = (PerSeed.average(_mismatch(exp1, label, count) for count in counts) for counts in (low, high))
         effect = f"{label}'s response time over its bound: distance from 1, from 600 flows on minus below"
-        return Check.better(effect, many, few, "lower", _MORE)
+        return Effect(effect).better(many, few, "lower", _MORE)
 
     parts, beside = (
         [check for label in labels for check in (*close(label), closer(label))]
@@ -205,9 +194,9 @@ def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgem
     for count in exp1.points(COUNT):
         effect = f"PI*'s response time over its bound, {count} flows: distance from 1"
         own = _mismatch(exp1, "PI*", count, exp1_pistar)
-        parts.append(Check.of(effect, own, least=tolerance.value))
+        parts.append(Effect(effect).of(own, least=tolerance.value))
         parts += [
-            Check.better(f"{effect}, minus that of {label}", own, _mismatch(exp1, label, count), "higher", _MORE)
+            Effect(f"{effect}, minus that of {label}").better(own, _mismatch(exp1, label, count), "higher", _MORE)
             for label in ("PI", "REM")
         ]
     return Judgement(parts, "With a gain made for the load the queue leaves the full buffer before p is there.")
@@ -233,8 +222,7 @@ def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def parts(*labels: str) -> list[Check]:
         return [
-            Check.better(
-                f"response time of {label}, Q = {less:g} minus {more:g} packets",
+            Effect(f"response time of {label}, Q = {less:g} minus {more:g} packets").better(
                 _time(small_buffers, label, {BUFFER: less}),
                 _time(small_buffers, label, {BUFFER: more}),
                 "higher",
@@ -261,6 +249,6 @@ def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
         loss = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean
         effect = f"response time less the prediction, {count} flows"
         checks.append(
-            Check.of(effect, _time(exp1, "LRED", {COUNT: count}) - lred.cold_start(loss), most=tolerance.value)
+            Effect(effect).of(_time(exp1, "LRED", {COUNT: count}) - lred.cold_start(loss), most=tolerance.value)
         )
     return Judgement(checks, "Time-outs are not in the recursion: after an overload flows wait for doubled timers.")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import Q0, Seconds, away, lower, rivals
 from aqmlab_papers.lred.theory import response_bound
@@ -28,12 +28,8 @@ def _time(runs: Runs, label: str, band: float) -> PerSeed:
 def _compared(words: str, runs: Runs, others: Sequence[str], better: Better, tolerance: Tolerance) -> list[Check]:
     """Compare LRED's response time with that of others, for either band."""
     return [
-        Check.better(
-            f"response time, {words}, to within {100 * band:g} % of the target, LRED minus {label}",
-            _time(runs, "LRED", band),
-            _time(runs, label, band),
-            better,
-            tolerance,
+        Effect(f"response time, {words}, to within {100 * band:g} % of the target, LRED minus {label}").better(
+            _time(runs, "LRED", band), _time(runs, label, band), better, tolerance
         )
         for label in others
         for band in _BANDS
@@ -49,7 +45,7 @@ def printed_loss(p0_light: Runs, p0_heavy: Runs, *, tolerance: Tolerance) -> Jud
         "They depend on the TCP, which is fitted to these two numbers: how near they come says nothing of LRED, and is "
         "no verdict. The calibration has them with other TCPs.",
         [
-            Check.near(f"loss of LRED, {load} load", runs.per_seed("loss_ratio", "LRED"), printed, tolerance)
+            Effect(f"loss of LRED, {load} load").near(runs.per_seed("loss_ratio", "LRED"), printed, tolerance)
             for load, runs, printed in (("light", p0_light, 0.25), ("heavy", p0_heavy, 16.5))
         ],
     )
@@ -62,8 +58,8 @@ def rem_oscillates(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     usual = exp2_light.per_seed("queue_mad", "LRED")
     parts, beside = (
         [
-            Check.of(f"deviation of {label} over that of LRED", found / usual, least=tolerance.value),
-            Check.of(f"deviation of {label}", found, least=_ANYWHERE),
+            Effect(f"deviation of {label} over that of LRED").of(found / usual, least=tolerance.value),
+            Effect(f"deviation of {label}").of(found, least=_ANYWHERE),
         ]
         for label in ("REM", "REM (36)")
         for found in (exp2_light.per_seed("queue_mad", label),)
@@ -86,13 +82,10 @@ def light_held(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
             check
             for label in ("LRED", "PI")
             for check in (
-                Check.of(
-                    f"mean queue of {label} less its target",
-                    exp2_light.per_seed("queue_mean", label) - Q0,
-                    least=-tolerance.value,
-                    most=tolerance.value,
+                Effect(f"mean queue of {label} less its target").of(
+                    exp2_light.per_seed("queue_mean", label) - Q0, least=-tolerance.value, most=tolerance.value
                 ),
-                Check.of(f"deviation of {label}", exp2_light.per_seed("queue_mad", label), most=_ANYWHERE),
+                Effect(f"deviation of {label}").of(exp2_light.per_seed("queue_mad", label), most=_ANYWHERE),
             )
         ],
         f"A queue anywhere in the buffer alike, which has the same mean, deviates by {_ANYWHERE:g} packets. LRED's "
@@ -123,11 +116,8 @@ def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
 def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED takes slightly longer to respond under light load than under heavy load, by either band."""
     checks = [
-        Check.of(
-            f"LRED's response time to within {100 * band:g} % of the target, light minus heavy load",
-            _time(exp2_light, "LRED", band) - _time(exp2_heavy, "LRED", band),
-            least=_SECOND.value,
-            most=tolerance.value,
+        Effect(f"LRED's response time to within {100 * band:g} % of the target, light minus heavy load").of(
+            _time(exp2_light, "LRED", band) - _time(exp2_heavy, "LRED", band), least=_SECOND.value, most=tolerance.value
         )
         for band in _BANDS
     ]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import FOUR, TARGET, points, rivals
 
@@ -92,11 +92,8 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED, PI* and REM have the expected queue length on average."""
     parts, beside = (
         [
-            Check.of(
-                f"mean queue of {label} less its target, q0 = {at[TARGET]:g}",
-                exp3.per_seed(_OFF, label, at, unit="packets"),
-                least=-tolerance.value,
-                most=tolerance.value,
+            Effect(f"mean queue of {label} less its target, q0 = {at[TARGET]:g}").of(
+                exp3.per_seed(_OFF, label, at, unit="packets"), least=-tolerance.value, most=tolerance.value
             )
             for label in labels
             for at in _printed(exp3)
@@ -179,8 +176,7 @@ def _advantage(runs: Runs, metric: str, label: str, unit: str) -> PerSeed:
 def _traded(runs: Runs, metric: str, unit: str, sign: int, tolerance: Tolerance, which: str = "") -> list[Check]:
     """Check that LRED is better than each other discipline at the same mean queue."""
     return [
-        Check.of(
-            f"{which}{metric.replace('_', ' ')} of {runs.hero} minus that of {label} at the same mean queue",
+        Effect(f"{which}{metric.replace('_', ' ')} of {runs.hero} minus that of {label} at the same mean queue").of(
             _advantage(runs, metric, label, unit),
             least=tolerance.value if sign > 0 else -np.inf,
             most=-tolerance.value if sign < 0 else np.inf,

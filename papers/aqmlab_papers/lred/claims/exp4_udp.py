@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import FOUR, Q0, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
@@ -93,7 +93,7 @@ def _densest(measure: str) -> Claim:
                 if low.mean > 0:
                     effect += f" minus at {factor * density(first):g}"
                     grown = high - low
-                parts.append(Check.of(effect, grown, unit=tolerance.unit, least=tolerance.value))
+                parts.append(Effect(effect).of(grown, unit=tolerance.unit, least=tolerance.value))
         return Judgement(
             parts,
             f"{_READINGS} The load's step is in proportion to the density, and so is the time in which an integrator "
@@ -155,29 +155,21 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     effect = "seconds in the first or last tenth of the buffer from 50 s on, "
     slow, rates = ("PI", "PI*", "REM"), _drawn(exp4)
     parts = [
-        Check.better(
-            f"{effect}{label} minus LRED, density {density(rate):g}",
-            stuck(label, rate),
-            stuck("LRED", rate),
-            "higher",
-            tolerance,
+        Effect(f"{effect}{label} minus LRED, density {density(rate):g}").better(
+            stuck(label, rate), stuck("LRED", rate), "higher", tolerance
         )
         for rate in rates
         for label in slow
     ]
     parts += [
-        Check.better(
-            f"{effect}{label}, density {density(more):g} minus {density(less):g}",
-            stuck(label, more),
-            stuck(label, less),
-            "higher",
-            tolerance,
+        Effect(f"{effect}{label}, density {density(more):g} minus {density(less):g}").better(
+            stuck(label, more), stuck(label, less), "higher", tolerance
         )
         for less, more in pairwise(rates)
         for label in slow
     ]
     # Two steps of the load: after either the estimate takes 4 s to forget the previous one.
-    parts += [Check.of(f"{effect}LRED, density {density(rate):g}", stuck("LRED", rate), most=8) for rate in rates]
+    parts += [Effect(f"{effect}LRED, density {density(rate):g}").of(stuck("LRED", rate), most=8) for rate in rates]
     return Judgement(
         parts,
         "Means of 1 s. With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.",
@@ -219,11 +211,8 @@ def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
         ]
 
     held = [
-        Check.of(
-            f"mean queue of LRED, density {density(rate):g}",
-            exp4.per_seed("queue_mean", "LRED", {UDP_RATE: rate}),
-            least=0.8 * Q0,
-            most=1.2 * Q0,
+        Effect(f"mean queue of LRED, density {density(rate):g}").of(
+            exp4.per_seed("queue_mean", "LRED", {UDP_RATE: rate}), least=0.8 * Q0, most=1.2 * Q0
         )
         for rate in _drawn(exp4)
     ]

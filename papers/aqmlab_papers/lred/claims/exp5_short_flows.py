@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better, Outcome
 from aqmlab_papers.lred.measures import ARRIVALS, FOUR, SAID, away, best, lower, rivals
 from aqmlab_papers.theory import avq
@@ -199,12 +199,8 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
 
     gaps = "traffic.short.interarrival"
     checks = [
-        Check.better(
-            f"{words} of {label} from 50 s to 150 s, {gap} minus Poisson",
-            read(exp5_pareto, label, {gaps: gap}),
-            read(exp5, label, {ARRIVALS: 100.0}),
-            "equal",
-            tolerance,
+        Effect(f"{words} of {label} from 50 s to 150 s, {gap} minus Poisson").better(
+            read(exp5_pareto, label, {gaps: gap}), read(exp5, label, {ARRIVALS: 100.0}), "equal", tolerance
         )
         for words, read in (("mean queue", length), ("mean |queue - q0|", partial(away, begin=50, end=150)))
         for gap in exp5_pareto.points(gaps)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.lred.measures import BUFFER, Q0, Seconds, away, lower, rivals
 
@@ -47,12 +47,8 @@ def _compared(
 ) -> list[Check]:
     """Compare disciplines with others in both directions, with the larger buffer."""
     return [
-        Check.better(
-            f"{words}, {label} minus {other}, {way}, Q = 400",
-            read(runs, label, _LARGE, link),
-            read(runs, other, _LARGE, link),
-            better,
-            tolerance,
+        Effect(f"{words}, {label} minus {other}, {way}, Q = 400").better(
+            read(runs, label, _LARGE, link), read(runs, other, _LARGE, link), better, tolerance
         )
         for way, link in _WAYS.items()
         for label in labels
@@ -65,7 +61,7 @@ def _compared(
 def two_way_overshoot(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With congestion in both directions every scheme overshoots noticeably."""
     checks = [
-        Check.of(f"overshoot of {label}, {way}, Q = 200", _peak(exp6, label, _SMALL, link), least=tolerance.value)
+        Effect(f"overshoot of {label}, {way}, Q = 200").of(_peak(exp6, label, _SMALL, link), least=tolerance.value)
         for way, link in _WAYS.items()
         for label in _NAMED
     ]
@@ -84,8 +80,7 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     packets it keeps them about the target.
     """
     parts = [
-        Check.of(
-            f"mean queue of LRED, {way}, Q = 400",
+        Effect(f"mean queue of LRED, {way}, Q = 400").of(
             exp6.per_seed(f"links.{link.removesuffix('.') or 'bottleneck'}.queue_mean", "LRED", _LARGE),
             least=0.8 * Q0,
             most=1.2 * Q0,
@@ -119,24 +114,16 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
         return exp6.from_series(label, lambda frame: float((Seconds(frame, link).queue >= 180).sum()), _SMALL, unit="s")
 
     parts = [
-        Check.better(
-            f"seconds in the last tenth of the buffer, {label}, forward minus reverse, Q = 200",
-            full(label, _WAYS["forward"]),
-            full(label, _WAYS["reverse"]),
-            "higher",
-            tolerance,
+        Effect(f"seconds in the last tenth of the buffer, {label}, forward minus reverse, Q = 200").better(
+            full(label, _WAYS["forward"]), full(label, _WAYS["reverse"]), "higher", tolerance
         )
         for label in _NAMED
     ]
 
     def more(words: str, read: Callable[[str, str], PerSeed]) -> list[Check]:
         return [
-            Check.better(
-                f"{words} of {label}, forward minus reverse, Q = 200",
-                read(label, _WAYS["forward"]),
-                read(label, _WAYS["reverse"]),
-                "higher",
-                _AXIS,
+            Effect(f"{words} of {label}, forward minus reverse, Q = 200").better(
+                read(label, _WAYS["forward"]), read(label, _WAYS["reverse"]), "higher", _AXIS
             )
             for label in _NAMED
         ]
@@ -191,10 +178,8 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def below(label: str) -> list[Check]:
         return [
-            Check.of(
-                f"seconds in which the queue of {label} is below q0, {way}",
-                exp6.from_series(label, partial(share, link=link), _LARGE, unit="%"),
-                least=tolerance.value,
+            Effect(f"seconds in which the queue of {label} is below q0, {way}").of(
+                exp6.from_series(label, partial(share, link=link), _LARGE, unit="%"), least=tolerance.value
             )
             for way, link in _WAYS.items()
         ]

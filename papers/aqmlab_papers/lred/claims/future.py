@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.lred.measures import ARRIVALS, COUNT, HURST, OFF_TARGET, Q0, WEIGHTS, rivals
 from aqmlab_papers.theory.short_flows import Shorts, equilibrium
 
@@ -25,8 +25,7 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks holds its target."""
     return Judgement(
         [
-            Check.of(
-                f"mean queue, {count:g} flows",
+            Effect(f"mean queue, {count:g} flows").of(
                 marks.per_seed("queue_mean", _MARKS, {COUNT: count}),
                 least=Q0 - tolerance.value,
                 most=Q0 + tolerance.value,
@@ -42,7 +41,7 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks loses nothing."""
     checks = [
-        Check.of(f"loss, {count:g} flows", marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
+        Effect(f"loss, {count:g} flows").of(marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
         for count in marks.points(COUNT)
     ]
     return Judgement(checks, "SYNs and segments that are sent again must not be marked: LRED drops them with its p.")
@@ -122,7 +121,7 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
             effect = f"loss of the {name} class over that of the first, weights {label}"
             least, most = tolerance.around(weight)
             if label != _EQUAL:
-                checks.append(Check.of(effect, loss / first, least=least, most=most))
+                checks.append(Effect(effect).of(loss / first, least=least, most=most))
     return Judgement(checks, "As long as no p is clipped at 1 and the buffer has room.")
 
 
@@ -141,22 +140,15 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
 
     labels = [label for label in priorities.labels if label != _EQUAL]
     parts = [
-        Check.better(
-            f"loss of all, weights {label} over {_EQUAL}",
-            priorities.per_seed("loss_ratio", label),
-            priorities.per_seed("loss_ratio", _EQUAL),
-            "equal",
-            tolerance,
+        Effect(f"loss of all, weights {label} over {_EQUAL}").better(
+            priorities.per_seed("loss_ratio", label), priorities.per_seed("loss_ratio", _EQUAL), "equal", tolerance
         )
         for label in labels
     ]
     found = ", ".join(f"{steepness(label):.2g} with {label}" for label in labels)
     beside = [
-        Check.of(
-            f"mean queue, weights {label}",
-            priorities.per_seed("queue_mean", label),
-            least=Q0 - _BAND.value,
-            most=Q0 + _BAND.value,
+        Effect(f"mean queue, weights {label}").of(
+            priorities.per_seed("queue_mean", label), least=Q0 - _BAND.value, most=Q0 + _BAND.value
         )
         for label in labels
     ]
@@ -177,7 +169,7 @@ def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
         measured = short_model.per_seed("loss_ratio", "LRED", {ARRIVALS: rate})
         model = measured * 0 + 100 * modelled_loss(rate)
         checks.append(
-            Check.better(f"loss of the model over the measured, {rate:g}/s", model, measured, "equal", tolerance)
+            Effect(f"loss of the model over the measured, {rate:g}/s").better(model, measured, "equal", tolerance)
         )
     return Judgement(checks, "No constant was tuned. SYNs that are lost and time-outs decide what a short flow sends.")
 

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import COUNT
 
 
@@ -63,7 +63,7 @@ def root_gain() -> Judgement:
 
     few, many = (float(C**2 / (1.5 * count) * lred.gain(count, 0.35, C, BETA)) for count in (100.0, 1000.0))
     effect = "gain of the loop at 1000 flows over that at 100"
-    return Judgement([Check.exact(effect, many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R).")
+    return Judgement([Effect(effect).exact(many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R).")
 
 
 @claim(
@@ -114,12 +114,9 @@ def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
         f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput, in bytes {ratios[1]:.2g}. "
         "The target holds if mean_packet is the mean of what arrives.",
         beside=[
-            Check.of("mean queue of LRED", sizes.per_seed("queue_mean", "LRED"), least=80, most=120),
-            Check.of(
-                "mean delay of LRED in bytes, whose target takes 50 ms",
-                sizes.per_seed("queue_delay_mean", "LRED in bytes"),
-                least=40,
-                most=60,
+            Effect("mean queue of LRED").of(sizes.per_seed("queue_mean", "LRED"), least=80, most=120),
+            Effect("mean delay of LRED in bytes, whose target takes 50 ms").of(
+                sizes.per_seed("queue_delay_mean", "LRED in bytes"), least=40, most=60
             ),
         ],
     )

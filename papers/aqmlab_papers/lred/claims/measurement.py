@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import COUNT, FOUR, JOINS, PERIOD, Q0, WEIGHT, lower, settled
 
 _QUICK = 10.0
@@ -31,12 +31,8 @@ def _spread(runs: Runs, path: str, value: float, count: float) -> PerSeed:
 def _slower(runs: Runs, path: str, usual: float, values: list[float], tolerance: Tolerance) -> list[Check]:
     name = path.rpartition(".")[2]
     return [
-        Check.better(
-            f"response time with a {name} of {value:g} minus of {usual:g}, {count:g} flows",
-            _time(runs, path, value, count),
-            _time(runs, path, usual, count),
-            "higher",
-            tolerance,
+        Effect(f"response time with a {name} of {value:g} minus of {usual:g}, {count:g} flows").better(
+            _time(runs, path, value, count), _time(runs, path, usual, count), "higher", tolerance
         )
         for value in values
         for count in runs.points(COUNT)
@@ -55,12 +51,10 @@ def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
     load = _time(period, PERIOD, 1.0, many) - _time(period, PERIOD, 1.0, few)
     load = load if load.mean > 0 else -load
     checks = [
-        Check.of(
+        Effect(
             f"response time with a period of {long:g} s minus of {short:g} s, {count:g} flows, less what {few:g} and "
-            f"{many:g} flows differ by",
-            _time(period, PERIOD, long, count) - _time(period, PERIOD, short, count) - load,
-            least=tolerance.value,
-        )
+            f"{many:g} flows differ by"
+        ).of(_time(period, PERIOD, long, count) - _time(period, PERIOD, short, count) - load, least=tolerance.value)
         for short, long in pairwise((0.1, 1.0, 10.0))
         for count in (few, many)
     ]
@@ -88,12 +82,8 @@ def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
     """A measurement period that is too short measures inaccurately."""
     short = min(period.points(PERIOD))
     checks = [
-        Check.better(
-            f"spread of the estimate with {short:g} s over that with 1 s, {count:g} flows",
-            _spread(period, PERIOD, short, count),
-            _spread(period, PERIOD, 1.0, count),
-            "higher",
-            tolerance,
+        Effect(f"spread of the estimate with {short:g} s over that with 1 s, {count:g} flows").better(
+            _spread(period, PERIOD, short, count), _spread(period, PERIOD, 1.0, count), "higher", tolerance
         )
         for count in period.points(COUNT)
     ]
@@ -122,12 +112,8 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
 
     def worse(runs: Runs, path: str, usual: float, value: float, count: float) -> Check:
         both = (
-            Check.better(
-                f"{words} with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows",
-                read(runs, path, usual, count),
-                read(runs, path, value, count),
-                "not higher",
-                by,
+            Effect(f"{words} with a {path.rpartition('.')[2]} of {usual:g} minus of {value:g}, {count:g} flows").better(
+                read(runs, path, usual, count), read(runs, path, value, count), "not higher", by
             )
             for words, read, by in (
                 ("response time", _time, tolerance),
@@ -164,7 +150,7 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
         for begin, end, change in ((70, 140, "join"), (140, 200, "leave")):
             read = partial(settled, steps, at={JOINS: count}, begin=begin, end=end)
             words = f"response time when {count:g} flows {change}"
-            parts.append(Check.of(f"{words}, LRED", read("LRED"), most=_QUICK))
+            parts.append(Effect(f"{words}, LRED").of(read("LRED"), most=_QUICK))
             parts += lower(words, read, ["PI", "REM"], tolerance)
             beside += lower(words, read, ["PI*", "REM (36)"], tolerance)
     return Judgement(
@@ -192,10 +178,8 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
     found = beta10_fine.from_series("LRED", share, unit="%")
     return Judgement(
         [
-            Check.of(
-                "of the arrivals alone in their 100 us, from 20 s on, those that find p = 0 or 1",
-                found,
-                least=tolerance.value,
+            Effect("of the arrivals alone in their 100 us, from 20 s on, those that find p = 0 or 1").of(
+                found, least=tolerance.value
             )
         ],
         "An arrival that finds exactly q0 packets is dropped with L only, and a queue held at its end is there often.",
@@ -216,7 +200,7 @@ def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
 
     alike = Tolerance(10, "% of it", "like: within a tenth")
     found = beta10.from_series("LRED", longest, unit="packets")
-    parts = [Check.of("longest queue from 20 s on", found, most=Q0 + tolerance.value)]
+    parts = [Effect("longest queue from 20 s on").of(found, most=Q0 + tolerance.value)]
     for metric in ("queue_mean", "loss_ratio", "goodput"):
         parts += beta10.compare(metric, "LRED", ["drop-tail"], better="equal", tolerance=alike)
     return Judgement(

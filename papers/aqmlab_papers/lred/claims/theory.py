@@ -3,7 +3,7 @@
 import numpy as np
 
 from aqmlab.theory import loop, pi
-from aqmlab_papers import Check, Judgement, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Tolerance, claim, ours, tolerance
 from aqmlab_papers.lred.theory import BETA, EXAMPLE, FREQUENCY, LOADS, C
 from aqmlab_papers.theory import lred
 from aqmlab_papers.theory.lred import proportional
@@ -17,7 +17,7 @@ def zero_delay() -> Judgement:
     root = np.sqrt((first**2 - 4 * last).astype(complex))
     worst = float(np.maximum((-first + root).real, (-first - root).real).max() / 2)
     why = "Coefficients are positive. K11 = 2 N / (R^2 C) has no value at R = 0: the loop loses its delay, not its lag."
-    return Judgement([Check.exact(f"rightmost root at {first.size} points", worst, unit="1/s", most=0)], why)
+    return Judgement([Effect(f"rightmost root at {first.size} points").exact(worst, unit="1/s", most=0)], why)
 
 
 @claim("then the system is stable for", "Section 4.2, Lemmas 1 to 4, Theorem 1", "gains")
@@ -32,8 +32,8 @@ def lemmas() -> Judgement:
     theorem = proportional.check_theorem1(*region, C, limit * np.array([0.01, 0.5, 0.999]))
     return Judgement(
         [
-            Check.exact(f"least slack of Lemmas 1 to 4 at {boundary.points} points", boundary.slack, least=0),
-            Check.exact(f"least slack of Theorem 1 at {theorem.points} points", theorem.slack, least=0),
+            Effect(f"least slack of Lemmas 1 to 4 at {boundary.points} points").exact(boundary.slack, least=0),
+            Effect(f"least slack of Theorem 1 at {theorem.points} points").exact(theorem.slack, least=0),
         ],
         "Judged by the rightmost root of (13), found by collocation, not by the frequency response of the proofs. They "
         "are about the plant with w(t) for w(t - R) and a constant round trip. Lemma 1 asks for an Hc that does not "
@@ -46,13 +46,13 @@ def theorem2() -> Judgement:
     """With beta up to beta*, LRED is stable for all N >= N- and R <= R+."""
     flows, trips = np.geomspace(20, 2000, 10), np.geomspace(0.02, 1, 10)
     lemma = lred.check_lemma5(flows, trips, C, np.geomspace(1e-6, 1e-1, 10))
-    checks = [Check.exact(f"least slack of Lemma 5 at {lemma.points} points", lemma.slack, least=0)]
+    checks = [Effect(f"least slack of Lemma 5 at {lemma.points} points").exact(lemma.slack, least=0)]
     for load in (EXAMPLE, LOADS[0], LOADS[10]):
         star = float(lred.beta_star(load.N, load.R, C))
         region = np.geomspace(load.N, 10 * load.N, 5), np.geomspace(load.R / 10, load.R, 5)
         found = lred.check_theorem2(*region, C, star * np.array([0.01, 0.3, 0.9999]))
         effect = f"least slack of Theorem 2 from {load.N:g} flows and up to {load.R:g} s"
-        checks.append(Check.exact(effect, found.slack, least=0))
+        checks.append(Effect(effect).exact(found.slack, least=0))
     return Judgement(
         checks,
         "Our copy does not show the bound's radicals; by the derivative of (30) it is beta <= sqrt(2 eta) (2 N)^2 / "
@@ -67,12 +67,12 @@ def example(*, tolerance: Tolerance) -> Judgement:
     found = lred.design(N_min=EXAMPLE.N, R_max=EXAMPLE.R, C=C, beta=BETA)
     near = {"least": BETA - tolerance.value, "most": BETA + tolerance.value}
     return Judgement(
-        [Check.exact("beta* of the example", found.beta_star, unit="1/packet", **near)],
+        [Effect("beta* of the example").exact(found.beta_star, unit="1/packet", **near)],
         "Rounded up: the theorem covers 9.3e-4 and not 0.001, with which the paper's plant is stable all the same.",
         beside=[
-            Check.exact("phase margin with 0.001", found.phase_margin_deg, unit="degrees", least=0),
-            Check.exact("beta* over 0.001", found.beta_star / BETA, least=1),
-            Check.exact("beta_0 with w(t - R), over 0.001", found.beta0_without_merging / BETA, least=1),
+            Effect("phase margin with 0.001").exact(found.phase_margin_deg, unit="degrees", least=0),
+            Effect("beta* over 0.001").exact(found.beta_star / BETA, least=1),
+            Effect("beta_0 with w(t - R), over 0.001").exact(found.beta0_without_merging / BETA, least=1),
         ],
     )
 
@@ -82,7 +82,7 @@ def guaranteed() -> Judgement:
     """beta = 0.001 is within Theorem 2's bound in the simulations."""
     bounds = {load: float(lred.beta_star(load.N, load.R, C)) for load in LOADS if load.name != "Experiment 2, heavy"}
     return Judgement(
-        [Check.exact(f"0.001 over beta*, {load.name}", BETA / bound, most=1) for load, bound in bounds.items()],
+        [Effect(f"0.001 over beta*, {load.name}").exact(BETA / bound, most=1) for load, bound in bounds.items()],
         "beta* falls with N^2 and 1/R^3, and most loads have fewer flows or longer round trips than the example. What "
         "holds the queue there is its own pole, which the theorem's plant leaves out. Not judged is experiment 2's "
         "heavy load, for which (6) gives no probability.",
@@ -94,7 +94,7 @@ def pistar_rule() -> Judgement:
     """The rule from which PI*'s gains are derived covers the network of each experiment."""
     a, _ = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     return Judgement(
-        [Check.exact(f"R+ C / N-, {load.name}", load.R * C / load.N, least=2) for load in LOADS],
+        [Effect(f"R+ C / N-, {load.name}").exact(load.R * C / load.N, least=2) for load in LOADS],
         "Below 2 TCP's pole is not below the queue's, on which the rule rests. For 800 flows of 100 ms it gives "
         f"a = {a:.3g}: p is 0 or 1 by the sign of the error, as in a drop-tail buffer that ends at the target.",
     )
@@ -104,11 +104,11 @@ def pistar_rule() -> Judgement:
 def lemma5_needless() -> Judgement:
     """Lemma 5's bound is not needed: beta up to beta_0 at the corner is enough for all N >= N-, R <= R+."""
     corner = lred.check_corner(np.geomspace(20, 2000, 20), np.geomspace(0.02, 1, 20), C)
-    checks = [Check.exact("least slack of beta_0 rising with N and falling with R", corner.slack, least=0)]
+    checks = [Effect("least slack of beta_0 rising with N and falling with R").exact(corner.slack, least=0)]
     for load in (LOADS[0], EXAMPLE):
         limit = float(lred.beta0(load.N, load.R, C))
         region = np.geomspace(load.N, 10 * load.N, 5), np.geomspace(load.R / 10, load.R, 5)
         found = lred.check_theorem2(*region, C, limit * np.array([0.1, 0.999]))
         effect = f"least slack of stability at 0.999 beta_0 from {load.N:g} flows and up to {load.R:g} s"
-        checks.append(Check.exact(effect, found.slack, least=0))
+        checks.append(Effect(effect).exact(found.slack, least=0))
     return Judgement(checks, "beta_0 itself is least at the corner; for large windows the bound costs 2 sqrt(2) / w0.")

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, ours, tolerance
+from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.measures import FLOWS, Q0, TARGET, at, balance, mean_of, panels
 
 DRIFT = Tolerance(0.003, "", "p_k's drift over the 100 s of averaging has a smaller effect")
@@ -20,7 +20,7 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
     few = case1.points(FLOWS)[0]
     return Judgement(
         [
-            Check.near(f"U + l, {name}", runs.per_seed(balance(), runs.hero, where), 1, tolerance)
+            Effect(f"U + l, {name}").near(runs.per_seed(balance(), runs.hero, where), 1, tolerance)
             for name, runs, where in (
                 *((f"100 flows, q0 = {q0:g}", case3b, {TARGET: q0}) for q0 in case3b.points(TARGET)),
                 ("case 1, 40 flows", case1, at(few)),
@@ -37,7 +37,7 @@ def balance_clipped(case1: Runs, case2: Runs, case3: Runs, *, tolerance: Toleran
     """With more flows p_k is 1, and the queue rests at l q0."""
     ratio = polars.col("queue_mean") / (polars.col("loss_ratio") * Q0)
     checks = [
-        Check.near(f"q / (l q0), {name}", runs.per_seed(ratio, runs.hero, where), 1, tolerance)
+        Effect(f"q / (l q0), {name}").near(runs.per_seed(ratio, runs.hero, where), 1, tolerance)
         for name, runs, where in panels(case1, case2, case3)
         if where == at(400)
     ]
@@ -56,10 +56,8 @@ def idle(case2: Runs, case2_taildrop: Runs, *, tolerance: Tolerance) -> Judgemen
     )
     return Judgement(
         [
-            Check.of(
-                "part of the drops that are RAQM's, case 2, 40 flows",
-                case2.per_seed(early, case2.hero, few),
-                most=tolerance.value,
+            Effect("part of the drops that are RAQM's, case 2, 40 flows").of(
+                case2.per_seed(early, case2.hero, few), most=tolerance.value
             )
         ],
         "The flows halve together after an overflow and hardly send the link's rate on average, so that (3) leaves p_k "

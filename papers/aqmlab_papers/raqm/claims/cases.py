@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
-from aqmlab_papers import At, Check, Claim, Evidence, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Claim, Effect, Evidence, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.raqm import measures
 from aqmlab_papers.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
 
@@ -27,12 +27,8 @@ def seconds(runs: Runs, reader: Read, label: str, where: At) -> PerSeed:
 def lower(runs: Runs, effect: str, values: Callable[[str, At], PerSeed], tolerance: Tolerance) -> list[Check]:
     """Check that a quantity of RAQM is lower than that of each other discipline, at each number of flows."""
     return [
-        Check.better(
-            f"{effect}, {load}, {runs.hero} minus {other}",
-            values(runs.hero, where),
-            values(other, where),
-            "lower",
-            tolerance,
+        Effect(f"{effect}, {load}, {runs.hero} minus {other}").better(
+            values(runs.hero, where), values(other, where), "lower", tolerance
         )
         for load, where in loads(runs)
         for other in runs.others
@@ -49,8 +45,8 @@ def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
         ]
         off = PerSeed.most(abs(half - Q0) for half in halves)
         plain = abs(taildrop.per_seed("queue_mean", TAIL, where) - Q0)
-        checks.append(Check.of(f"distance of the mean queue from q0, {load}", off, most=tolerance.value))
-        beside.append(Check.of(f"the same with tail drop, {load}", plain, least=tolerance.value))
+        checks.append(Effect(f"distance of the mean queue from q0, {load}").of(off, most=tolerance.value))
+        beside.append(Effect(f"the same with tail drop, {load}").of(plain, least=tolerance.value))
     return Judgement(
         checks,
         "(3) rests where the arrivals, lost ones included, have the link's rate, whatever the queue: the target is no "
@@ -189,12 +185,12 @@ def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
         slow = [case1.per_seed("response_time", other, where, fill=case1.duration) for where in (many, few)]
         long = [read(case1, other, where, "first") for where in (many, few)]
         checks += [
-            Check.better(f"{effect} of {other}, 400 flows minus 40", one, two, "higher", tolerance)
+            Effect(f"{effect} of {other}, 400 flows minus 40").better(one, two, "higher", tolerance)
             for effect, (one, two) in (("response time", slow), ("length of the first overshoot", long))
         ]
         high, low = (read(case1, other, where, "height") for where in (many, few))
         effect = f"height of the overshoot of {other}, 400 flows minus 40"
-        beside.append(Check.better(effect, high, low, "higher", STEADY))
+        beside.append(Effect(effect).better(high, low, "higher", STEADY))
     return Judgement(
         checks,
         "Their p climbs by a fixed step for each packet above the target and period; more flows need more p. The "
@@ -223,11 +219,8 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
     """With long round trips and 40 flows REM, and REM alone, is nearly out of control."""
     few, anywhere = at(case2.points(FLOWS)[0]), tolerance.value
     checks = [
-        Check.of(
-            f"standard deviation of {label}'s queue, 40 flows",
-            case2.per_seed("queue_std", label, few),
-            least=least,
-            most=most,
+        Effect(f"standard deviation of {label}'s queue, 40 flows").of(
+            case2.per_seed("queue_std", label, few), least=least, most=most
         )
         for label, least, most in (("REM", anywhere, inf), ("RAQM", 0.0, anywhere), ("PI", 0.0, anywhere))
     ]
@@ -260,7 +253,7 @@ def small_overshoot(case1: Runs, case2: Runs, case3: Runs, case4: Runs, *, toler
     """RAQM's overshoot is small in all four cases."""
     hybrid = [(f"case4, {load}", case4, where) for load, where in loads(case4)]
     checks = [
-        Check.of(f"height of RAQM's overshoot, {name}", read(runs, runs.hero, where, "height"), most=tolerance.value)
+        Effect(f"height of RAQM's overshoot, {name}").of(read(runs, runs.hero, where, "height"), most=tolerance.value)
         for name, runs, where in (*panels(case1, case2, case3), *hybrid)
     ]
     return Judgement(

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm import measures
 from aqmlab_papers.raqm.claims.cases import FIFTH
 from aqmlab_papers.raqm.measures import CORRECTED, CROSS_FLOWS, FLOOD, PLAIN, cross_points, handicap, link_share
@@ -18,11 +18,8 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Where there are several bottlenecks, RAQM holds the queue of each at its target."""
     runs = bottlenecks
     checks = [
-        Check.near(
-            f"mean queue of the {link} bottleneck, {at[CROSS_FLOWS]:g} flows more",
-            runs.per_seed(f"links.{link}.queue_mean", runs.hero, at),
-            measures.Q0,
-            tolerance,
+        Effect(f"mean queue of the {link} bottleneck, {at[CROSS_FLOWS]:g} flows more").near(
+            runs.per_seed(f"links.{link}.queue_mean", runs.hero, at), measures.Q0, tolerance
         )
         for at in cross_points(runs)
         for link in measures.LINKS
@@ -35,12 +32,8 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
 def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
     """RAQM is no harder than PI and REM on flows that cross several bottlenecks."""
     checks = [
-        Check.better(
-            f"goodput of a long flow over a short one's, RAQM minus {other}, {at[CROSS_FLOWS]:g} flows more",
-            handicap(bottlenecks, bottlenecks.hero, at),
-            handicap(bottlenecks, other, at),
-            "not lower",
-            tolerance,
+        Effect(f"goodput of a long flow over a short one's, RAQM minus {other}, {at[CROSS_FLOWS]:g} flows more").better(
+            handicap(bottlenecks, bottlenecks.hero, at), handicap(bottlenecks, other, at), "not lower", tolerance
         )
         for at in cross_points(bottlenecks)
         for other in bottlenecks.others
@@ -58,10 +51,8 @@ def hops_shares(bottlenecks_shares: Runs, *, tolerance: Tolerance) -> Judgement:
     least = 1 - tolerance.value / 100
     checks, beside = (
         [
-            Check.of(
-                f"{effect}, {at[CROSS_FLOWS]:g} flows more",
-                bottlenecks_shares.per_seed(part, label, at) / 0.3,
-                least=least,
+            Effect(f"{effect}, {at[CROSS_FLOWS]:g} flows more").of(
+                bottlenecks_shares.per_seed(part, label, at) / 0.3, least=least
             )
             for at in cross_points(bottlenecks_shares)
         ]
@@ -79,10 +70,8 @@ def shares_guaranteed(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgemen
     """With an expected rate of its own each sub-aggregate gets its share of the link, whatever others send."""
     runs = sub_aggregates
     checks = [
-        Check.of(
-            f"part of its share that the {name} gets, {flood(rate)}",
-            link_share(runs, measures.SHARED, name, {FLOOD: rate}) / share,
-            least=1 - tolerance.value / 100,
+        Effect(f"part of its share that the {name} gets, {flood(rate)}").of(
+            link_share(runs, measures.SHARED, name, {FLOOD: rate}) / share, least=1 - tolerance.value / 100
         )
         for rate in runs.points(FLOOD)
         for name, share in measures.SHARES.items()
@@ -107,8 +96,7 @@ def flood(rate: float) -> str:
 def shares_protect(sub_aggregates: Runs, *, tolerance: Tolerance) -> Judgement:
     """Sub-aggregates protect those with few flows from many, and from a flood."""
     checks = [
-        Check.better(
-            f"part of the link that the {name} gets, with shares minus without, {flood(rate)}",
+        Effect(f"part of the link that the {name} gets, with shares minus without, {flood(rate)}").better(
             link_share(sub_aggregates, measures.SHARED, name, {FLOOD: rate}),
             link_share(sub_aggregates, PLAIN, name, {FLOOD: rate}),
             "higher",

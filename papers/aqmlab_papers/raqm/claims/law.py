@@ -3,7 +3,7 @@
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
 
@@ -15,7 +15,7 @@ SOON = Tolerance(5, "s", "five periods of measurement")
 
 def near_r0(runs: Runs, where: At | None, about: str, gamma: float = 1.0) -> Check:
     """Check that the rate of arrivals is the expected one."""
-    return Check.near(f"rate of arrivals over C, {about}", runs.per_seed(input_rate(), runs.hero, where), gamma, CLOSE)
+    return Effect(f"rate of arrivals over C, {about}").near(runs.per_seed(input_rate(), runs.hero, where), gamma, CLOSE)
 
 
 @claim("so as to make the input rate close to the expected value r0", "Sections 1 and 2.1", "rate-mode")
@@ -54,13 +54,11 @@ def alpha_words(static: Runs, *, tolerance: Tolerance) -> Judgement:
     wide, narrow = (static.from_series("static", spread_of_p, where) for where in (big, middle))
     checks = [
         # A law that only passes on the noise of the rate makes as many times more of it as alpha is greater.
-        Check.of(
-            f"deviation of ln p_k, alpha r0 = {gains[-1]:g} over 2: more than in proportion to alpha",
-            wide / narrow,
-            least=gains[-1] / 2,
+        Effect(f"deviation of ln p_k, alpha r0 = {gains[-1]:g} over 2: more than in proportion to alpha").of(
+            wide / narrow, least=gains[-1] / 2
         ),
-        Check.better(
-            f"time of p_k half way to its rest, alpha r0 = {gains[0]:g} minus 2", late, soon, "higher", tolerance
+        Effect(f"time of p_k half way to its rest, alpha r0 = {gains[0]:g} minus 2").better(
+            late, soon, "higher", tolerance
         ),
     ]
     return Judgement(checks, f"ln p_k moves by alpha (r - r0) a period. 2: {soon}, deviation {narrow:.2g}.")
@@ -78,7 +76,7 @@ def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
     for m in [one for one in static.points("aqm.m") if one < 4]:
         slow, fast = (reached(static, label, {"aqm.m": m}) for label in ("static", "adaptive"))
         checks.append(
-            Check.better(f"time half way, static alpha r0 = {m:g} minus adaptive", slow, fast, "higher", tolerance)
+            Effect(f"time half way, static alpha r0 = {m:g} minus adaptive").better(slow, fast, "higher", tolerance)
         )
     return Judgement(
         checks, "The bound is 4 / r0 at least, and is that near r0, where the adaptive alpha is eps times as much."
@@ -113,10 +111,10 @@ def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judge
         soon, late = (runs.from_series(runs.hero, half_way, where, unit="s") for where in (near, half))
         wide, narrow = (runs.from_series(runs.hero, spread_of_rate, where) for where in (near, half))
         checks += [
-            Check.better(
-                f"time of p_k half way to its rest, eps = .9 minus .5, {load}", soon, late, "lower", tolerance
+            Effect(f"time of p_k half way to its rest, eps = .9 minus .5, {load}").better(
+                soon, late, "lower", tolerance
             ),
-            Check.better(f"deviation of r / r0 at rest, eps = .9 minus .5, {load}", wide, narrow, "not higher", STEP),
+            Effect(f"deviation of r / r0 at rest, eps = .9 minus .5, {load}").better(wide, narrow, "not higher", STEP),
         ]
     periods = {eps: smoothed.steps_to_settle(eps=eps) for eps in (0.5, 0.95)}
     return Judgement(
@@ -136,8 +134,8 @@ def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
         T: period.from_series(period.hero, spread_of_rate, {"aqm.period": T}) for T in period.points("aqm.period")
     }
     checks = [
-        Check.better(
-            f"deviation of r / r0, T = {T:g} s minus {short:g} s", spread[T], spread[short], "not higher", tolerance
+        Effect(f"deviation of r / r0, T = {T:g} s minus {short:g} s").better(
+            spread[T], spread[short], "not higher", tolerance
         )
         for T in (1.0, 2.0)
     ]
@@ -163,7 +161,7 @@ def procedures(case1: Runs) -> Judgement:
         return float(np.max(np.abs(theirs / ours - 1)))
 
     checks = [
-        Check.of(f"greatest difference of p_k, of itself, {load}", case1.from_series("RAQM", worst, where), most=1e-6)
+        Effect(f"greatest difference of p_k, of itself, {load}").of(case1.from_series("RAQM", worst, where), most=1e-6)
         for load, where in loads(case1)
     ]
     return Judgement(

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Evidence, Judgement, Runs, Tolerance, ours, tolerance
+from aqmlab_papers import Check, Effect, Evidence, Judgement, Runs, Tolerance, ours, tolerance
 from aqmlab_papers.raqm.claims.cases import FIFTH, SETTLED
 from aqmlab_papers.raqm.measures import BOTH, CASES, FED, FLOWS, Q0, STILL, UNSHED, loads, panels, slope
 
@@ -12,7 +12,7 @@ PART = Tolerance(20, "% of it", "as for the response time")
 def queues(label: str, tolerance: Tolerance, *runs: Runs) -> list[Check]:
     """Compare the mean queue of a reading with the target in the panels of figures 4 to 6."""
     return [
-        Check.near(f"mean queue, {label}, {name}", one.per_seed("queue_mean", label, where), Q0, tolerance)
+        Effect(f"mean queue, {label}, {name}").near(one.per_seed("queue_mean", label, where), Q0, tolerance)
         for name, one, where in panels(*runs)
     ]
 
@@ -25,7 +25,7 @@ def target_cancels(invariance: Runs) -> Judgement:
     different = [name for name in known if not one[name].equals(two[name])]
     queue = invariance.per_seed("queue_mean", invariance.labels[0])
     return Judgement(
-        [Check.exact("metrics of a run that differ", float(len(different)), most=0)],
+        [Effect("metrics of a run that differ").exact(float(len(different)), most=0)],
         f"Put P_k = p_k / q0: then p = P_k q and P_k = P_(k-1) e^(alpha (r_k - r0)), without q0. Mean queue {queue} in "
         f"both, {len(known)} columns compared. The target counts where p_k is clipped at 1, and there as q = l q0.",
     )
@@ -40,8 +40,8 @@ def unshed(case3b_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     used = case3b_readings.per_seed("utilisation", UNSHED)
     return Judgement(
         [
-            Check.of("utilisation, mean over the targets", used, least=99.5),
-            Check.near("packets of queue for each packet of target", slope(case3b_readings, UNSHED), 1.0, tolerance),
+            Effect("utilisation, mean over the targets").of(used, least=99.5),
+            Effect("packets of queue for each packet of target").near(slope(case3b_readings, UNSHED), 1.0, tolerance),
         ],
         "A full link then has r = C with any loss, and p_k is neutral: it climbs from the full buffer of the start "
         "until nothing overflows, and the queue stays where it then is. It is also `r0 = corrected`.",
@@ -67,7 +67,7 @@ def saved_regulates(
 def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
     """In that reading RAQM holds q0 among short flows and UDP too."""
     checks = [
-        Check.near(f"mean queue, {load}", case4_readings.per_seed("queue_mean", BOTH, where), Q0, tolerance)
+        Effect(f"mean queue, {load}").near(case4_readings.per_seed("queue_mean", BOTH, where), Q0, tolerance)
         for load, where in loads(case4_readings)
     ]
     return Judgement(checks, "What arrives and goes changes the p that is needed, to which an integrator moves.")
@@ -113,7 +113,7 @@ def fed_alone(case1_readings: Runs, case2_readings: Runs, case3_readings: Runs, 
     """Fed back alone, with all arrivals counted as in Figure 1, the queue rests at q0 (1 - 2 l)^(2 eps)."""
     ratio = polars.col("queue_mean") / (Q0 * (1 - 2 * polars.col("loss_ratio")) ** (2 * 0.9))
     checks = [
-        Check.near(f"queue over that predicted, {name}", runs.per_seed(ratio, FED, where), 1, tolerance)
+        Effect(f"queue over that predicted, {name}").near(runs.per_seed(ratio, FED, where), 1, tolerance)
         for name, runs, where in panels(case1_readings, case2_readings, case3_readings)
     ]
     return Judgement(checks, "A busy link has x = 1 / (1 - l), and p_k rests where q / q0 = e^-(alpha (r - r0)).")

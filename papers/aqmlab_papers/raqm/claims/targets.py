@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.raqm.claims.cases import STEADY
 from aqmlab_papers.raqm.measures import BAND, BOTH, FULL, KNEE, TAIL, TARGET, at_equal_queue, good, slope
@@ -31,12 +31,8 @@ def at_equal(runs: Runs, subject: str, others: Sequence[str], metric: str, furth
     quantity, scale, better, tolerance = QUANTITIES[metric]
     low, high = tolerance.bounds(better)
     return [
-        Check.of(
-            f"{quantity}, {subject} minus {other} at the same mean queue",
-            at_equal_queue(runs, subject, other, metric, further) * scale,
-            unit="%",
-            least=low,
-            most=high,
+        Effect(f"{quantity}, {subject} minus {other} at the same mean queue").of(
+            at_equal_queue(runs, subject, other, metric, further) * scale, unit="%", least=low, most=high
         )
         for other in others
     ]
@@ -66,10 +62,8 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
         return Judgement(
             [
                 # A queue that RAQM never has, at any target, is one at which it is not better.
-                Check.of(
-                    f"part of the paper's average queues, {goals[0]:g} to {goals[-1]:g}, that {hero} has",
-                    PerSeed.of(had),
-                    least=1,
+                Effect(f"part of the paper's average queues, {goals[0]:g} to {goals[-1]:g}, that {hero} has").of(
+                    PerSeed.of(had), least=1
                 ),
                 *at_equal(case3b, hero, case3b.others, metric, case3b_low),
             ],
@@ -101,8 +95,8 @@ def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     """Even at an average queue of about 20 packets RAQM has a goodput of about .96."""
     first = {TARGET: case3b.points(TARGET)[0]}
     goodput = case3b.per_seed(good(), case3b.hero, first, unit="%")
-    queue = Check.near(
-        f"average queue at q0 = {first[TARGET]:g}", case3b.per_seed("queue_mean", case3b.hero, first), 20, tolerance
+    queue = Effect(f"average queue at q0 = {first[TARGET]:g}").near(
+        case3b.per_seed("queue_mean", case3b.hero, first), 20, tolerance
     )
     lost = case3b.per_seed("loss_ratio", case3b.hero, first)
     return Judgement(
@@ -110,7 +104,7 @@ def goodput_at_twenty(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
         "Goodput is what the conservation of bytes leaves, 1 - l of the link, with the loss that 100 flows "
         f"need, {lost}; the queue is whatever idles the link so long. The calibration fits the goodput, which thus "
         "decides nothing.",
-        [Check.near("goodput over a full link's, calibrated", goodput, 96, DIGITS)],
+        [Effect("goodput over a full link's, calibrated").near(goodput, 96, DIGITS)],
     )
 
 
@@ -119,7 +113,7 @@ def beyond_the_knee(runs: Runs, label: str, better: Better) -> list[Check]:
     goodput = {q0: runs.per_seed(good(), label, {TARGET: q0}, unit="%") for q0 in runs.points(TARGET) if q0 >= KNEE}
     knee = goodput.pop(KNEE)
     return [
-        Check.better(f"goodput of {label} at q0 = {q0:g} minus that at {KNEE:g}", one, knee, better, GOOD)
+        Effect(f"goodput of {label} at q0 = {q0:g} minus that at {KNEE:g}").better(one, knee, better, GOOD)
         for q0, one in goodput.items()
     ]
 
@@ -142,14 +136,10 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
         "sent twice. The paper does not say in what tail drop, which has no target, is alike: beside is its goodput by "
         "the buffer, and that with the paper's buffer over PI's and REM's at 60 packets.",
         [
-            Check.better("goodput of tail drop, buffer of 100 minus 60", full, knee, "lower", tolerance),
+            Effect("goodput of tail drop, buffer of 100 minus 60").better(full, knee, "lower", tolerance),
             *(
-                Check.better(
-                    f"goodput of tail drop, buffer of 100, minus that of {other} at q0 = {KNEE:g}",
-                    full,
-                    case3b.per_seed(good(), other, {TARGET: KNEE}, unit="%"),
-                    "lower",
-                    tolerance,
+                Effect(f"goodput of tail drop, buffer of 100, minus that of {other} at q0 = {KNEE:g}").better(
+                    full, case3b.per_seed(good(), other, {TARGET: KNEE}, unit="%"), "lower", tolerance
                 )
                 for other in ("PI", "REM")
             ),
@@ -187,14 +177,10 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
         queues = {label: case3b.per_seed("queue_mean", label, where) for label in case3b.labels}
         own = queues.pop(case3b.hero)
         checks += [
-            Check.near(f"mean queue at q0 = {q0:g}", own, q0, tolerance),
+            Effect(f"mean queue at q0 = {q0:g}").near(own, q0, tolerance),
             *(
-                Check.better(
-                    f"distance of the mean queue from q0 = {q0:g}, {case3b.hero} minus {other}",
-                    abs(own - q0),
-                    abs(queue - q0),
-                    "lower",
-                    STEADY,
+                Effect(f"distance of the mean queue from q0 = {q0:g}, {case3b.hero} minus {other}").better(
+                    abs(own - q0), abs(queue - q0), "lower", STEADY
                 )
                 for other, queue in queues.items()
             ),
@@ -208,7 +194,7 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
         "Only p_k / q0 enters the drop probability. While p_k is below 1, twice the target is met by twice p_k, and "
         f"nothing else changes: mean queues of {low:.3g} to {high:.3g} packets. The longer ones are of runs that leave "
         "the full buffer late, since p_k / q0 starts lower.",
-        [Check.near("packets of queue for each packet of target", slope(case3b, case3b.hero), 1.0, tolerance)],
+        [Effect("packets of queue for each packet of target").near(slope(case3b, case3b.hero), 1.0, tolerance)],
     )
 
 
@@ -233,7 +219,7 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
     cost = measured()["raqm"]
     many, few = cost.instructions[1000], cost.instructions[100]
     return Judgement(
-        [Check.exact("instructions a packet, 1000 flows over 100", many / few, most=1 + tolerance.value / 100)],
+        [Effect("instructions a packet, 1000 flows over 100").exact(many / few, most=1 + tolerance.value / 100)],
         f"{few:.0f} and {many:.0f} beyond those of the queue itself, and {cost.bytes} bytes of state.",
     )
 
@@ -247,7 +233,7 @@ def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> 
     """With the applied probability fed back the average queue is the target, and Figure 7 has RAQM's curve above."""
     both = case3b | case3b_readings
     queues = [
-        Check.near(f"mean queue at q0 = {q0:g}", case3b_readings.per_seed("queue_mean", BOTH, {TARGET: q0}), q0, FIFTH)
+        Effect(f"mean queue at q0 = {q0:g}").near(case3b_readings.per_seed("queue_mean", BOTH, {TARGET: q0}), q0, FIFTH)
         for q0 in case3b_readings.points(TARGET)
     ]
     return Judgement(

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, claim
+from aqmlab_papers import Effect, Judgement, claim
 from aqmlab_papers.raqm.theory import GAINS, STEPS, periods_to_settle
 
 
@@ -20,7 +20,7 @@ def lemmas() -> Judgement:
     from aqmlab_papers.theory.raqm import map
 
     ends = [abs(float(map.orbit(2.0, x, STEPS)[-1]) - 1) for x in np.linspace(0.05, 4, 80)]
-    check = Check.exact("greatest |r / r0 - 1| after 200 periods, from 80 rates, alpha = 2 / r0", max(ends), most=1e-6)
+    check = Effect("greatest |r / r0 - 1| after 200 periods, from 80 rates, alpha = 2 / r0").exact(max(ends), most=1e-6)
     return Judgement([check], "The law (3) rests only where its exponent is 0. The reference to (10) means (6).")
 
 
@@ -41,23 +41,19 @@ def theorem_1() -> Judgement:
     right = [found == (m <= 4) for m, found in zip((*GAINS, 4.05, 4.5, 8.0), every, strict=True)]
     return Judgement(
         [
-            Check.exact(
-                "in every period: share of gains that reach r0 just if alpha <= 4 / r0", float(np.mean(right)), least=1
+            Effect("in every period: share of gains that reach r0 just if alpha <= 4 / r0").exact(
+                float(np.mean(right)), least=1
             ),
-            Check.exact(
-                "in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0",
-                float(np.mean(settled)),
-                least=1,
+            Effect("in one period: share of pairs 4 / r0 < alpha < alpha^(r_k) that reach r0").exact(
+                float(np.mean(settled)), least=1
             ),
         ],
         "If alpha < alpha^(r_k) must hold in every period it is alpha <= 4 / r0, the least alpha^, and the "
         f"theorem stands. As a condition on the present rate it covers the next step alone: {len(misled)} "
         "pairs then end in a cycle.",
         [
-            Check.exact(
-                "share of rates and gains at which V falls just if alpha < alpha^",
-                float(np.mean(scan.decreases == scan.below)),
-                least=1,
+            Effect("share of rates and gains at which V falls just if alpha < alpha^").exact(
+                float(np.mean(scan.decreases == scan.below)), least=1
             )
         ],
     )
@@ -73,11 +69,8 @@ def theorem_2() -> Judgement:
     periods = {m: periods_to_settle(m=m, most=1000) for m in GAINS}
     return Judgement(
         [
-            Check.exact(
-                f"time from r0 / 2 to 1 % of r0, alpha r0 = {bigger:g} minus {smaller:g}",
-                periods[bigger] - periods[smaller],
-                unit="periods",
-                most=-1,
+            Effect(f"time from r0 / 2 to 1 % of r0, alpha r0 = {bigger:g} minus {smaller:g}").exact(
+                periods[bigger] - periods[smaller], unit="periods", most=-1
             )
             for smaller, bigger in pairwise(GAINS)
         ],
@@ -97,11 +90,11 @@ def theorem_2_proof() -> Judgement:
     falls, grows = np.diff(change, axis=1) < 0, np.diff(change, axis=1) > 0
     half = ", ".join(f"{m:g}: {abs(float(theorems.v_difference(0.5, m))):.3f}" for m in (0.5, 2.77, 4))
     return Judgement(
-        [Check.exact("share of rates at which it falls throughout", float(np.mean(falls.all(axis=1))), least=1)],
+        [Effect("share of rates at which it falls throughout").exact(float(np.mean(falls.all(axis=1))), least=1)],
         "It grows up to alpha r0 = 2 ln(x) / (x - 1), where the next rate is r0, and falls from there to 0 at "
         f"alpha^; at r0 / 2, by alpha r0, {half} of r0^2. A smaller fall of V would be slower: the proof "
         "has it backwards. The other way round, which may have been meant, is beside.",
-        [Check.exact("share of rates at which it grows throughout", float(np.mean(grows.all(axis=1))), least=1)],
+        [Effect("share of rates at which it grows throughout").exact(float(np.mean(grows.all(axis=1))), least=1)],
     )
 
 
@@ -119,10 +112,10 @@ def bound() -> Judgement:
     ends = [float(map.c(edge)) for edge in (1e-6, 1e-12)]
     return Judgement(
         [
-            Check.exact("least c(x) minus 4, over x in (0, 2)", float(np.min(c)) - 4, least=-1e-9, most=1e-9),
-            Check.exact("where it is", float(x[int(np.argmin(c))]), least=0.999, most=1.001),
-            Check.exact("c(1e-12) minus c(1e-6)", ends[1] - ends[0], least=10),
-            Check.exact("greatest |c(x) - c(2 - x)|", float(np.max(np.abs(c - c[::-1]))), most=1e-6),
+            Effect("least c(x) minus 4, over x in (0, 2)").exact(float(np.min(c)) - 4, least=-1e-9, most=1e-9),
+            Effect("where it is").exact(float(x[int(np.argmin(c))]), least=0.999, most=1.001),
+            Effect("c(1e-12) minus c(1e-6)").exact(ends[1] - ends[0], least=10),
+            Effect("greatest |c(x) - c(2 - x)|").exact(float(np.max(np.abs(c - c[::-1]))), most=1e-6),
         ],
         "c(x) is 4 artanh(u) / u with u = x - 1: even in u, 4 at 0, a logarithm at both ends.",
     )

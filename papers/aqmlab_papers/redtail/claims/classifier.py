@@ -3,7 +3,7 @@
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail.measures import HERO, LONG, LOSS, PAYLOAD, RATE, TABLE_3, TABLE_4, TENTH, Rows, T, of
 from aqmlab_papers.redtail.measures import N as AFTER
@@ -55,14 +55,14 @@ def false_alarms(n: Runs, *, tolerance: Tolerance) -> Judgement:
     every = ", ".join(f"{of_all:.2g}" for of_all, _ in laws.values())
     return Judgement(
         [
-            Check.of(f"pairs that turn long, of the connections, N = {after}", counted_long(n, after), most=most)
+            Effect(f"pairs that turn long, of the connections, N = {after}").of(counted_long(n, after), most=most)
             for after in points
         ],
         "The count has pairs that turn long for a file of more than N packets, which is no false alarm, and lacks the "
         f"files that such a pair fetches within T. By the law of the sizes {every} % of the connections have a packet "
         "in the long queue. Beside: those of them whose own file is not that long.",
         [
-            Check.exact(f"false alarms by the law, N = {after}", false, unit="%", most=most)
+            Effect(f"false alarms by the law, N = {after}").exact(false, unit="%", most=most)
             for after, (_, false) in laws.items()
         ],
     )
@@ -93,8 +93,8 @@ def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
     def against_least(name: str, metric: str, better: Better) -> list[Check]:
         values = {one: silence.per_seed(metric, HERO, {T: one}) for one in points}
         return [
-            Check.better(
-                f"{name}, T = {one:g} s over T = {points[0]:g} s", values[one], values[points[0]], better, tolerance
+            Effect(f"{name}, T = {one:g} s over T = {points[0]:g} s").better(
+                values[one], values[points[0]], better, tolerance
             )
             for one in points[1:]
         ]
@@ -124,10 +124,8 @@ def much_of_web_is_long(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """
     room = [printed_room(table) for table in (TABLE_3[HERO], TABLE_4)]
     first, *more = [
-        Check.of(
-            f"packets of web that come to the long queue, N = {after}",
-            web_in_long(n, {AFTER: after}),
-            least=room[0] + tolerance.value,
+        Effect(f"packets of web that come to the long queue, N = {after}").of(
+            web_in_long(n, {AFTER: after}), least=room[0] + tolerance.value
         )
         for after in n.points(AFTER)
     ]

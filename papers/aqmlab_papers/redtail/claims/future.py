@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail import measures as m
 
@@ -43,13 +43,11 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def dependence(whose: str, column: str) -> Check:
         found = arrivals(forecast.labels[0], column, lambda counts: hurst(counts, m.STEP))
-        return Check.of(f"Hurst parameter of {whose} arrivals, from 0.2 to 25 s", found, least=0.5 + tolerance.value)
+        return Effect(f"Hurst parameter of {whose} arrivals, from 0.2 to 25 s").of(found, least=0.5 + tolerance.value)
 
     correlations = [
-        Check.of(
-            f"correlation of the web's arrivals with those before, intervals of {label}",
-            arrivals(label, "web.arrivals", partial(serial_correlation, group=round(interval / m.STEP))),
-            least=0.5,
+        Effect(f"correlation of the web's arrivals with those before, intervals of {label}").of(
+            arrivals(label, "web.arrivals", partial(serial_correlation, group=round(interval / m.STEP))), least=0.5
         )
         for label, interval in m.INTERVALS.items()
     ]
@@ -91,10 +89,8 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
     checks, beside = (
         [
-            Check.of(
-                f"squared error that {name} saves to the mean, intervals of {label}",
-                saved(label, read),
-                least=tolerance.value,
+            Effect(f"squared error that {name} saves to the mean, intervals of {label}").of(
+                saved(label, read), least=tolerance.value
             )
             for label in forecast.labels
         ]
@@ -144,11 +140,8 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         share = 100 * (1 + (rule - averaged).excess(rule - ours, tolerance.value / 100 - 1))
         checks.append(
-            Check.of(
-                f"share of the reduction that the long mean has as well, max_th1 = {size / 1e3:g} kB",
-                share,
-                unit="%",
-                most=tolerance.value,
+            Effect(f"share of the reduction that the long mean has as well, max_th1 = {size / 1e3:g} kB").of(
+                share, unit="%", most=tolerance.value
             )
         )
     return Judgement(
@@ -171,7 +164,7 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         place = f"short queue's delay over max_th1 / C = {m.bound(size):.0f} ms"
         checks += [
             m.around(f"{place}, {m.RULE}", rule.called("", ""), 1, tolerance),
-            Check.of(f"{place}, {m.PREDICTION}", ours, unit="", most=0.5),
+            Effect(f"{place}, {m.PREDICTION}").of(ours, unit="", most=0.5),
         ]
     return Judgement(
         checks,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab.theory import tcp
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import around, versus
 from aqmlab_papers.redtail.theory import (
@@ -145,14 +145,14 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(FLOWS) - flows)
         laws = [law(flows, float(tcp.window(LOSS)), sigma) for law in (_by_chain, _by_gaussian)]
         checks.append(
-            Check.exact(f"distance of chain and Gaussian, N = {flows}", theory.kolmogorov(*laws), most=tolerance.value)
+            Effect(f"distance of chain and Gaussian, N = {flows}").exact(theory.kolmogorov(*laws), most=tolerance.value)
         )
         for text, window in SHAPES.items():
             for name, law in (("chain", _by_chain), ("Gaussian", _by_gaussian)):
                 effect = f"distance of engine and {name}, N = {flows}, {text}"
-                checks.append(Check.of(effect, _apart(steady, flows, law, window, sigma), most=tolerance.value))
+                checks.append(Effect(effect).of(_apart(steady, flows, law, window, sigma), most=tolerance.value))
             effect = f"distance of engine and chain, deviations interchanged, N = {flows}, {text}"
-            beside.append(Check.of(effect, _apart(steady, flows, _by_chain, window, other), most=tolerance.value))
+            beside.append(Effect(effect).of(_apart(steady, flows, _by_chain, window, other), most=tolerance.value))
     return Judgement(
         checks,
         "Chain and Gaussian are one model, and agree but for the map's curvature. Section VI does not state the mean "
@@ -176,10 +176,10 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             # small: a fifth of the equilibrium
-            Check.exact(
-                "deviation from q_e over q_e, S = RTT", float(np.hypot(one.sd, one.mean - q_e)) / q_e, most=0.2
+            Effect("deviation from q_e over q_e, S = RTT").exact(
+                float(np.hypot(one.sd, one.mean - q_e)) / q_e, most=0.2
             ),
-            Check.exact("deviation with S = 2 RTT over that with S = RTT", two.sd / one.sd, least=tolerance.value),
+            Effect("deviation with S = 2 RTT over that with S = RTT").exact(two.sd / one.sd, least=tolerance.value),
         ],
         f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} "
         f"packets; at 2 RTT it is -1, the limit of stability, and the deviation {two.sd:.0f}.",
@@ -194,11 +194,8 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     for load in LOADS:
         found = loaded(load, 0.99).f(np.linspace(0, BUFFER, 80_001))
         checks.append(
-            Check.exact(
-                f"how far f leaves [0, {BUFFER}], d C/(N W) = {load:g}",
-                max(0.0, -float(found.min()), float(found.max()) - BUFFER),
-                unit="packets",
-                most=tolerance.value,
+            Effect(f"how far f leaves [0, {BUFFER}], d C/(N W) = {load:g}").exact(
+                max(0.0, -float(found.min()), float(found.max()) - BUFFER), unit="packets", most=tolerance.value
             )
         )
     return Judgement(
@@ -213,19 +210,14 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S below (10) the equilibrium is globally stable, geometrically."""
     checks = [
-        Check.exact(
-            f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}",
-            _unrest(loaded(load, 0.99)),
-            unit="packets",
-            most=tolerance.value,
+        Effect(f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}").exact(
+            _unrest(loaded(load, 0.99)), unit="packets", most=tolerance.value
         )
         for load in LOADS
     ]
     checks += [
-        Check.exact(
-            f"distance from q_e over that of the slot before, at most, d C/(N W) = {load:g}",
-            max(_shrinks(loaded(load, part)) for part in (0.1, 0.5, 0.99)),
-            most=BELOW_1,
+        Effect(f"distance from q_e over that of the slot before, at most, d C/(N W) = {load:g}").exact(
+            max(_shrinks(loaded(load, part)) for part in (0.1, 0.5, 0.99)), most=BELOW_1
         )
         for load in LOADS
     ]
@@ -253,12 +245,9 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
         for xi in np.random.default_rng(1).normal(0, queue_model.noise(redtail.paper_sigma(40)), 20_000):
             queues = np.clip(queue_model.f(queues) + xi, 0, BUFFER)
         checks.append(
-            Check.exact(
-                f"distance after 20 000 slots of two queues that were {BUFFER} packets apart, d C/(N W) = {load:g}",
-                float(abs(queues[1] - queues[0])),
-                unit="packets",
-                most=tolerance.value,
-            )
+            Effect(
+                f"distance after 20 000 slots of two queues that were {BUFFER} packets apart, d C/(N W) = {load:g}"
+            ).exact(float(abs(queues[1] - queues[0])), unit="packets", most=tolerance.value)
         )
     return Judgement(checks, "g contracts in its first argument, whatever the noise.")
 
@@ -273,10 +262,8 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
     for slots in (0.5, 1.0, 2.0, 4.0):
         found = chain(40, slots)
         checks.append(
-            Check.exact(
-                f"greatest change of a probability in a slot, S = {slots:g} RTT",
-                theory.change(40, slots, found.probability),
-                most=tolerance.value,
+            Effect(f"greatest change of a probability in a slot, S = {slots:g} RTT").exact(
+                theory.change(40, slots, found.probability), most=tolerance.value
             )
         )
     return Judgement(
@@ -291,16 +278,14 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
     p = theory.small_buffer().probability
     steps = p[2:-1] / p[1:-2]
     checks = [
-        Check.exact(
-            f"probability at {name} over that of the packet beside it", float(p[at] / p[beside]), least=tolerance.value
+        Effect(f"probability at {name} over that of the packet beside it").exact(
+            float(p[at] / p[beside]), least=tolerance.value
         )
         for name, at, beside in (("0", 0, 1), ("B", -1, -2))
     ]
     checks.append(
-        Check.exact(
-            "probability of a packet between over that of the one beside it, at most",
-            float(np.maximum(steps, 1 / steps).max()),
-            most=tolerance.value,
+        Effect("probability of a packet between over that of the one beside it, at most").exact(
+            float(np.maximum(steps, 1 / steps).max()), most=tolerance.value
         )
     )
     return Judgement(
@@ -316,11 +301,8 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
     """If f'(q_e) >= 0 the equilibrium is globally stable."""
     return Judgement(
         [
-            Check.exact(
-                f"greatest distance from q_e after 20 000 slots, N = {flows}, S = {slots:g} RTT",
-                _unrest(theory.model(flows, slots)),
-                unit="packets",
-                most=tolerance.value,
+            Effect(f"greatest distance from q_e after 20 000 slots, N = {flows}, S = {slots:g} RTT").exact(
+                _unrest(theory.model(flows, slots)), unit="packets", most=tolerance.value
             )
             for flows in FLOWS
             for slots in (0.25, 0.5, 1.0)
@@ -336,10 +318,8 @@ def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
     q = np.arange(BUFFER + 1.0)
     return Judgement(
         [
-            Check.exact(
-                f"share of the queues that are nearer to q_e a slot later, N = {flows}",
-                float(np.mean(theory.model(flows).nearer(q))),
-                least=1 - tolerance.value,
+            Effect(f"share of the queues that are nearer to q_e a slot later, N = {flows}").exact(
+                float(np.mean(theory.model(flows).nearer(q))), least=1 - tolerance.value
             )
             for flows in FLOWS
         ],
@@ -360,10 +340,8 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
         parts.append(several.sufficient_limit() / several.monotone_limit())
     return Judgement(
         [
-            Check.exact(
-                "S of the condition over the largest S with f'(q_e) >= 0, the greatest of 200 sets of delays",
-                float(max(parts)),
-                most=1 + tolerance.value,
+            Effect("S of the condition over the largest S with f'(q_e) >= 0, the greatest of 200 sets of delays").exact(
+                float(max(parts)), most=1 + tolerance.value
             )
         ],
         "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C it follows from "
@@ -381,8 +359,8 @@ def least_variance(_: object) -> Judgement:
         return (queue_model.linear_sd(sigma) / queue_model.slot) ** 2
 
     checks = [
-        Check.exact(
-            f"variance of Q/S at S = {slots:g} RTT over that at RTT", normalised(slots) / normalised(1.0), least=1
+        Effect(f"variance of Q/S at S = {slots:g} RTT over that at RTT").exact(
+            normalised(slots) / normalised(1.0), least=1
         )
         for slots in (0.25, 0.5, 0.9, 1.1, 1.5)
     ]
@@ -402,8 +380,8 @@ def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     shares = [100 * flows / theory.CAPACITY * one.mean for flows, one in zip(FLOWS, (few, many), strict=True)]
     return Judgement(
         [
-            Check.of("sigma of 20 flows over the middle of the printed two", few / between, least=1 + tolerance.value),
-            Check.of("sigma of 40 flows over the middle of the printed two", many / between, most=1 - tolerance.value),
+            Effect("sigma of 20 flows over the middle of the printed two").of(few / between, least=1 + tolerance.value),
+            Effect("sigma of 40 flows over the middle of the printed two").of(many / between, most=1 - tolerance.value),
         ],
         f"20 flows have {few.mean / many.mean:.2f} times the sigma of 40; as printed it is "
         f"{printed[0] / printed[1]:.2f}, interchanged {printed[1] / printed[0]:.2f}. Windows that halve make sigma a "
@@ -424,7 +402,7 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
         found = of_steady(steady, FIXED_LOSS, flows, ratio)
         effect = f"{read} of the model over the engine's, N = {flows}"
         # too high by more than what counts as consistent
-        return around(effect, found, 1, tolerance) if read == "deviation" else Check.of(effect, found, least=1.1)
+        return around(effect, found, 1, tolerance) if read == "deviation" else Effect(effect).of(found, least=1.1)
 
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
     return Judgement(
@@ -438,10 +416,8 @@ def limit_of_figures(_: object) -> Judgement:
     """The figures' slots are above the limit (10) of Propositions 6.1 and 6.3."""
     return Judgement(
         [
-            Check.exact(
-                f"S = RTT of the figures over the limit (10), N = {flows}",
-                theory.model(flows).rtt / theory.model(flows).contraction_limit(),
-                least=1,
+            Effect(f"S = RTT of the figures over the limit (10), N = {flows}").exact(
+                theory.model(flows).rtt / theory.model(flows).contraction_limit(), least=1
             )
             for flows in FLOWS
         ],

@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
 
 
@@ -13,10 +13,8 @@ from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE,
 def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     """A full drop-tail buffer makes the flows back off together."""
     checks = [
-        Check.of(
-            f"flows that a loss event hits, drop-tail, {count:g} flows",
-            ftp_alone.per_seed("loss_synchronisation", TAIL, {COUNT: count}),
-            least=100 - tolerance.value,
+        Effect(f"flows that a loss event hits, drop-tail, {count:g} flows").of(
+            ftp_alone.per_seed("loss_synchronisation", TAIL, {COUNT: count}), least=100 - tolerance.value
         )
         for count in ftp_alone.points(COUNT)
     ]
@@ -46,7 +44,7 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
             if label.startswith(name + ",")
         ]
         effect = f"greatest mean queue of {name} over its least, max_p of 0.02 to 0.5, {count} flows"
-        return Check.of(effect, PerSeed.most(queues) / PerSeed.least(queues), least=tolerance.value)
+        return Effect(effect).of(PerSeed.most(queues) / PerSeed.least(queues), least=tolerance.value)
 
     counts = ftp_alone.points(COUNT)
     return Judgement(
@@ -76,7 +74,7 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
         return PerSeed.of({seed: sum(one) for seed, one in zip(drops(name).values, runs, strict=True)}, "events")
 
     checks = [
-        Check.better(f"{text} flows of 16 ms over those of 240 ms, Adaptive RED", *pair, "higher", tolerance)
+        Effect(f"{text} flows of 16 ms over those of 240 ms, Adaptive RED").better(*pair, "higher", tolerance)
         for text, pair in (
             ("drops of", (drops("near"), drops("far"))),
             ("losses, of one packet or several in a row, of", (losses("near"), losses("far"))),
@@ -106,10 +104,10 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
         return (100 * (heavy / light - 1)).called("change", "%")
 
     return Judgement(
-        [Check.of("throughput of web with 4 % of losses over that with 1 %", change("WEB"), least=-tolerance.value)],
+        [Effect("throughput of web with 4 % of losses over that with 1 %").of(change("WEB"), least=-tolerance.value)],
         "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers "
         "only come back a little later. FTP, which the sentence does not concern, is beside.",
-        [Check.of("throughput of FTP with 4 % of losses over that with 1 %", change("FTP"), most=-tolerance.value)],
+        [Effect("throughput of FTP with 4 % of losses over that with 1 %").of(change("FTP"), most=-tolerance.value)],
     )
 
 
@@ -118,12 +116,8 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     """Voice and video have less jitter in the short queue."""
     beside = [
-        Check.better(
-            f"deviation of the delay of {owner} over that with {other}",
-            deviation(voice, owner, HERO),
-            deviation(voice, owner, other),
-            "lower",
-            tolerance,
+        Effect(f"deviation of the delay of {owner} over that with {other}").better(
+            deviation(voice, owner, HERO), deviation(voice, owner, other), "lower", tolerance
         )
         for owner in ("voice", "video")
         for other in voice.others

@@ -5,7 +5,7 @@ from functools import partial
 
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import measures as m
 
 IN_REGION = Tolerance(
@@ -25,7 +25,7 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     share = time.from_series(m.ARED, m.share_in(m.Q, m.BAND, *m.FLOWS_ALONE), unit="%")
     deviation = m.swing(time, m.Q, m.ARED, m.FLOWS_ALONE)
     return Judgement(
-        [Check.of("time in the region before web traffic comes", share, least=100 - tolerance.value)],
+        [Effect("time in the region before web traffic comes").of(share, least=100 - tolerance.value)],
         f"Ten flows in congestion avoidance keep near the middle, by {deviation:.1f} packets (standard deviation).",
     )
 
@@ -36,7 +36,7 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """When web and CBR traffic come, its queue deviates dramatically from the region."""
     outside = 100 - time.from_series(m.ARED, m.share_in(m.Q, m.BAND, *m.ALL_TRAFFIC), unit="%")
     return Judgement(
-        [Check.of("time outside the region after web traffic came", outside, unit="%", least=tolerance.value)],
+        [Effect("time outside the region after web traffic came").of(outside, unit="%", least=tolerance.value)],
         "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
         "in the region all the same.",
     )
@@ -57,7 +57,7 @@ def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
     then = "after web traffic came"
     return Judgement(
         [
-            Check.of(f"standard deviation of the queue {then} / before", swings[1] / swings[0], least=tolerance.value),
+            Effect(f"standard deviation of the queue {then} / before").of(swings[1] / swings[0], least=tolerance.value),
             m.versus(f"delay of FTP {then} over that before", reversed(delays), "higher", m.TENTH),
             m.versus(f"loss of FTP {then} over that before", reversed(losses), "higher", m.TENTH),
         ],
@@ -94,7 +94,7 @@ def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
     """Adaptive RED then raises and lowers its drop probability rapidly."""
     before, after = (time.from_series(m.ARED, pace(*period)) for period in (m.FLOWS_ALONE, m.ALL_TRAFFIC))
     return Judgement(
-        [Check.of("movement of p in a second after web traffic came / before", after / before, least=tolerance.value)],
+        [Effect("movement of p in a second after web traffic came / before").of(after / before, least=tolerance.value)],
         f"From {before:.2g} to {after:.2g}: p follows the averaged queue, which the bursts move.",
     )
 
@@ -134,7 +134,7 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     return Judgement(
         [
-            Check.of(f"time that the long queue is in the region, N = {after}", share, least=100 - tolerance.value)
+            Effect(f"time that the long queue is in the region, N = {after}").of(share, least=100 - tolerance.value)
             for after, share in shares.items()
         ],
         "Its rate is what short flows leave. With a small N the rest of every larger web file comes to it as a burst.",
@@ -151,12 +151,8 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It varies less than Adaptive RED's queue."""
     ared = web.per_seed("queue_std", m.ARED)
     checks = [
-        Check.better(
-            f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}",
-            n.per_seed(m.LONG + "queue_std", m.HERO, {m.N: after}),
-            ared,
-            "lower",
-            tolerance,
+        Effect(f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}").better(
+            n.per_seed(m.LONG + "queue_std", m.HERO, {m.N: after}), ared, "lower", tolerance
         )
         for after in n.points(m.N)
     ]
@@ -182,8 +178,8 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
     then = "in the half seconds that leave FTP the least of the link, from the mean"
     return Judgement(
         [
-            Check.of(f"packets that FTP sends {then}", sent, most=-tolerance.value),
-            Check.of(f"packets that FTP has outstanding {then}", windows, least=-tolerance.value),
+            Effect(f"packets that FTP sends {then}").of(sent, most=-tolerance.value),
+            Effect(f"packets that FTP has outstanding {then}").of(windows, least=-tolerance.value),
         ],
         "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
     )
@@ -216,12 +212,8 @@ def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """C1max below C spares FTP time-outs."""
     whole = c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: 1.0})
     checks = [
-        Check.better(
-            f"time-outs of FTP over those with C1max = C, C1max = {most:g} C",
-            c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: most}),
-            whole,
-            "lower",
-            tolerance,
+        Effect(f"time-outs of FTP over those with C1max = C, C1max = {most:g} C").better(
+            c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: most}), whole, "lower", tolerance
         )
         for most in c1max.points(m.C1_MAX)
         if most < 1

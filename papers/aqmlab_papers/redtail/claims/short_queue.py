@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars
 
-from aqmlab_papers import At, Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import measures as m
 
 CHOSEN_MAX_TH1 = 30e3
@@ -41,10 +41,8 @@ def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
 def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """By eq. (1) max_th1/C is a lower bound of the mean delay."""
     checks = [
-        Check.of(
-            f"delay of {name} / (max_th1/C), the least over max_th1",
-            PerSeed.least(m.over_bound(equation_1, metric, m.HERO)),
-            least=1 - tolerance.value,
+        Effect(f"delay of {name} / (max_th1/C), the least over max_th1").of(
+            PerSeed.least(m.over_bound(equation_1, metric, m.HERO)), least=1 - tolerance.value
         )
         for name, metric in _traffic().items()
     ]
@@ -82,7 +80,7 @@ def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> 
         delays = [runs.per_seed(m.of("FTP", m.DELAY), m.HERO, {m.MAX_TH1: size}) for size in runs.points(m.MAX_TH1)]
         spread = 100 * ((PerSeed.most(delays) - PerSeed.least(delays)) / PerSeed.average(delays))
         effect = f"delay of FTP, greatest minus least over its mean{where}"
-        checks.append(Check.of(effect, spread, unit="%", most=tolerance.value))
+        checks.append(Effect(effect).of(spread, unit="%", most=tolerance.value))
         found.append(f"from {min(one.mean for one in delays):.0f} to {max(one.mean for one in delays):.0f} ms{where}")
     return Judgement(checks, f"{_UNSTATED} It is {'; '.join(found)}.")
 
@@ -98,12 +96,8 @@ def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
             delay = runs.per_seed(m.of("FTP", m.DELAY), m.HERO, {m.MAX_TH1: size})
             rate = runs.per_seed(m.LONG + m.RATE, m.HERO, {m.MAX_TH1: size}, unit="kB/s")
             checks.append(
-                Check.better(
-                    f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB{where}",
-                    delay,
-                    (1e3 * middle / rate).called("", "ms"),
-                    "equal",
-                    tolerance,
+                Effect(f"delay of FTP over q2/C2, max_th1 = {size / 1e3:g} kB{where}").better(
+                    delay, (1e3 * middle / rate).called("", "ms"), "equal", tolerance
                 )
             )
     return Judgement(checks, f"{_UNSTATED} Little's law, with a queue that Adaptive RED keeps near its middle.")
@@ -154,12 +148,8 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
             m.deviation(runs, "FTP", m.HERO, {m.MAX_TH1: size}).to("ms") for size in (points[0], points[-1])
         )
         checks.append(
-            Check.of(
-                f"deviation of FTP's delay at the least max_th1 over that at the greatest{where}",
-                100 * (small / great - 1),
-                unit="%",
-                least=tolerance.value,
-                most=50,
+            Effect(f"deviation of FTP's delay at the least max_th1 over that at the greatest{where}").of(
+                100 * (small / great - 1), unit="%", least=tolerance.value, most=50
             )
         )
         found.append(f"{small} and {great}{where}")

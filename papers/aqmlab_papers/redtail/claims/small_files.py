@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from statistics import fmean
 
-from aqmlab_papers import Check, Claim, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail.measures import ARED, DELAY, HERO, LOSS, SIZE, TABLE_3, TAIL, of
 from aqmlab_papers.redtail.theory import by_delay
 
@@ -31,12 +31,8 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     """Small files take almost as long with RED+Tail as on a link without loss."""
     label = alone.labels[0]
     checks = [
-        Check.better(
-            f"delivery time with RED+Tail over alone, {size / 1e3:g} kB",
-            files.per_seed(TIME, HERO, {SIZE: size}),
-            alone.per_seed(TIME, label, {SIZE: size}),
-            "not higher",
-            tolerance,
+        Effect(f"delivery time with RED+Tail over alone, {size / 1e3:g} kB").better(
+            files.per_seed(TIME, HERO, {SIZE: size}), alone.per_seed(TIME, label, {SIZE: size}), "not higher", tolerance
         )
         for size in files.points(SIZE)
     ]
@@ -62,7 +58,7 @@ def _longer(name: str, quote: str, text: str, slow: str, fast: str, times: float
             for label in (slow, fast)
         )
         ratio = _factor(files, slow, files, fast, lambda found: min(low, high, key=lambda end: abs(found - end)))
-        return Judgement([Check.of(effect, ratio, least=low, most=high)], f"The files lose {lost}{why}.")
+        return Judgement([Effect(effect).of(ratio, least=low, most=high)], f"The files lose {lost}{why}.")
 
     return judge
 
@@ -102,12 +98,12 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
     kept = _factor(short_buffer, short, files, ARED, lambda found: found) - 1
     spared = (100 * (1 - kept / whole)).called("part", "%")
     return Judgement(
-        [Check.of("part of the difference that the delay alone makes", part, least=tolerance.value)],
+        [Effect("part of the difference that the delay alone makes").of(part, least=tolerance.value)],
         f"Trials of TCP that lose {100 * lost:.1f} % of the packets, whatever their place, take {alone:.2f} times as "
         "long with drop-tail's delay as with Adaptive RED's; they leave out that a full buffer loses several packets "
         f"of a window. A buffer of 60 kB changes the loss too: {short_buffer.per_seed(of('file', LOSS), short)}, with "
         f"a delay of {short_buffer.per_seed(of('file', DELAY), short)}.",
-        [Check.of("part that goes with a drop-tail buffer of Adaptive RED's delay", spared, least=tolerance.value)],
+        [Effect("part that goes with a drop-tail buffer of Adaptive RED's delay").of(spared, least=tolerance.value)],
     )
 
 
@@ -118,10 +114,8 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
 def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
     """Small files are delivered far sooner with RED+Tail than with the others."""
     checks = [
-        Check.of(
-            f"delivery time with {other} / RED+Tail, mean over sizes",
-            _factor(files, other, files, HERO, lambda _: tolerance.value),
-            least=tolerance.value,
+        Effect(f"delivery time with {other} / RED+Tail, mean over sizes").of(
+            _factor(files, other, files, HERO, lambda _: tolerance.value), least=tolerance.value
         )
         for other in files.others
     ]

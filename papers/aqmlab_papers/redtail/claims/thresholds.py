@@ -1,7 +1,7 @@
 """Claims on moving thresholds, alone and in RED+Tail's long queue: section V (Figs. 10 to 14, Table IV)."""
 
 from aqmlab.theory import tcp
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail import measures as m
 
@@ -24,11 +24,13 @@ def low_drop_probability(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     few, many = (dynamic.from_series(m.FIXED, m.mean_over(m.P, *period)) for period in (BEFORE, MANY))
     return Judgement(
         [
-            Check.near(f"mean p, {label.lower()}", whole[label], value, tolerance)
+            Effect(f"mean p, {label.lower()}").near(whole[label], value, tolerance)
             for label, value in ((m.FIXED, 0.05), (m.DYNAMIC, 0.014))
         ]
         + [
-            Check.of("mean p of moving thresholds over that of fixed ones", whole[m.DYNAMIC] / whole[m.FIXED], most=0.5)
+            Effect("mean p of moving thresholds over that of fixed ones").of(
+                whole[m.DYNAMIC] / whole[m.FIXED], most=0.5
+            )
         ],
         f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the print does not say of which it "
         "speaks. Spaced by ns-2's rule, a third fewer are dropped than p says: "
@@ -47,7 +49,7 @@ def keeps_in_band(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Moving thresholds keep the drop probability in (0.01, 0.02) most of the time."""
     share = dynamic.from_series(m.DYNAMIC, m.share_in(m.P, m.ALONE_BAND, m.SETTLED, over=5), unit="%")
     return Judgement(
-        [Check.of("time that p (means of 5 s) is in 0.01 to 0.02", share, least=tolerance.value)],
+        [Effect("time that p (means of 5 s) is in 0.01 to 0.02").of(share, least=tolerance.value)],
         "It is outside while the thresholds follow flows that come and go, 5 % of min_th every half second.",
     )
 
@@ -76,10 +78,8 @@ def equal_shares(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """Each FTP connection has the same throughput, as the others and with either scheme."""
     flows = {"ftp": "that stay", "more": "that come and leave"}
     checks = [
-        Check.of(
-            f"Jain's index of the 20 flows {whose}, {label.lower()}",
-            dynamic.per_seed(m.of(entry, "jain"), label),
-            least=1 - tolerance.value,
+        Effect(f"Jain's index of the 20 flows {whose}, {label.lower()}").of(
+            dynamic.per_seed(m.of(entry, "jain"), label), least=1 - tolerance.value
         )
         for entry, whose in flows.items()
         for label in (m.FIXED, m.DYNAMIC)
@@ -107,17 +107,11 @@ def higher_goodput(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     goodput = [dynamic.per_seed("goodput", label) for label in (m.DYNAMIC, m.FIXED)]
     return Judgement(
         [
-            Check.of(
-                "delivered over sent, with moving thresholds over fixed",
-                100 * (sent[0] / sent[1] - 1),
-                unit="%",
-                least=tolerance.value,
+            Effect("delivered over sent, with moving thresholds over fixed").of(
+                100 * (sent[0] / sent[1] - 1), unit="%", least=tolerance.value
             ),
-            Check.of(
-                "goodput of the link with moving thresholds over fixed",
-                100 * (goodput[0] / goodput[1] - 1),
-                unit="%",
-                least=tolerance.value,
+            Effect("goodput of the link with moving thresholds over fixed").of(
+                100 * (goodput[0] / goodput[1] - 1), unit="%", least=tolerance.value
             ),
         ],
         "The first is the goodput of section I's bracket, a low dropping rate. What receivers get hardly grows: a "
@@ -152,11 +146,8 @@ def slope_stays(dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     least = dynamic.from_series(m.DYNAMIC, lambda frame: float(m.between(frame, m.SETTLED)["max_p.min"].min()))  # type: ignore[arg-type]
     return Judgement(
         [
-            Check.of(
-                "Pmax with 40 flows over that with 20, moving thresholds",
-                moving,
-                least=1 / tolerance.value,
-                most=tolerance.value,
+            Effect("Pmax with 40 flows over that with 20, moving thresholds").of(
+                moving, least=1 / tolerance.value, most=tolerance.value
             )
         ],
         f"Pmax is never below {least:.3f}, and so above PU. The thresholds take up the load in place of Pmax, which "
@@ -216,8 +207,7 @@ def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 def stays_in_band(n: Runs, *, tolerance: Tolerance) -> Judgement:
     """In RED+Tail moving thresholds keep the drop probability in (0.005, 0.010) most of the time."""
     checks = [
-        Check.of(
-            f"time that p (means of 5 s) is in 0.005 to 0.01, N = {after}",
+        Effect(f"time that p (means of 5 s) is in 0.005 to 0.01, N = {after}").of(
             n.from_series(m.DYNAMIC, m.share_in(m.P, m.BESIDE_BAND, m.SETTLED, over=5), {m.N: after}, unit="%"),
             least=tolerance.value,
         )
@@ -237,7 +227,7 @@ def calm_step(time: Runs, *, tolerance: Tolerance) -> Judgement:
         before, after = (
             time.from_series(m.DYNAMIC, m.mean_over(column, *period)) for period in (BEFORE, m.ALL_TRAFFIC)
         )
-        checks.append(Check.of(f"{name} after web traffic came / before", after / before, most=tolerance.value))
+        checks.append(Effect(f"{name} after web traffic came / before").of(after / before, most=tolerance.value))
         texts.append(f"{name} {before:.3g} to {after:.3g}")
     return Judgement(
         checks, f"{', '.join(texts)}. The rate that is left is smaller, and the same queue a longer round trip."
@@ -270,7 +260,7 @@ def at_its_cost(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
             *dynamic_web.compare(
                 m.of("FTP", m.DELAY), m.DYNAMIC, [m.HERO], better="higher", tolerance=m.TENTH, name="delay of FTP"
             ),
-            Check.near("delay of FTP with moving thresholds", delay, m.TABLE_4["FTP"][1], tolerance),
+            Effect("delay of FTP with moving thresholds").near(delay, m.TABLE_4["FTP"][1], tolerance),
         ],
         f"With so few losses a flow has {windows:.0f} packets on its way, of which most wait: {queue:.0f} packets of "
         f"queue, which at FTP's rate take {delay}. No setting of the calibration has the printed delay, nor has one "
@@ -284,8 +274,8 @@ def queue_lengths(dynamic_web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The long queue's mean is about 80 kB with moving thresholds and 60 kB with fixed ones."""
     return Judgement(
         [
-            Check.near(
-                f"mean of the long queue, {name}", dynamic_web.per_seed(m.LONG + "queue_mean", label), value, tolerance
+            Effect(f"mean of the long queue, {name}").near(
+                dynamic_web.per_seed(m.LONG + "queue_mean", label), value, tolerance
             )
             for (label, value), name in zip(m.Q2_KB.items(), ("fixed thresholds", "moving thresholds"), strict=True)
         ],

@@ -6,7 +6,7 @@ from statistics import fmean
 import numpy as np
 
 from aqmlab.theory.tcp import transfers
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import PAYLOAD
 from aqmlab_papers.theory import redtail
@@ -25,17 +25,14 @@ def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     digit = Tolerance(tolerance.value / 2, "s", "half a unit of the last printed digit")
     return Judgement(
         [
-            Check.near(
-                f"{large} KB minus {small} KB",
-                found[large] - found[small],
-                round(printed[large] - printed[small], 2),
-                tolerance,
+            Effect(f"{large} KB minus {small} KB").near(
+                found[large] - found[small], round(printed[large] - printed[small], 2), tolerance
             )
             for small, large in pairwise(SIZES)
         ],
         "Slow start from one packet, as the paper has it, and an ACK a packet, as in ns-2. That there are two round "
         "trips besides the data, of SYNs, request and last ACK, is fitted to these numbers; with them all are met.",
-        [Check.near(f"{size} KB", found[size], value, digit) for size, value in printed.items()],
+        [Effect(f"{size} KB").near(found[size], value, digit) for size, value in printed.items()],
     )
 
 
@@ -44,15 +41,12 @@ def files_without_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """Their mean delay rises with the drop probability as Table I has it."""
     checks = [
-        Check.near(f"{size} KB, Pd = {p:g}", theory.delivery(table1, size, p), theory.TABLE_1[size, p][0], tolerance)
+        Effect(f"{size} KB, Pd = {p:g}").near(theory.delivery(table1, size, p), theory.TABLE_1[size, p][0], tolerance)
         for size, p in LOSSY
     ]
     beside = [
-        Check.near(
-            f"{size} KB, Pd = {p:g}, trials with a request",
-            PerSeed.of(list(theory.tried(size, p)[0].mean(axis=1)), "s"),
-            theory.TABLE_1[size, p][0],
-            tolerance,
+        Effect(f"{size} KB, Pd = {p:g}, trials with a request").near(
+            PerSeed.of(list(theory.tried(size, p)[0].mean(axis=1)), "s"), theory.TABLE_1[size, p][0], tolerance
         )
         for size, p in LOSSY
         if size == 30
@@ -78,18 +72,15 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
     """So do the standard deviations."""
     beside = [
-        Check.near(
-            f"{size} KB, Pd = {p:g}, trials",
-            PerSeed.of(list(theory.tried(size, p)[0].std(axis=1, ddof=1)), "s"),
-            theory.TABLE_1[size, p][1],
-            tolerance,
+        Effect(f"{size} KB, Pd = {p:g}, trials").near(
+            PerSeed.of(list(theory.tried(size, p)[0].std(axis=1, ddof=1)), "s"), theory.TABLE_1[size, p][1], tolerance
         )
         for size, p in LOSSY
     ]
     return Judgement(
         [
-            Check.near(
-                f"{size} KB, Pd = {p:g}", theory.deviation(table1, size, p), theory.TABLE_1[size, p][1], tolerance
+            Effect(f"{size} KB, Pd = {p:g}").near(
+                theory.deviation(table1, size, p), theory.TABLE_1[size, p][1], tolerance
             )
             for size, p in LOSSY
         ],
@@ -108,7 +99,7 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
         [],
         "The TCP and the extent of a transfer are fitted to these two numbers among others: how near they come is no "
         "verdict. Table I has the other sizes and losses.",
-        [Check.near("delay of 90 KB at Pd = 0.04 over that without loss", times, round(printed, 2), tolerance)],
+        [Effect("delay of 90 KB at Pd = 0.04 over that without loss").near(times, round(printed, 2), tolerance)],
     )
 
 
@@ -122,8 +113,9 @@ def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """A loss in slow start takes TCP a long time to complete a short message."""
     free = {size: float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)) for size in SIZES}
     checks = [
-        Check.exact(
-            f"delay added by the loss of one of the first {min(64, size)} packets of {size} KB, mean, {flavour}",
+        Effect(
+            f"delay added by the loss of one of the first {min(64, size)} packets of {size} KB, mean, {flavour}"
+        ).exact(
             100
             * (fmean(theory.lost({k}, flavour, size).duration for k in range(1, min(64, size) + 1)) / free[size] - 1),
             unit="%",
@@ -148,12 +140,8 @@ def fifteenth(_: object, *, tolerance: Tolerance) -> Judgement:
     found = theory.lost({15}, "tahoe")
     return Judgement(
         [
-            Check.exact(
-                f"{name} (printed: {value})",
-                got,
-                unit="packets",
-                least=value - tolerance.value,
-                most=value + tolerance.value,
+            Effect(f"{name} (printed: {value})").exact(
+                got, unit="packets", least=value - tolerance.value, most=value + tolerance.value
             )
             for name, got, value in (
                 ("window at the third duplicate ACK", found.window, 8),
@@ -179,16 +167,14 @@ def early_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [
-            Check.exact(
-                f"packets of round trip {turn} whose loss is a time-out",
-                timed_out(2 ** (turn - 1), 2**turn - 1),
-                least=1 + tolerance.value,
+            Effect(f"packets of round trip {turn} whose loss is a time-out").exact(
+                timed_out(2 ** (turn - 1), 2**turn - 1), least=1 + tolerance.value
             )
             for turn in (1, 2, 3)
         ],
         "The first three packets: one window's ACKs release too few packets for three duplicates. From the fourth on, "
         "what is sent in the next round trip makes them.",
-        [Check.exact("packets of the 8th to 63rd whose loss is a time-out", timed_out(8, 63), most=0)],
+        [Effect("packets of the 8th to 63rd whose loss is a time-out").exact(timed_out(8, 63), most=0)],
     )
 
 
@@ -204,10 +190,8 @@ def two_in_a_window(_: object) -> Judgement:
     few = 0.96**windows + windows * 0.04 * 0.96 ** (windows - 1)
     return Judgement(
         [
-            Check.exact(
-                "probability of two losses in a window of slow start up to 63 packets, at 0.04",
-                1 - float(np.prod(few)),
-                least=0.05,
+            Effect("probability of two losses in a window of slow start up to 63 packets, at 0.04").exact(
+                1 - float(np.prod(few)), least=0.05
             )
         ],
         "If losses are independent; more than a twentieth is not to be ignored.",
@@ -221,11 +205,8 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     windows = [range(2**turn, 2 ** (turn + 1)) for turn in range(1, 6)]
     pairs = [pair for window in windows for pair in combinations(window, 2)]
     checks = [
-        Check.exact(
-            f"pairs of packets of one window, of 2 to 32 packets, whose loss is a time-out, {flavour}",
-            100 * fmean(theory.lost(pair, flavour).timeouts > 0 for pair in pairs),
-            unit="%",
-            least=tolerance.value,
+        Effect(f"pairs of packets of one window, of 2 to 32 packets, whose loss is a time-out, {flavour}").exact(
+            100 * fmean(theory.lost(pair, flavour).timeouts > 0 for pair in pairs), unit="%", least=tolerance.value
         )
         for flavour in ("reno", "tahoe")
     ]
@@ -247,10 +228,8 @@ def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         [
-            Check.of(
-                "delay of the transfers with a time-out / of those without, 90 KB at 0.04",
-                both[0] / both[1],
-                least=tolerance.value,
+            Effect("delay of the transfers with a time-out / of those without, 90 KB at 0.04").of(
+                both[0] / both[1], least=tolerance.value
             )
         ],
         f"{both[0]} and {both[1]}; {100 * float((timeouts > 0).mean()):.0f} % of the transfers have one. A time-out "
@@ -264,7 +243,7 @@ def lost_in_64(_: object) -> Judgement:
     """A loss in the slow start of 64 packets has the probability 0.9267 at Pd = 0.04."""
     p = float(transfers.any_lost(64, 0.04))
     return Judgement(
-        [Check.exact("probability of a loss in 64 packets at 0.04", p, least=0.92665, most=0.92675)],
+        [Effect("probability of a loss in 64 packets at 0.04").exact(p, least=0.92665, most=0.92675)],
         "If losses are independent.",
     )
 
@@ -277,7 +256,7 @@ def most_lose(_: object, *, tolerance: Tolerance) -> Judgement:
     share = -np.diff(redtail.longer_than(np.maximum(edges, 2300.0)))
     few = 100 * float(share @ transfers.any_lost(np.arange(1, edges.size), 0.04))
     return Judgement(
-        [Check.exact("share of web files that lose a packet at 0.04", few, unit="%", least=tolerance.value)],
+        [Effect("share of web files that lose a packet at 0.04").exact(few, unit="%", least=tolerance.value)],
         "A slow start up to 64 packets takes a file of 61 KB, and "
         f"{100 * float(redtail.longer_than(64 * PAYLOAD)):.1f} % of the files are longer; half of them are four "
         "packets or fewer. It is true of the files of 30 KB and more in Table I.",
@@ -292,11 +271,8 @@ def page_sizes(_: object, *, tolerance: Tolerance) -> Judgement:
     shares = 100 * ((pages >= 30e3) & (pages <= 210e3)).mean(axis=0)
     return Judgement(
         [
-            Check.exact(
-                f"pages of {count} file{'s' * (count > 1)} that have 30 to 210 kB",
-                float(share),
-                unit="%",
-                least=tolerance.value,
+            Effect(f"pages of {count} file{'s' * (count > 1)} that have 30 to 210 kB").exact(
+                float(share), unit="%", least=tolerance.value
             )
             for count, share in enumerate(shares, 1)
         ],

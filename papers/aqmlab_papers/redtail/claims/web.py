@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Check, Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import measures as m
 
 
@@ -11,7 +11,7 @@ from aqmlab_papers.redtail import measures as m
 def web_rate(web: Runs, *, tolerance: Tolerance) -> Judgement:
     """The mean rate of the web is around 1.2 Mbit/s."""
     checks = [
-        Check.near(f"throughput of web with {label}", web.per_seed(m.of("WEB", m.RATE), label), 1.2, tolerance)
+        Effect(f"throughput of web with {label}").near(web.per_seed(m.of("WEB", m.RATE), label), 1.2, tolerance)
         for label in web.labels
     ]
     return Judgement(
@@ -45,7 +45,7 @@ def tail_as_lossy(web: Runs, *, tolerance: Tolerance) -> Judgement:
     tail, ared = (web.per_seed(m.of("WEB", m.LOSS), label) for label in (m.TAIL, m.ARED))
     most = 1 + tolerance.value
     return Judgement(
-        [Check.of("loss of web, drop-tail / Adaptive RED", tail / ared, least=1 / most, most=most)],
+        [Effect("loss of web, drop-tail / Adaptive RED").of(tail / ared, least=1 / most, most=most)],
         f"{tail} and {ared}; printed are 4.23 and 4.51 %.",
     )
 
@@ -124,8 +124,8 @@ def long_loses_less(web: Runs, *, tolerance: Tolerance) -> Judgement:
     printed = [m.TABLE_3[label]["FTP"][0] for label in (m.HERO, m.ARED)]
     return Judgement(
         [
-            Check.near(
-                "loss of FTP / that with Adaptive RED", loss[0] / loss[1], round(printed[0] / printed[1], 3), tolerance
+            Effect("loss of FTP / that with Adaptive RED").near(
+                loss[0] / loss[1], round(printed[0] / printed[1], 3), tolerance
             )
         ],
         f"{loss[0]} instead of {loss[1]}. Less bandwidth and a longer round trip make larger windows: by the "
@@ -142,8 +142,8 @@ def long_pays(web: Runs, *, tolerance: Tolerance) -> Judgement:
     middle, (_, wait, rate) = sum(m.BAND) / 2, m.TABLE_3[m.HERO]["FTP"]
     return Judgement(
         [
-            Check.better("delay of FTP over that with Adaptive RED", hero, ared, "higher", m.TENTH),
-            Check.near("delay of FTP with RED+Tail", hero, wait, tolerance),
+            Effect("delay of FTP over that with Adaptive RED").better(hero, ared, "higher", m.TENTH),
+            Effect("delay of FTP with RED+Tail").near(hero, wait, tolerance),
         ],
         f"{hero} instead of {ared}. {middle:.0f} packets at the printed rate of FTP take {1e3 * middle / rate:.0f} ms; "
         f"the printed {wait:g} ms are a queue of {wait * rate / 1e3:.1f} kB, well below the middle that Adaptive RED "
@@ -194,11 +194,8 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
     """They wait around 110 ms, longer than the estimate of max_th1/C = 80 ms."""
     return Judgement(
         [
-            Check.near(
-                f"delay of {owner}, C1max = {most:g} C",
-                c1max.per_seed(m.of(owner, m.DELAY), m.HERO, {m.C1_MAX: most}),
-                110,
-                tolerance,
+            Effect(f"delay of {owner}, C1max = {most:g} C").near(
+                c1max.per_seed(m.of(owner, m.DELAY), m.HERO, {m.C1_MAX: most}), 110, tolerance
             )
             for most in c1max.points(m.C1_MAX)
             for owner in ("WEB", "CBR")
@@ -207,7 +204,7 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
         "wait longer, and the sooner, the lower C1max is. WEB is above CBR by its long files. Beside is the calibrated "
         "C1max, chosen by losses as well.",
         [
-            Check.near(f"delay of {owner}", web.per_seed(m.of(owner, m.DELAY), m.HERO), 110, tolerance)
+            Effect(f"delay of {owner}").near(web.per_seed(m.of(owner, m.DELAY), m.HERO), 110, tolerance)
             for owner in ("WEB", "CBR")
         ],
     )
@@ -222,7 +219,9 @@ def beyond_the_estimate(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judg
 def link_full(web: Runs, dynamic: Runs, *, tolerance: Tolerance) -> Judgement:
     """The link is used to 100 %: with RED+Tail, with Adaptive RED, and with thresholds that move."""
     checks = [
-        Check.of(f"utilisation with {label}, {where}", runs.per_seed("utilisation", label), least=100 - tolerance.value)
+        Effect(f"utilisation with {label}, {where}").of(
+            runs.per_seed("utilisation", label), least=100 - tolerance.value
+        )
         for runs, where, labels in ((web, "web traffic", (m.HERO, m.ARED)), (dynamic, "FTP only", (m.FIXED, m.DYNAMIC)))
         for label in labels
     ]
@@ -236,12 +235,8 @@ def long_slightly_slower(web: Runs, *, tolerance: Tolerance) -> Judgement:
     hero, ared = (web.per_seed(m.of("FTP", m.RATE), label) for label in (m.HERO, m.ARED))
     return Judgement(
         [
-            Check.of(
-                "FTP's throughput over that with Adaptive RED",
-                100 * (hero / ared - 1),
-                unit="%",
-                least=-10,
-                most=-tolerance.value,
+            Effect("FTP's throughput over that with Adaptive RED").of(
+                100 * (hero / ared - 1), unit="%", least=-10, most=-tolerance.value
             )
         ],
         "What web and CBR lose less of is sent; the link is full, so that FTP has this much less.",

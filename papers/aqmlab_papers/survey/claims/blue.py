@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_C, LOST, between
 
@@ -28,15 +28,15 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
     return Judgement(
         [
-            Check.of("loss of TCP packets in the last 10 s", loses, most=LINE_C.value),
-            Check.of("utilisation in the last 10 s", uses, least=100 - LINE_A.value),
+            Effect("loss of TCP packets in the last 10 s").of(loses, most=LINE_C.value),
+            Effect("utilisation in the last 10 s").of(uses, least=100 - LINE_A.value),
         ],
         f"p is {half[0]:.2f} from 10 to 15 s, {half[1]:.2f} from 15 to 20 s. Of the fixed ones TCP's loss shows below "
         f"{least:.2f}, the idle link above {most:.2f}.",
         beside=[
             # The limits lie between fixed probabilities that are far apart: they are too inexact to decide.
-            Check.of("p in the last 10 s", learnt, least=min(least, most), most=max(least, most)),
-            Check.of("p in the last 5 s over that in the 5 s before", half[1] / half[0], least=0.9, most=1.1),
+            Effect("p in the last 10 s").of(learnt, least=min(least, most), most=max(least, most)),
+            Effect("p in the last 5 s over that in the 5 s before").of(half[1] / half[0], least=0.9, most=1.1),
         ],
     )
 
@@ -46,12 +46,8 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """BLUE loses more with a `d1` that is not well above `d2`."""
     checks = [
-        Check.better(
-            f"loss of TCP packets, {label} minus BLUE",
-            configuration.per_seed(LOST, label),
-            configuration.per_seed(LOST, "BLUE"),
-            "higher",
-            tolerance,
+        Effect(f"loss of TCP packets, {label} minus BLUE").better(
+            configuration.per_seed(LOST, label), configuration.per_seed(LOST, "BLUE"), "higher", tolerance
         )
         for label in ("BLUE, d1 = d2 = 0.02", "BLUE, d1 and d2 exchanged")
     ]
@@ -83,23 +79,19 @@ def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     idle = [p for p in fixed.points("aqm.p") if at("utilisation", p).mean < 100 - LINE_A.value] or [eager]
     never = [synchronisation.per_seed("utilisation", "DropTail", {HOSTS: n}) for n in synchronisation.points(HOSTS)]
     checks = [
-        Check.of(f"loss of TCP packets, p = {timid:g}", at(LOST, timid), least=LINE_C.value),
-        Check.of(
-            f"greatest loss of TCP packets, p from {idle[0]:g} on, where the link idles",
-            PerSeed.most(at(LOST, p) for p in idle),
-            most=LINE_C.value,
+        Effect(f"loss of TCP packets, p = {timid:g}").of(at(LOST, timid), least=LINE_C.value),
+        Effect(f"greatest loss of TCP packets, p from {idle[0]:g} on, where the link idles").of(
+            PerSeed.most(at(LOST, p) for p in idle), most=LINE_C.value
         ),
-        Check.of(
-            f"least utilisation, p = {timid:g} and no signals at all (drop tail, 10 to 100 nodes without ECN)",
-            PerSeed.least([at("utilisation", timid), *never]),
-            most=100 - LINE_A.value,
+        Effect(f"least utilisation, p = {timid:g} and no signals at all (drop tail, 10 to 100 nodes without ECN)").of(
+            PerSeed.least([at("utilisation", timid), *never]), most=100 - LINE_A.value
         ),
-        Check.of(f"utilisation, p = {eager:g}", at("utilisation", eager), most=100 - LINE_A.value),
+        Effect(f"utilisation, p = {eager:g}").of(at("utilisation", eager), most=100 - LINE_A.value),
     ]
     return Judgement(
         checks,
         "Too few signals fill the buffer, and a full buffer keeps the link busy: the losses of many flows do not "
         "empty it. TCP's packets are judged, which are marked, so that a loss is an overflow; UDP's are dropped by "
         "each signal, an eager one as well.",
-        beside=[Check.of(f"loss of all packets, p = {eager:g}", at("loss_ratio", eager), most=LINE_C.value)],
+        beside=[Effect(f"loss of all packets, p = {eager:g}").of(at("loss_ratio", eager), most=LINE_C.value)],
     )

@@ -1,6 +1,6 @@
 """Claims on drop tail: sections 2.1 and 4.2."""
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.measures import BIN, BUFFER, HOSTS, LOSS, LOST, NODES, backlog, intervals, lost
 
@@ -14,7 +14,9 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
     for reading in ("all packets", "bytes"):
         losses = {count: lost(calibration, reading, "DropTail", {HOSTS: count}) for count in calibration.points(HOSTS)}
         count = min(losses, key=lambda one: abs(losses[one].mean - LOSS))
-        checks.append(Check.of(f"loss of {reading}, nearest at {count:g} nodes", losses[count], least=least, most=most))
+        checks.append(
+            Effect(f"loss of {reading}, nearest at {count:g} nodes").of(losses[count], least=least, most=most)
+        )
     tcp = lost(drop_tail, "TCP packets", "DropTail")
     return Judgement(
         checks,
@@ -22,7 +24,7 @@ def droptail_loss(calibration: Runs, drop_tail: Runs, *, tolerance: Tolerance) -
         "the other readings the number of nodes that suits each best is judged: whether any number can give it. Most "
         "packets are UDP's of 100 bytes, for which a buffer without room for 1000 mostly has room. The figure over the "
         "nodes has a buffer of 100 packets too.",
-        beside=[Check.of("loss of TCP's packets, calibrated", tcp, least=least, most=most)],
+        beside=[Effect("loss of TCP's packets, calibrated").of(tcp, least=least, most=most)],
     )
 
 
@@ -38,7 +40,7 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
             lambda frame: 100 * (intervals(frame, measures.BACKLOG_NOW, width) >= 0.8 * BUFFER / 1e3).mean(),
             unit="%",
         )
-        return Check.of(f"intervals of {width:g} s with 80 000 bytes or more on average", part, least=least)
+        return Effect(f"intervals of {width:g} s with 80 000 bytes or more on average").of(part, least=least)
 
     fill = 100 * backlog(schemes, "DropTail") / (BUFFER / 1e3)
     return Judgement(
@@ -47,9 +49,9 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
         "of 20 ms come and go. Means of several round trips hide when it is short, and the paper does not say what the "
         "points of its figure are means of.",
         beside=[
-            Check.of("mean backlog over the buffer", fill.called("", "%"), least=least),
-            Check.of(
-                "time in which no packet of 1000 bytes fits", schemes.per_seed("queue_full", "DropTail"), least=least
+            Effect("mean backlog over the buffer").of(fill.called("", "%"), least=least),
+            Effect("time in which no packet of 1000 bytes fits").of(
+                schemes.per_seed("queue_full", "DropTail"), least=least
             ),
         ],
     )
@@ -61,8 +63,7 @@ def lock_out(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail locks flows out; its other drawback, the full queue, is judged by `droptail-full`."""
     aqms = [label for label in settled.labels if label != "DropTail"]
     checks = [
-        Check.better(
-            f"Jain's index of TCP flows, DropTail minus {label}",
+        Effect(f"Jain's index of TCP flows, DropTail minus {label}").better(
             settled.per_seed("classes.ftp.jain", "DropTail"),
             settled.per_seed("classes.ftp.jain", label),
             "lower",
@@ -83,8 +84,7 @@ def padhye(calibration: Runs, calibration_fast: Runs) -> Judgement:
     """Padhye's model predicts drop tail's loss at each number of nodes."""
     # Below 40 nodes a few seconds of slow start cause much of the loss; above 100 it is too high for the formula.
     checks = [
-        Check.of(
-            f"loss over Padhye's, {count:g} nodes, time-out {rto:g} s",
+        Effect(f"loss over Padhye's, {count:g} nodes, time-out {rto:g} s").of(
             runs.per_seed(LOST, "DropTail", {HOSTS: count}) / (100 * theory.predicted_loss(count, rto)),
             unit="",
             least=0.8,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.experiments import EVERY
 from aqmlab_papers.survey.measures import BIN, HOSTS, LINE_A, LINE_B, LINE_C, LOST, NODES, WAIT, over_time
@@ -28,7 +28,7 @@ def _below(metric: str, schemes: Runs, readings: Runs | None, tolerance: Toleran
         own = runs.per_seed(metric, label)
         for other in schemes.others:
             effect = f"{own.name}, {label} minus {other}"
-            checks.append(Check.better(effect, own, schemes.per_seed(metric, other), "lower", tolerance))
+            checks.append(Effect(effect).better(own, schemes.per_seed(metric, other), "lower", tolerance))
     return checks
 
 
@@ -38,12 +38,12 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     """JoBS avoids packet losses completely."""
     of = _readings(schemes, readings)
     checks = [
-        Check.of(f"{name}, {label}", runs.per_seed(metric, label), most=LINE_C.value)
+        Effect(f"{name}, {label}").of(runs.per_seed(metric, label), most=LINE_C.value)
         for metric, name in ((LOST, "loss of TCP packets"), ("loss_ratio", "loss of all packets"))
         for label, runs in of
     ]
     beside = [
-        Check.of(f"packets dropped in 20 s, {label}", runs.per_seed("drops_overflow", label), unit="packets", most=0)
+        Effect(f"packets dropped in 20 s, {label}").of(runs.per_seed("drops_overflow", label), unit="packets", most=0)
         for label, runs in of
     ]
     beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LINE_C, name="loss of TCP packets")
@@ -77,7 +77,7 @@ def jobs_always_shortest(schemes: Runs, readings: Runs, *, tolerance: Tolerance)
         for other, theirs in others.items():
             share = {seed: 100 * float(np.mean(own[seed] < theirs[seed])) for seed in own.keys() & theirs.keys()}
             effect = f"intervals of {BIN:g} s in which {label} waits less than {other}"
-            checks.append(Check.of(effect, PerSeed.of(share, "%"), least=100 - tolerance.value))
+            checks.append(Effect(effect).of(PerSeed.of(share, "%"), least=100 - tolerance.value))
     return Judgement(checks, "The others' queues swing, and fall below JoBS's now and then.")
 
 
@@ -102,8 +102,8 @@ def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tole
     """JoBS's marks reduce what TCP sends, and avoid losses that the same buffer has without them."""
     plain = {metric: schemes.per_seed(metric, "DropTail") for metric in (SENT, LOST)}
     checks = [
-        Check.better(
-            f"{name} of TCP packets, {label} {joint} DropTail", runs.per_seed(metric, label), plain[metric], "lower", by
+        Effect(f"{name} of TCP packets, {label} {joint} DropTail").better(
+            runs.per_seed(metric, label), plain[metric], "lower", by
         )
         for label, runs in _readings(schemes, readings)
         for metric, name, joint, by in ((SENT, "number", "over", HUNDREDTH), (LOST, "loss", "minus", tolerance))
@@ -111,7 +111,7 @@ def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tole
     labels = [label for label in fine.labels if label.startswith("JoBS")]
 
     def parts(effect: str, read: Callable[[polars.DataFrame], float | None]) -> list[Check]:
-        return [Check.of(f"{effect}, {label}", fine.from_series(label, read, unit="%"), least=95) for label in labels]
+        return [Effect(f"{effect}, {label}").of(fine.from_series(label, read, unit="%"), least=95) for label in labels]
 
     above = [fine.from_series(label, lambda frame: 100 * float(_projected(frame).mean())) for label in labels]
     return Judgement(
@@ -155,11 +155,11 @@ def jobs_with_fewer_nodes(load: Runs) -> Judgement:
     checks = []
     for count in nodes:
         at, form = {HOSTS: count}, f", {count} nodes"
-        checks.append(Check.of(f"loss of TCP packets{form}", load.per_seed(LOST, EVERY, at), most=LINE_C.value))
+        checks.append(Effect(f"loss of TCP packets{form}").of(load.per_seed(LOST, EVERY, at), most=LINE_C.value))
         for metric, by in ((WAIT, LINE_B), ("utilisation", LINE_A)):
             for other in others:
                 own, theirs = (load.per_seed(metric, label, at) for label in (EVERY, other))
-                checks.append(Check.better(f"{own.name}, JoBS minus {other}{form}", own, theirs, "lower", by))
+                checks.append(Effect(f"{own.name}, JoBS minus {other}{form}").better(own, theirs, "lower", by))
     lost = [load.per_seed(LOST, "DropTail", {HOSTS: count}) for count in nodes]
     return Judgement(
         checks,

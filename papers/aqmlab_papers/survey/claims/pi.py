@@ -4,7 +4,7 @@ import numpy as np
 import polars
 
 from aqmlab.theory import pi
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.measures import (
     BACKLOG_NOW,
@@ -28,10 +28,10 @@ def pi_target(long: Runs, schemes: Runs) -> Judgement:
     found = long.from_series("PI", between(150, 200, BACKLOG_NOW), unit="kB")
     early = backlog(schemes, "PI")
     return Judgement(
-        [Check.near("backlog in the last 50 s of 200", found, theory.TARGET, NEAR)],
+        [Effect("backlog in the last 50 s of 200").near(found, theory.TARGET, NEAR)],
         f"Means of 5 s stay within a tenth of it from {long.from_series('PI', settles):.0f} s on; in the survey's 20 s "
         f"it keeps {early:.0f} kB.",
-        beside=[Check.near("backlog in the survey's 20 s", early, theory.TARGET, NEAR)],
+        beside=[Effect("backlog in the survey's 20 s").near(early, theory.TARGET, NEAR)],
     )
 
 
@@ -53,8 +53,8 @@ def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     rest = long.from_series("PI, integral alone", between(150, 200, BACKLOG_NOW), unit="kB")
     return Judgement(
         [
-            Check.near("backlog in the last 50 s of 200, integral alone", rest, theory.TARGET, NEAR),
-            Check.better("time to nine tenths of its p, PI over integral alone", with_p, without, "lower", tolerance),
+            Effect("backlog in the last 50 s of 200, integral alone").near(rest, theory.TARGET, NEAR),
+            Effect("time to nine tenths of its p, PI over integral alone").better(with_p, without, "lower", tolerance),
         ],
         f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
         f"queue, whose 30 kB above the target are worth {30 * theory.B:.4f} of probability.",
@@ -76,12 +76,8 @@ def rises(frame: polars.DataFrame) -> float:
 def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """A crudely configured PI drops almost as much traffic as drop tail."""
     checks = [
-        Check.better(
-            f"loss of {reading}, PI over DropTail",
-            lost(schemes, reading, "PI"),
-            lost(schemes, reading, "DropTail"),
-            "equal",
-            tolerance,
+        Effect(f"loss of {reading}, PI over DropTail").better(
+            lost(schemes, reading, "PI"), lost(schemes, reading, "DropTail"), "equal", tolerance
         )
         for reading in READINGS
     ]
@@ -123,7 +119,7 @@ def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
     crude, fit = (gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
     return Judgement(
-        [Check.better("loss of TCP packets, gains for 180 ms minus for 90 ms", crude, fit, "higher", tolerance)],
+        [Effect("loss of TCP packets, gains for 180 ms minus for 90 ms").better(crude, fit, "higher", tolerance)],
         f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
         "difference, by which a probability is learnt, with more: for twice the round trip it is "
         f"{(a_fit - b_fit) / (a - b):.0f} times smaller.",
@@ -141,9 +137,9 @@ def gains_hot() -> Judgement:
     a, b = theory.rule_gains()
     origin = theory.rule_gains(theory.GAINS_FOR)
     checks = [
-        Check.exact("printed a over that of PI's rule for 60 flows, 180 ms, 45 Mbit/s", theory.A / a, least=2),
-        Check.exact("phase margin there with the printed gains", theory.margin(theory.A, theory.B), unit="°", most=0),
-        Check.exact("phase margin there with the rule's", theory.margin(a, b), unit="°", least=0),
+        Effect("printed a over that of PI's rule for 60 flows, 180 ms, 45 Mbit/s").exact(theory.A / a, least=2),
+        Effect("phase margin there with the printed gains").exact(theory.margin(theory.A, theory.B), unit="°", most=0),
+        Effect("phase margin there with the rule's").exact(theory.margin(a, b), unit="°", least=0),
     ]
     return Judgement(
         checks,
@@ -161,7 +157,7 @@ def gains_slow(long: Runs) -> Judgement:
     room = measures.BUFFER / measures.TCP_SIZE
     bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
     return Judgement(
-        [Check.of("time to nine tenths of its probability", found, least=20)],
+        [Effect("time to nine tenths of its probability").of(found, least=20)],
         f"It needs {needed:.2f}, by its own last 50 s of 200. With its buffer full all the time it would be there "
         f"after p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
     )

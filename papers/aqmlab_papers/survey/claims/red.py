@@ -3,7 +3,7 @@
 import numpy as np
 import polars
 
-from aqmlab_papers import At, Check, Evidence, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Evidence, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey.experiments import POINTS
@@ -79,8 +79,8 @@ def red_bursty(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     wanted: dict[str, Better] = {"DropTail": "higher", "RED": "equal"}
     checks = [
-        Check.better(
-            f"loss of bursty over smooth UDP, {label}", loss[label, "udp"], loss[label, "smooth"], how, tolerance
+        Effect(f"loss of bursty over smooth UDP, {label}").better(
+            loss[label, "udp"], loss[label, "smooth"], how, tolerance
         )
         for label, how in wanted.items()
     ]
@@ -102,7 +102,7 @@ def red_same_probability(settled: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         for name in ("ftp", "udp")
     )
-    check = Check.better("packets signalled, TCP over UDP", tcp, udp, "equal", tolerance)
+    check = Effect("packets signalled, TCP over UDP").better(tcp, udp, "equal", tolerance)
     return Judgement(
         [check],
         "RED asks no packet whose it is. Of one packet to the next the probability does differ: the counter spares the "
@@ -127,8 +127,8 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
             shares.per_seed(100 * one[name] / sum((one[other] for other in among), polars.lit(0.0)), "RED", unit="%")
             for one in (taken, sent)
         )
-        return Check.better(
-            f"share of what is taken over that of the bandwidth, {effect}", found, bandwidth, "equal", tolerance
+        return Effect(f"share of what is taken over that of the bandwidth, {effect}").better(
+            found, bandwidth, "equal", tolerance
         )
 
     windows = zip(("TCP with windows of 2", "TCP with windows of 4", "TCP with any window"), tcp, strict=True)
@@ -143,9 +143,9 @@ def red_proportional(shares: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(measures.FIFTH)
 def red_at_maxth(settled: Runs, schemes: Runs, evidence: Evidence) -> Judgement:
     """RED stabilises the queue around `maxth`, 80 000 bytes, whichever number of nodes suits drop tail's loss."""
-    checks = [Check.near("backlog after 5 s", backlog(settled, "RED"), 80, measures.FIFTH)]
+    checks = [Effect("backlog after 5 s").near(backlog(settled, "RED"), 80, measures.FIFTH)]
     checks += [
-        Check.near(f"backlog in 20 s with {at[HOSTS]} nodes", backlog(load, "RED", at), 80, measures.FIFTH)
+        Effect(f"backlog in 20 s with {at[HOSTS]} nodes").near(backlog(load, "RED", at), 80, measures.FIFTH)
         for load, at in suiting(evidence)
     ]
     signalled = schemes.per_seed(measures.SIGNALLED, "RED")
@@ -177,7 +177,7 @@ def red_late(change: Runs, *, tolerance: Tolerance) -> Judgement:
         effect = f"rise of p in {end - 10:.3g} s over that with W_q = 1"
         # 2 s, some thirty round trips, are no short term.
         (checks if end < 11 else beside).append(
-            Check.better(effect, rise["RED"], rise["RED, W_q = 1"], "lower", tolerance)
+            Effect(effect).better(rise["RED"], rise["RED, W_q = 1"], "lower", tolerance)
         )
     return Judgement(
         checks,
@@ -211,7 +211,7 @@ def red_full(fine: Runs, *, tolerance: Tolerance) -> Judgement:
     full = fine.from_series("RED", full_at_certainty, unit="%")
     certain = fine.from_series("RED", lambda frame: 100 * float((frame["p.max"].to_numpy() >= 1.0).mean()))
     return Judgement(
-        [Check.of("steps with p = 1 in which 80 000 bytes or more wait", full, least=100 - tolerance.value)],
+        [Effect("steps with p = 1 in which 80 000 bytes or more wait").of(full, least=100 - tolerance.value)],
         f"p is 1 from an average of 80 000 bytes on, in {certain:.2g} % of the time. The queue may then be below its "
         "average, and a fifth of the buffer free.",
     )

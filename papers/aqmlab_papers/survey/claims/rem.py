@@ -3,7 +3,7 @@
 import numpy as np
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.measures import BACKLOG, BACKLOG_NOW, LINE_A, between, intervals
 
@@ -15,10 +15,8 @@ FORMS = ("REM", "REM, in bytes", "REM, by the queue")
 def rem_cost(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's cost is directly proportional to the queue."""
     checks = [
-        Check.of(
-            f"correlation of price and backlog in 0.5 s, {form}",
-            configuration.from_series(form, together),
-            least=1 - tolerance.value,
+        Effect(f"correlation of price and backlog in 0.5 s, {form}").of(
+            configuration.from_series(form, together), least=1 - tolerance.value
         )
         for form in FORMS
     ]
@@ -42,7 +40,7 @@ def together(frame: polars.DataFrame) -> float:
 def rem_optimum(rem_long: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
     checks = [
-        Check.of(f"utilisation, {where}, {form}", runs.per_seed("utilisation", form), least=100 - tolerance.value)
+        Effect(f"utilisation, {where}, {form}").of(runs.per_seed("utilisation", form), least=100 - tolerance.value)
         for runs, where in ((rem_long, "20 nodes, 50 to 100 s"), (configuration, "as in the survey, 20 s"))
         for form in FORMS
     ]
@@ -64,10 +62,8 @@ def rem_ramp(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     for form in FORMS:
         before, after = (configuration.from_series(form, between(*part, measures.P)) for part in ((10, 15), (15, 20)))
         checks.append(
-            Check.of(
-                f"p in the last 5 s over that in the 5 s before, {form}",
-                after / before,
-                least=1 + tolerance.value / 100,
+            Effect(f"p in the last 5 s over that in the 5 s before, {form}").of(
+                after / before, least=1 + tolerance.value / 100
             )
         )
         last.append(f"{after:.2f} ({form})")

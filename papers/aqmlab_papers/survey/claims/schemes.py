@@ -2,7 +2,7 @@
 
 import polars
 
-from aqmlab_papers import Check, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.survey.claims.rem import FORMS
 from aqmlab_papers.survey.experiments import CONFIGURATIONS
@@ -21,10 +21,8 @@ def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED, BLUE, REM, PI and JoBS avoid congestion: they act before it."""
     share = 100 * EARLY / (EARLY + polars.col("drops_overflow"))
     checks = [
-        Check.of(
-            f"signals given while there is room, {label}",
-            schemes.per_seed(share, label, unit="%"),
-            least=tolerance.value,
+        Effect(f"signals given while there is room, {label}").of(
+            schemes.per_seed(share, label, unit="%"), least=tolerance.value
         )
         for label in schemes.labels
         if label != "DropTail"
@@ -41,7 +39,7 @@ def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 def droptail_late(schemes: Runs) -> Judgement:
     """Drop tail acts on overflow alone."""
     return Judgement(
-        [Check.of("early signals", schemes.per_seed(EARLY, "DropTail", unit="packets"), most=0)], "By definition."
+        [Effect("early signals").of(schemes.per_seed(EARLY, "DropTail", unit="packets"), most=0)], "By definition."
     )
 
 
@@ -83,8 +81,8 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """JoBS guarantees delay and loss to classes, absolute and relative, without admission control or policing."""
     label = "JoBS"
     checks = [
-        Check.of("longest wait of class 1", classes.per_seed("classes.first.queue_delay_max", label), most=5.0),
-        Check.of("loss of class 1", classes.per_seed("classes.first.loss_ratio", label), most=1.0),
+        Effect("longest wait of class 1").of(classes.per_seed("classes.first.queue_delay_max", label), most=5.0),
+        Effect("loss of class 1").of(classes.per_seed("classes.first.loss_ratio", label), most=1.0),
     ]
     for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
         for worse, better in (("third", "second"), ("fourth", "third")):
@@ -92,7 +90,7 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
                 f"classes.{better}.{metric}", label
             )
             least, most = tolerance.around(2)
-            checks.append(Check.of(f"{name} of the {worse} over the {better} class", ratio, least=least, most=most))
+            checks.append(Effect(f"{name} of the {worse} over the {better} class").of(ratio, least=least, most=most))
     return Judgement(
         checks,
         "The survey runs nothing with classes; this is JoBS as its authors published it (`jobs`), which schedules and "
@@ -111,10 +109,8 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
         for name, metric in (("wait", "queue_delay_mean"), ("loss", "loss_ratio")):
             fourth, second = (classes.per_seed(f"classes.{one}.{metric}", label) for one in ("fourth", "second"))
             checks.append(
-                Check.of(
-                    f"{name} of the fourth over the second class, {label}",
-                    fourth / second,
-                    least=1 + tolerance.value / 100,
+                Effect(f"{name} of the fourth over the second class, {label}").of(
+                    fourth / second, least=1 + tolerance.value / 100
                 )
             )
     return Judgement(checks, "PI as published has one queue and one probability.")
@@ -137,11 +133,8 @@ def simple(*, tolerance: Tolerance) -> Judgement:
     """The schemes are simple: each takes less of a processor than the queue itself."""
     found, flows = complexity(), 100
     checks = [
-        Check.exact(
-            f"instructions over those of the queue, {label}",
-            100 * found[name].instructions[flows] / found.queue[flows],
-            unit="%",
-            most=tolerance.value,
+        Effect(f"instructions over those of the queue, {label}").exact(
+            100 * found[name].instructions[flows] / found.queue[flows], unit="%", most=tolerance.value
         )
         for label, name in NAMES.items()
     ]
@@ -158,7 +151,7 @@ def scalable(*, tolerance: Tolerance) -> Judgement:
     for label, name in NAMES.items():
         few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))
         effect = f"instructions a packet, 1000 flows over 100, {label}"
-        checks.append(Check.exact(effect, many / few, most=1 + tolerance.value / 100))
+        checks.append(Effect(effect).exact(many / few, most=1 + tolerance.value / 100))
     return Judgement(checks, "Only JoBS keeps state by connection, and goes through all of it at each projection.")
 
 

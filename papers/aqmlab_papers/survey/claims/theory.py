@@ -1,6 +1,6 @@
 """A claim on the plant (1): section 2.5."""
 
-from aqmlab_papers import Check, Judgement, claim
+from aqmlab_papers import Effect, Judgement, claim
 from aqmlab_papers.survey import theory
 
 
@@ -14,8 +14,7 @@ def plant() -> Judgement:
     """The open-loop plant (1) of TCP and queue is that of the PI paper."""
     where = (theory.FLOWS_MIN, theory.RTT_MAX, theory.CAPACITY)
     checks = [
-        Check.exact(
-            f"gain of (1) over that of Hollot's plant, at {speed:g} rad/s",
+        Effect(f"gain of (1) over that of Hollot's plant, at {speed:g} rad/s").exact(
             abs(theory.printed_plant(1j * speed, *where)) / abs(theory.hollot(*where)(1j * speed)),
             least=0.999,
             most=1.001,
