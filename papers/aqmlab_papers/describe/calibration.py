@@ -20,15 +20,11 @@ SHIPPED = "as shipped"
 class Variant:
     """Other values of parameters that the paper does not state.
 
-    Parameters
-    ----------
-    name : str
-        A short description: ``min RTO 1 s``.
-    settings : mapping
-        Its changes to every scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all flows of a scenario.
-    only : mapping
-        The settings that replace `settings` in an experiment, by the experiment's name; an experiment with empty
-        settings is left out.
+    * name: a short description: ``min RTO 1 s``.
+    * settings: its changes to every scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all flows of a
+      scenario.
+    * only: the settings that replace `settings` in an experiment, by the experiment's name; an experiment with empty
+      settings is left out.
     """
 
     name: str
@@ -40,20 +36,12 @@ class Variant:
 class Printed:
     """A number that the paper prints for runs whose load it states.
 
-    Parameters
-    ----------
-    name : str
-        The name of the number: ``loss, 80 flows of 550 ms``.
-    value : float
-        The printed number, above 0.
-    unit : str
-        Its unit.
-    where : str
-        Its place in the paper.
-    experiment : str
-        The experiment that measures it.
-    read : callable
-        Takes the runs of the experiment and returns our `PerSeed` of it, in the same unit.
+    * name: the name of the number: ``loss, 80 flows of 550 ms``.
+    * value: the printed number, above 0.
+    * unit: its unit.
+    * where: its place in the paper.
+    * experiment: the experiment that measures it.
+    * read: takes the runs of the experiment and returns our `PerSeed` of it, in the same unit.
     """
 
     name: str
@@ -70,16 +58,10 @@ class Calibration:
 
     A setting's distance from the paper is the root mean square of ln(ours / printed) over the printed numbers.
 
-    Parameters
-    ----------
-    printed : sequence of Printed
-        The printed numbers.
-    tried : sequence of Variant
-        The settings that were tried beside those of the shipped scenarios, which are called ``as shipped``.
-    chosen : str
-        The name of the chosen settings: ``as shipped`` once the scenarios have them.
-    why : str
-        The reason for the choice, and what no setting explains.
+    * printed: the printed numbers.
+    * tried: the settings that were tried beside those of the shipped scenarios, which are called ``as shipped``.
+    * chosen: the name of the chosen settings: ``as shipped`` once the scenarios have them.
+    * why: the reason for the choice, and what no setting explains.
     """
 
     printed: Sequence[Printed]

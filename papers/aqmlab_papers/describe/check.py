@@ -1,6 +1,6 @@
 """Checks: numbers with confidence intervals, tested against the bounds that a claim sets for them.
 
-* values: a number for each seed, None where a run has none.
+* values, value: a number for each seed, None where a run has none, or one number; unit, least, most: as in `Check`.
 * one, other: the quantity that the claim is about, and that with which it is compared; printed: a number in print.
 * better: ``lower`` or ``higher``: by at least the tolerance; ``not lower`` or ``not higher``: by at most the tolerance;
   ``equal``: the difference is within it; tolerance: the effect size, in the unit of the numbers or relative.
@@ -46,14 +46,9 @@ class Outcome(StrEnum):
 class Tolerance:
     """The effect size below which a claim claims nothing, stated before the runs.
 
-    Parameters
-    ----------
-    value : float
-        The size.
-    unit : str
-        Its unit; ``% of it`` is in percent of the number that is compared with.
-    reason : str
-        The reason, such as the precision in print or the resolution of a figure.
+    * value: the size.
+    * unit: its unit; ``% of it`` is in percent of the number that is compared with.
+    * reason: the reason, such as the precision in print or the resolution of a figure.
     """
 
     value: float
@@ -92,20 +87,13 @@ class Tolerance:
 class Check:
     """A number with its confidence interval, and the bounds that a claim sets for it.
 
-    Parameters
-    ----------
-    effect : str
-        The name of the number: ``goodput of LRED minus that of the best other``.
-    value : float
-        The number.
-    half : float or None
-        Half of its confidence interval of `LEVEL`; 0 if it is exact, None for one run: then the number alone decides.
-    unit : str
-        Its unit; empty for a pure number.
-    least : float
-        The lower bound, inclusive.
-    most : float
-        The upper bound, inclusive.
+    * effect: the name of the number: ``goodput of LRED minus that of the best other``.
+    * value: the number.
+    * half: half of its confidence interval of `LEVEL`; 0 if it is exact, None for one run: then the number alone
+      decides.
+    * unit: its unit; empty for a pure number.
+    * least: the lower bound, inclusive.
+    * most: the upper bound, inclusive.
     """
 
     effect: str
@@ -154,10 +142,7 @@ class Check:
 class Effect:
     """A number by its name, and the checks of it.
 
-    Parameters
-    ----------
-    name : str
-        The name: ``goodput of LRED minus that of the best other``.
+    * name: the name: ``goodput of LRED minus that of the best other``.
     """
 
     name: str

@@ -19,17 +19,11 @@ if TYPE_CHECKING:
 class Judgement:
     """The result of testing a claim against the data.
 
-    Parameters
-    ----------
-    checks : sequence of Check
-        The parts of the primary check: the number that the claim is about, at several points or for several
-        competitors, each with its bounds; empty if the claim cannot be tested.
-    why : str
-        The reason for the result, in one to three sentences.
-    beside : sequence of Check
-        Further checks that are shown and decide nothing.
-    need : float
-        The share of the parts that must hold, where the paper says "generally" or "most".
+    * checks: the parts of the primary check: the number that the claim is about, at several points or for several
+      competitors, each with its bounds; empty if the claim cannot be tested.
+    * why: the reason for the result, in one to three sentences.
+    * beside: further checks that are shown and decide nothing.
+    * need: the share of the parts that must hold, where the paper says "generally" or "most".
     """
 
     checks: Sequence[Check]
@@ -42,33 +36,20 @@ class Judgement:
 class Claim:
     """A claim of the paper, or one of ours; `claim` makes it from the function that judges it.
 
-    Parameters
-    ----------
-    name : str
-        A short unique name: ``lowest-deviation``.
-    text : str
-        The claim, in our words.
-    where : str
-        Its place in the paper: ``Section 6.1, Fig. 7c``.
-    judge : callable
-        Takes the evidence and returns a `Judgement`.
-    quote : str
-        The clause of the paper that it tests, or what its figure or table shows; empty if the claim is ours.
-    tolerance : Tolerance or None
-        The effect size below which nothing is claimed; None for an exact statement.
-    needs : sequence of str
-        The experiments by which it is judged.
-    optional : sequence of str
-        Experiments that it also reads, where there are runs of them.
-    shown : sequence of str
-        The figures and tables that show it.
-    sensitive : bool
-        Whether it has a row in the sensitivity table: it is judged again with other values of the parameters that the
-        paper does not state.
-    comparative : bool
-        Whether it claims that the paper's discipline is better than others; it is then judged against later ones too.
-    arithmetic : bool
-        Whether it follows from definitions, so that no run could contradict it; it is then not counted.
+    * name: a short unique name: ``lowest-deviation``.
+    * text: the claim, in our words.
+    * where: its place in the paper: ``Section 6.1, Fig. 7c``.
+    * judge: takes the evidence and returns a `Judgement`.
+    * quote: the clause of the paper that it tests, or what its figure or table shows; empty if the claim is ours.
+    * tolerance: the effect size below which nothing is claimed; None for an exact statement.
+    * needs: the experiments by which it is judged.
+    * optional: experiments that it also reads, where there are runs of them.
+    * shown: the figures and tables that show it.
+    * sensitive: whether it has a row in the sensitivity table: it is judged again with other values of the parameters
+      that the paper does not state.
+    * comparative: whether it claims that the paper's discipline is better than others; it is then judged against later
+      ones too.
+    * arithmetic: whether it follows from definitions, so that no run could contradict it; it is then not counted.
     """
 
     name: str

@@ -16,31 +16,18 @@ if TYPE_CHECKING:
 class Measurement:
     """How an engine repeats the experiments that a paper measured.
 
-    Parameters
-    ----------
-    engine : str
-        The name of the engine: ``linux``.
-    experiments : mapping
-        The names of these experiments, each with whether it is done only on request: with ``--full``, or where a
-        figure of ``--only`` needs it.
-    settings : mapping
-        Changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
-    items : sequence of Figure or Table
-        The figures and tables of these experiments.
-    full : mapping
-        Further changes for ``--full``, such as the paper's own length of runs.
-    quick : mapping
-        Further changes for ``--quick``.
-    seeds : int
-        The number of seeds; ``full_seeds`` is that of ``--full``.
-    full_seeds : int
-        The paper's own number of repetitions.
-    printed : mapping
-        What the paper prints of a claim, in numbers and units, by the name of the claim.
-    choices : sequence of Choice
-        What differs from the simulated copy. A choice replaces that of the paper on the same parameter.
-    why : str
-        The figures that are repeated, and the means, in a few sentences for the report.
+    * engine: the name of the engine: ``linux``.
+    * experiments: the names of these experiments, each with whether it is done only on request: with ``--full``, or
+      where a figure of ``--only`` needs it.
+    * settings: changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
+    * items: the figures and tables of these experiments.
+    * full: further changes for ``--full``, such as the paper's own length of runs.
+    * quick: further changes for ``--quick``.
+    * seeds: the number of seeds; ``full_seeds`` is that of ``--full``.
+    * full_seeds: the paper's own number of repetitions.
+    * printed: what the paper prints of a claim, in numbers and units, by the name of the claim.
+    * choices: what differs from the simulated copy. A choice replaces that of the paper on the same parameter.
+    * why: the figures that are repeated, and the means, in a few sentences for the report.
     """
 
     engine: str

@@ -32,32 +32,20 @@ RIVALS: Aqms = {"PIE": "pie", "CoDel": "codel", "DualPI2": "dualpi2"}
 class Experiment:
     """The runs of one scenario: which parameters vary, and which queue disciplines are compared.
 
-    Parameters
-    ----------
-    name : str
-        The name that figures and claims use: ``exp3``.
-    title : str
-        A one-line description.
-    scenario : str
-        The name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
-    aqms : mapping
-        The disciplines by their labels in the figures.
-    settings : mapping
-        Changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
-    vary : mapping
-        The values of each parameter that varies, by dotted path; see `aqmlab.sweep`. A ``[sweep]`` in the scenario is
-        ignored.
-    quick : mapping
-        Fewer values that replace those in ``vary`` with ``--quick``, for the sensitivity table and against later
-        disciplines; still enough to judge every claim.
-    method : str
-        ``grid`` or ``paired``.
-    series : bool
-        Whether time series of the queues are kept too.
-    rivals : mapping
-        Later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes sense.
-    most_seeds : int or None
-        The largest number of seeds, where runs are long and a figure needs only one.
+    * name: the name that figures and claims use: ``exp3``.
+    * title: a one-line description.
+    * scenario: the name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
+    * aqms: the disciplines by their labels in the figures.
+    * settings: changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
+    * vary: the values of each parameter that varies, by dotted path; see `aqmlab.sweep`. A ``[sweep]`` in the scenario
+      is ignored.
+    * quick: fewer values that replace those in ``vary`` with ``--quick``, for the sensitivity table and against later
+      disciplines; still enough to judge every claim.
+    * method: ``grid`` or ``paired``.
+    * series: whether time series of the queues are kept too.
+    * rivals: later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes
+      sense.
+    * most_seeds: the largest number of seeds, where runs are long and a figure needs only one.
     """
 
     name: str
@@ -77,18 +65,12 @@ class Experiment:
 class Panel:
     """A panel of a figure.
 
-    Parameters
-    ----------
-    letter : str
-        The paper's letter, or another text that distinguishes the panel within its figure; empty for a single panel.
-    title : str
-        Its title.
-    x : Axis
-        Its x axis.
-    y : Axis
-        Its y axis.
-    right : tuple of str and Axis, or None
-        A second y axis, at the right, and the letter of the curves that are read off it.
+    * letter: the paper's letter, or another text that distinguishes the panel within its figure; empty for a single
+      panel.
+    * title: its title.
+    * x: its x axis.
+    * y: its y axis.
+    * right: a second y axis, at the right, and the letter of the curves that are read off it.
     """
 
     letter: str
@@ -107,26 +89,17 @@ class Panel:
 class Curve:
     """A curve, or a set of dots or bars, in a panel.
 
-    Parameters
-    ----------
-    panel : str
-        The letter of its panel, or that of the panel's right axis.
-    name : str
-        Its entry in the legend; curves of the same name have the same colour in all panels; points on bars are black.
-    x : sequence of float or str
-        The x coordinates of its points, in the unit of the axis; strings are categories, for bars.
-    y : sequence of float
-        The values of its points, in the unit of the axis; NaN where there is none.
-    low : sequence of float or None
-        The lower ends of the 95 % confidence intervals or of another band; None without them.
-    high : sequence of float or None
-        The upper ends.
-    style : str
-        ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed in the
-        paper), ``points``, ``steps`` or ``bars``. Points with the name of bars stand on these, hollow and black. What
-        is dashed at the left axis is dotted at the right.
-    run : int or None
-        The seed of the single run that it shows; None if it shows all runs.
+    * panel: the letter of its panel, or that of the panel's right axis.
+    * name: its entry in the legend; curves of the same name have the same colour in all panels; points on bars are
+      black.
+    * x: the x coordinates of its points, in the unit of the axis; strings are categories, for bars.
+    * y: the values of its points, in the unit of the axis; NaN where there is none.
+    * low: the lower ends of the 95 % confidence intervals or of another band; None without them.
+    * high: the upper ends.
+    * style: ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed
+      in the paper), ``points``, ``steps`` or ``bars``. Points with the name of bars stand on these, hollow and black.
+      What is dashed at the left axis is dotted at the right.
+    * run: the seed of the single run that it shows; None if it shows all runs.
     """
 
     panel: str
@@ -143,25 +116,15 @@ class Curve:
 class Figure:
     """A figure of the paper, or one beyond it.
 
-    Parameters
-    ----------
-    name : str
-        The name for ``--only`` and for its files: ``fig7``.
-    title : str
-        A one-line description.
-    panels : sequence of Panel
-        Its panels.
-    curves : callable
-        Takes the runs of the experiments that its parameters name, with ``_`` for ``-``, or the ``evidence``, and
-        returns all curves, in the order of the legend.
-    needs : sequence of str
-        The experiments from which it is drawn; by default those that the parameters name.
-    caption : str
-        What the reader must know to read it, such as differences from the printed figure.
-    across : int
-        The number of panels in a row.
-    beyond : bool
-        Whether it goes beyond the paper.
+    * name: the name for ``--only`` and for its files: ``fig7``.
+    * title: a one-line description.
+    * panels: its panels.
+    * curves: takes the runs of the experiments that its parameters name, with ``_`` for ``-``, or the ``evidence``, and
+      returns all curves, in the order of the legend.
+    * needs: the experiments from which it is drawn; by default those that the parameters name.
+    * caption: what the reader must know to read it, such as differences from the printed figure.
+    * across: the number of panels in a row.
+    * beyond: whether it goes beyond the paper.
     """
 
     name: str
@@ -181,24 +144,15 @@ class Figure:
 class Table:
     """A table of the paper, or one beyond it.
 
-    Parameters
-    ----------
-    name : str
-        The name for ``--only`` and for its files: ``table3``.
-    title : str
-        A one-line description.
-    rows : callable
-        Takes runs or evidence, as `Figure.curves` does, and returns the frame. The first column names the rows. A
-        column of printed values is called ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 %
-        interval of the column before it.
-    needs : sequence of str
-        The experiments from which it is made; by default those that the parameters name.
-    caption : str
-        What the reader must know to read it.
-    digits : int
-        Significant digits of numbers.
-    beyond : bool
-        Whether it goes beyond the paper.
+    * name: the name for ``--only`` and for its files: ``table3``.
+    * title: a one-line description.
+    * rows: takes runs or evidence, as `Figure.curves` does, and returns the frame. The first column names the rows. A
+      column of printed values is called ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 %
+      interval of the column before it.
+    * needs: the experiments from which it is made; by default those that the parameters name.
+    * caption: what the reader must know to read it.
+    * digits: significant digits of numbers.
+    * beyond: whether it goes beyond the paper.
     """
 
     name: str
@@ -289,16 +243,10 @@ def items(order: str, *modules: ModuleType) -> tuple[Item, ...]:
 class Choice:
     """A parameter that the paper does not state, or states wrongly, and the value that we use.
 
-    Parameters
-    ----------
-    parameter : str
-        The parameter.
-    stated : str
-        The paper's statement about it; empty if there is none.
-    ours : str
-        Our value, with its unit.
-    why : str
-        The reason for our value.
+    * parameter: the parameter.
+    * stated: the paper's statement about it; empty if there is none.
+    * ours: our value, with its unit.
+    * why: the reason for our value.
     """
 
     parameter: str
@@ -311,36 +259,20 @@ class Choice:
 class Paper:
     """A paper: its experiments, figures, tables and claims.
 
-    Parameters
-    ----------
-    name : str
-        The name of its folder: ``lred``.
-    title : str
-        The paper's title.
-    source : str
-        Authors, journal or conference, year.
-    about : str
-        Its proposal, in two or three sentences of ours.
-    hero : str
-        The label of the discipline that it proposes or advocates; empty if there is none.
-    experiments : sequence of Experiment
-        The experiments to run.
-    items : sequence of Figure or Table
-        The figures and tables, in the paper's order; then those beyond it.
-    claims : sequence of Claim
-        The claims, in the paper's order; then ours.
-    choices : sequence of Choice
-        The parameters that it does not state, or states wrongly.
-    variants : sequence of Variant
-        Other values of such parameters, for the sensitivity table.
-    calibration : Calibration or None
-        How such parameters were fitted to the numbers that the paper prints.
-    later : str
-        The parts that are left out; empty if there are none.
-    measurements : sequence of Measurement
-        How other engines repeat experiments that it did on real machines.
-    simulated : Paper or None
-        The simulated paper, of one that another engine measures: see `Paper.on`.
+    * name: the name of its folder: ``lred``.
+    * title: the paper's title.
+    * source: authors, journal or conference, year.
+    * about: its proposal, in two or three sentences of ours.
+    * hero: the label of the discipline that it proposes or advocates; empty if there is none.
+    * experiments: the experiments to run.
+    * items: the figures and tables, in the paper's order; then those beyond it.
+    * claims: the claims, in the paper's order; then ours.
+    * choices: the parameters that it does not state, or states wrongly.
+    * variants: other values of such parameters, for the sensitivity table.
+    * calibration: how such parameters were fitted to the numbers that the paper prints.
+    * later: the parts that are left out; empty if there are none.
+    * measurements: how other engines repeat experiments that it did on real machines.
+    * simulated: the simulated paper, of one that another engine measures: see `Paper.on`.
     """
 
     name: str

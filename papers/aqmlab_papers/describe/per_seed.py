@@ -32,14 +32,9 @@ class PerSeed:
     Sums, differences, products and ratios combine values of the same seed; a seed for which either side has no value
     has none in the result. The result has the unit of the first operand, and none if it is a ratio of like units.
 
-    Parameters
-    ----------
-    values : mapping
-        The value by seed; None where a run has none.
-    unit : str
-        The unit; empty for a pure number.
-    name : str
-        The name of the quantity.
+    * values: the value by seed; None where a run has none.
+    * unit: the unit; empty for a pure number.
+    * name: the name of the quantity.
     """
 
     values: Mapping[int, float | None]

@@ -12,14 +12,11 @@ RECORD = Path(__file__).parents[1] / "complexity.json"
 class Cost:
     """The cost of a discipline.
 
-    Attributes
-    ----------
-    instructions
-        Processor instructions a packet beyond those of drop tail, by the number of flows: the decisions at arrival and
-        departure and the periodic work, divided by the arrivals. Those of drop tail itself are those of the queue.
-    bytes
-        State, with tables of flows and the state of inner algorithms, without the packets. Nothing is allocated later,
-        so that it does not depend on the number of flows.
+    * instructions: processor instructions a packet beyond those of drop tail, by the number of flows: the decisions at
+      arrival and departure and the periodic work, divided by the arrivals. Those of drop tail itself are those of the
+      queue.
+    * bytes: state, with tables of flows and the state of inner algorithms, without the packets. Nothing is allocated
+      later, so that it does not depend on the number of flows.
     """
 
     instructions: Mapping[int, float]
@@ -30,16 +27,10 @@ class Cost:
 class Complexity:
     """The costs of all disciplines that were measured, by their names as `aqmlab show` lists them.
 
-    Attributes
-    ----------
-    build
-        The date, the compiler, its target and the processor's family: counts repeat exactly with one build only.
-    scenario
-        The traffic, in a sentence.
-    queue
-        Instructions a packet of drop tail, by the number of flows.
-    costs
-        The cost of each discipline.
+    * build: the date, the compiler, its target and the processor's family: counts repeat exactly with one build only.
+    * scenario: the traffic, in a sentence.
+    * queue: instructions a packet of drop tail, by the number of flows.
+    * costs: the cost of each discipline.
     """
 
     build: Mapping[str, str]

@@ -12,14 +12,9 @@ from aqmlab_papers.run.runs import Runs
 class Evidence(Mapping[str, Runs]):
     """The runs of a paper's experiments, by their names.
 
-    Parameters
-    ----------
-    runs : mapping
-        The runs of each experiment.
-    hero : str
-        The label of the discipline that the paper advocates.
-    quick : bool
-        Whether the points are the fewest that still judge the claims.
+    * runs: the runs of each experiment.
+    * hero: the label of the discipline that the paper advocates.
+    * quick: whether the points are the fewest that still judge the claims.
     """
 
     def __init__(self, runs: Mapping[str, Runs], hero: str, quick: bool) -> None:

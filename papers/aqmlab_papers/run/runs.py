@@ -46,16 +46,10 @@ At = Mapping[str, float | str]
 class Runs:
     """The runs of an experiment.
 
-    Parameters
-    ----------
-    study : Study
-        The requested runs.
-    sweep : Sweep
-        The results of those that are finished.
-    store : Store
-        The store with their time series and distributions.
-    hero : str
-        The label of the discipline that the paper advocates.
+    * study: the requested runs.
+    * sweep: the results of those that are finished.
+    * store: the store with their time series and distributions.
+    * hero: the label of the discipline that the paper advocates.
     """
 
     def __init__(self, study: Study, sweep: Sweep, store: Store, hero: str) -> None:

@@ -61,24 +61,14 @@ def elasticity(rho: float, B: float = inf) -> float:
 class Loop:
     """AVQ's loop, linearised at its equilibrium.
 
-    Parameters
-    ----------
-    d : float
-        Round-trip time (s).
-    p : float
-        Probability of a mark, N^2 / (beta (gamma C d)^2).
-    rate : float
-        lambda = gamma C, packets a second.
-    capacity : float
-        Virtual capacity C~, packets a second.
-    e : float
-        Elasticity of the marking with respect to the load.
-    K11 : float
-        N / (gamma C d^2), 1/s: the flows' undelayed damping.
-    K12 : float
-        K11 (1 + e), 1/s: the delayed damping by marks.
-    K2 : float
-        K11 e lambda / C~, 1/s: the effect of the virtual capacity on the rate.
+    * d: Round-trip time (s).
+    * p: probability of a mark, N^2 / (beta (gamma C d)^2).
+    * rate: lambda = gamma C, packets a second.
+    * capacity: virtual capacity C~, packets a second.
+    * e: elasticity of the marking with respect to the load.
+    * K11: n / (gamma C d^2), 1/s: the flows' undelayed damping.
+    * K12: K11 (1 + e), 1/s: the delayed damping by marks.
+    * K2: K11 e lambda / C~, 1/s: the effect of the virtual capacity on the rate.
     """
 
     d: float

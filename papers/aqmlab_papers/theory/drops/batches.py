@@ -22,16 +22,10 @@ Array = NDArray[np.float64]
 class Batches(Answer):
     """Losses of packets that come singly and of those that come in batches.
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Conditions of the formulas that fail here, and the consequence.
-    smooth : float
-        Fraction of the single packets dropped.
-    bursty : float
-        Fraction of the batches' packets dropped.
-    queue_mean : float
-        Mean number of packets present.
+    * warnings: conditions of the formulas that fail here, and the consequence.
+    * smooth: fraction of the single packets dropped.
+    * bursty: fraction of the batches' packets dropped.
+    * queue_mean: mean number of packets present.
     """
 
     smooth: float

@@ -40,18 +40,11 @@ class Policy:
     It is 0 below ``min_th`` and rises linearly to ``max_p`` at ``max_th``. From there on it is 1, or if gentle it
     rises linearly to 1 at 2 ``max_th``. With ``min_th`` = ``max_th`` it is a step: tail drop.
 
-    Parameters
-    ----------
-    min_th : float
-        Queue (packets) above which packets are dropped.
-    max_th : float
-        Upper threshold (packets); not below ``min_th``.
-    max_p : float
-        Probability at ``max_th``, in (0, 1].
-    gentle : bool
-        Whether the probability rises from ``max_p`` to 1 instead of stepping.
-    w : float
-        Weight of the current queue in the average; 1 means the queue itself.
+    * min_th: queue (packets) above which packets are dropped.
+    * max_th: upper threshold (packets); not below ``min_th``.
+    * max_p: probability at ``max_th``, in (0, 1].
+    * gentle: whether the probability rises from ``max_p`` to 1 instead of stepping.
+    * w: weight of the current queue in the average; 1 means the queue itself.
 
     Raises
     ------
@@ -111,18 +104,11 @@ POLICIES: Mapping[str, Policy] = {
 class Queue(Answer):
     """Long-run behaviour of a queue.
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Conditions of the formulas that fail here, and the consequence.
-    loss : float
-        Fraction of arrivals dropped.
-    queue_mean : float
-        Mean number of packets present.
-    queue_sd : float
-        Standard deviation of the number of packets present.
-    delay : float
-        Mean time of an accepted packet in the queue and in service, in mean service times; 0 if none is accepted.
+    * warnings: conditions of the formulas that fail here, and the consequence.
+    * loss: fraction of arrivals dropped.
+    * queue_mean: mean number of packets present.
+    * queue_sd: standard deviation of the number of packets present.
+    * delay: mean time of an accepted packet in the queue and in service, in mean service times; 0 if none is accepted.
     """
 
     loss: float

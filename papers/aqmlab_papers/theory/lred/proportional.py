@@ -30,22 +30,14 @@ Point = dict[str, float]
 class Account(Answer):
     """The result of a scan of a region.
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Empty: a scan has no validity conditions.
-    claim : str
-        The property claimed for every point.
-    holds : bool
-        Whether the claim holds at every point.
-    points : int
-        Number of points evaluated.
-    slack : float
-        The smallest margin by which a point satisfies the claim, in the claim's terms; not positive where it fails.
-    worst : dict
-        The point of least slack: N, R and the other scanned values.
-    counterexample : dict or None
-        The worst point if the claim fails there, otherwise None.
+    * warnings: Empty: a scan has no validity conditions.
+    * claim: the property claimed for every point.
+    * holds: whether the claim holds at every point.
+    * points: number of points evaluated.
+    * slack: the smallest margin by which a point satisfies the claim, in the claim's terms; not positive where it
+      fails.
+    * worst: the point of least slack: N, R and the other scanned values.
+    * counterexample: the worst point if the claim fails there, otherwise None.
     """
 
     claim: str

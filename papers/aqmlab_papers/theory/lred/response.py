@@ -35,16 +35,10 @@ Array = NDArray[np.float64]
 class Trajectory:
     """Estimate, queue and loss ratio of each period.
 
-    Parameters
-    ----------
-    t : ndarray
-        Start of each period (s); shape (periods,).
-    L : ndarray
-        Estimate during each period.
-    q : ndarray
-        Queue (packets).
-    loss : ndarray
-        Fraction of arrivals dropped, by the law or by overflow.
+    * t: start of each period (s); shape (periods,).
+    * L: estimate during each period.
+    * q: queue (packets).
+    * loss: fraction of arrivals dropped, by the law or by overflow.
     """
 
     t: Array
@@ -57,14 +51,9 @@ class Trajectory:
 class ResponseTime:
     """The response time in closed form.
 
-    Parameters
-    ----------
-    lag : float
-        Lag (s) of the estimate behind a steadily moving loss ratio.
-    empty : float
-        Time (s) during which the queue stays empty because the estimate is too large.
-    settling : float
-        Time (s) the queue then takes to settle within the band.
+    * lag: lag (s) of the estimate behind a steadily moving loss ratio.
+    * empty: time (s) during which the queue stays empty because the estimate is too large.
+    * settling: time (s) the queue then takes to settle within the band.
     """
 
     lag: float

@@ -25,22 +25,13 @@ Array = NDArray[np.float64]
 class Balance:
     """The equilibrium of RAQM and many flows.
 
-    Parameters
-    ----------
-    regime : str
-        ``unclipped``: p_k is between its bounds, and the flows send r0; U = (1 - l) r0 / C.
-        ``clipped``: p_k = 1 and the flows send more; q = l q0.
-        ``idle``: p_k is at its floor and the flows send less.
-    p_k : float
-        Drop probability of the rate law.
-    q : float
-        Mean number of waiting packets at an arrival.
-    U : float
-        Utilisation.
-    loss : float
-        Loss ratio l: all drops divided by all arrivals.
-    load : float
-        Rate of the flows divided by the link's capacity: U = (1 - l) load.
+    * regime: ``unclipped``: p_k is between its bounds, and the flows send r0; U = (1 - l) r0 / C. ``clipped``: p_k = 1
+      and the flows send more; q = l q0. ``idle``: p_k is at its floor and the flows send less.
+    * p_k: drop probability of the rate law.
+    * q: mean number of waiting packets at an arrival.
+    * U: Utilisation.
+    * loss: loss ratio l: all drops divided by all arrivals.
+    * load: rate of the flows divided by the link's capacity: U = (1 - l) load.
     """
 
     regime: str

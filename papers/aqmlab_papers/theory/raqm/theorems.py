@@ -31,14 +31,10 @@ def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
 class Theorem1:
     """Result of a scan of Theorem 1 over rates and gains.
 
-    Parameters
-    ----------
-    decreases : ndarray of bool
-        Whether V falls in the next step; shape (gains, rates).
-    below : ndarray of bool
-        Whether the gain is below c(x), the bound at the rate; the same shape. The theorem holds where the two agree.
-    misled : ndarray of bool
-        Where V falls in the next step although r0 is unstable at this gain, 4 < m < c(x); the same shape.
+    * decreases: whether V falls in the next step; shape (gains, rates).
+    * below: whether the gain is below c(x), the bound at the rate; the same shape. The theorem holds where the two
+      agree.
+    * misled: where V falls in the next step although r0 is unstable at this gain, 4 < m < c(x); the same shape.
     """
 
     decreases: NDArray[np.bool_]

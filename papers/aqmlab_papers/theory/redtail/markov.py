@@ -40,14 +40,9 @@ _FIRST = 200
 class Stationary:
     """The stationary distribution of a queue on {0, ..., B}.
 
-    Parameters
-    ----------
-    probability : ndarray
-        Probability of each state; shape (B + 1,), sum 1.
-    residual : float
-        The largest component of pi T - pi.
-    printed : bool
-        Whether state j stands for [j, j + 1) packets, as in eq. (19), instead of [j - 1/2, j + 1/2).
+    * probability: probability of each state; shape (B + 1,), sum 1.
+    * residual: the largest component of pi T - pi.
+    * printed: whether state j stands for [j, j + 1) packets, as in eq. (19), instead of [j - 1/2, j + 1/2).
     """
 
     probability: Array

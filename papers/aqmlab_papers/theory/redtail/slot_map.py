@@ -25,18 +25,11 @@ class SlotMap:
     RED+Tail, eqs. (2) to (14). The queue moves by q+ = min(B, max(0, f(q))), with
     f(q) = q + S (sum of W C / (q + d_k C) - C).
 
-    Parameters
-    ----------
-    C : float
-        Link capacity (packets/s).
-    d : array_like
-        Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
-    N : float
-        Flows.
-    W : float
-        The mean window of a flow (packets).
-    S : float or None
-        The slot (s); None for the round-trip time at the equilibrium.
+    * C: link capacity (packets/s).
+    * d: Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
+    * N: Flows.
+    * W: the mean window of a flow (packets).
+    * S: the slot (s); None for the round-trip time at the equilibrium.
     """
 
     C: float

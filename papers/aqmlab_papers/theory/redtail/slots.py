@@ -25,18 +25,11 @@ class Slots(SlotMap):
 
     RED+Tail, eqs. (2) to (21).
 
-    Parameters
-    ----------
-    C : float
-        Link capacity (packets/s).
-    d : array_like
-        Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
-    N : float
-        Flows.
-    W : float
-        The mean window of a flow (packets).
-    S : float or None
-        The slot (s); None for the round-trip time at the equilibrium.
+    * C: link capacity (packets/s).
+    * d: Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
+    * N: Flows.
+    * W: the mean window of a flow (packets).
+    * S: the slot (s); None for the round-trip time at the equilibrium.
     """
 
     def simulate(self, sigma: float, B: float, steps: int, seed: int, queues: int = 1) -> Array:

@@ -37,16 +37,10 @@ _LEAST = 1e-3
 class Shorts:
     """Arrivals and sizes of short flows.
 
-    Parameters
-    ----------
-    lam : float
-        Arrivals per second.
-    lifetime : tuple of float, optional
-        Bounds (s) of the uniformly distributed time, from its SYN on, during which a flow has data.
-    size : int, optional
-        Packets that each flow sends; excludes ``lifetime``.
-    sender : Sender
-        TCP settings; by default ns-2's.
+    * lam: arrivals per second.
+    * lifetime: bounds (s) of the uniformly distributed time, from its SYN on, during which a flow has data.
+    * size: packets that each flow sends; excludes ``lifetime``.
+    * sender: TCP settings; by default ns-2's.
 
     Raises
     ------
@@ -119,26 +113,15 @@ class Shorts:
 class Equilibrium(Answer):
     """Equilibrium at which short and long flows together fill the link.
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Conditions of the formulas that fail here, and the consequence.
-    p : float
-        Probability that a packet is lost.
-    q : float
-        Queue (packets).
-    short : float
-        Load of the short flows on the link (packets/s).
-    long : float
-        Load of the long flows on the link (packets/s).
-    packets : float
-        Packets that one short flow sends through the link.
-    completion : float or None
-        Mean time of a short flow from its SYN to its last ACK (s); None for sizes above 100 packets.
-    active : float or None
-        Mean number of short flows present; None likewise.
-    unopened : float
-        Fraction of short flows whose first SYN is lost.
+    * warnings: conditions of the formulas that fail here, and the consequence.
+    * p: probability that a packet is lost.
+    * q: queue (packets).
+    * short: load of the short flows on the link (packets/s).
+    * long: load of the long flows on the link (packets/s).
+    * packets: packets that one short flow sends through the link.
+    * completion: mean time of a short flow from its SYN to its last ACK (s); None for sizes above 100 packets.
+    * active: mean number of short flows present; None likewise.
+    * unopened: fraction of short flows whose first SYN is lost.
     """
 
     p: float

@@ -33,20 +33,12 @@ _BACKOFFS = 6
 class Sender:
     """TCP settings of a flow; the defaults are those of ns-2, which the papers used.
 
-    Parameters
-    ----------
-    IW : int
-        Window after the SYN's ACK (packets).
-    W : int
-        The largest window (packets).
-    T_syn : float
-        Time-out of the SYN (s), which doubles.
-    T_min : float
-        The least time-out of data (s).
-    syn : float
-        Size of a SYN relative to a data packet; 0 if there is no SYN to send.
-    impatient : bool
-        Whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
+    * IW: window after the SYN's ACK (packets).
+    * W: the largest window (packets).
+    * T_syn: Time-out of the SYN (s), which doubles.
+    * T_min: the least time-out of data (s).
+    * syn: size of a SYN relative to a data packet; 0 if there is no SYN to send.
+    * impatient: whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
 
     Raises
     ------
@@ -80,18 +72,11 @@ class Sender:
 class Life:
     """The mean behaviour of a flow by its age.
 
-    Parameters
-    ----------
-    step : float
-        Time (s) between entries of the arrays; the first is of age 0.
-    sent : ndarray
-        Packets sent for the first time by each age; each of them arrives eventually.
-    repeated : ndarray
-        Packets that arrive twice, because everything is sent again after a time-out, due to losses by each age.
-    timeouts : ndarray
-        Time-outs by each age, without the SYN's.
-    waiting : ndarray
-        Fraction of flows that then wait for that timer, which alone can resume them.
+    * step: time (s) between entries of the arrays; the first is of age 0.
+    * sent: packets sent for the first time by each age; each of them arrives eventually.
+    * repeated: packets that arrive twice, because everything is sent again after a time-out, due to losses by each age.
+    * timeouts: Time-outs by each age, without the SYN's.
+    * waiting: fraction of flows that then wait for that timer, which alone can resume them.
     """
 
     step: float
