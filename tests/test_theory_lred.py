@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ def test_an_overload_s_loss_is_known_after_two_periods_and_a_step_s_after_four()
         lambda: proportional.check_boundary([100, 200], [-0.1, 0.2], C, [1e-3]),
         lambda: lred.response_time(1.0, 0.1),
         lambda: lred.response_time(0.1, 1.0),
-        lambda: lred.response_time(0.1, 0.1, q0=100, Q=100),
+        lambda: lred.response_time(0.1, 0.1, law=lred.Law(q0=100, Q=100)),
         lambda: lred.response_time(0.1, 0.1, filled=5),
-        lambda: lred.response_time(0.1, 0.1, M=0),
+        lambda: lred.response_time(0.1, 0.1, law=lred.Law(M=0)),
         lambda: lred.trajectory(0.1, 0.1, periods=0),
         lambda: lred.cold_start(0.1, 1.0),
     ],
@@ -277,12 +278,12 @@ def test_the_estimate_lags_a_ramp_by_its_windows_mean() -> None:
 def test_the_closed_form_exceeds_the_recursion_by_half_a_window_at_most(
     p0: float, L0: float, beta: float, M: int
 ) -> None:
-    law = lred.response_law(p0, L0, beta=beta, M=M)
-    found = lred.response_time(p0, L0, beta=beta, M=M)
-    if law.empty > 0:
+    law = lred.Law(beta=beta, M=M)
+    closed, found = lred.response_law(p0, L0, law=law), lred.response_time(p0, L0, law=law)
+    if closed.empty > 0:
         # The recursion answers in whole periods; over a hundred of them, its steps are a part in a thousand ahead of a
         # straight line.
-        assert found - 1 <= law.total <= found + M / 2 + 1 + 0.01 * law.total
+        assert found - 1 <= closed.total <= found + M / 2 + 1 + 0.01 * closed.total
     else:
         assert found <= M + 2
 
@@ -340,10 +341,9 @@ def test_the_response_time_depends_on_beta_and_m_as_predicted() -> None:
         found, predicted = [], []
         for value in (low, high):
             result, _, estimate = simulated(100, 8, 60, **{name: value})
-            options: dict[str, Any] = {key: value}
-            predicted.append(
-                lred.cold_start(result.metrics["loss_ratio"] or 0, float(np.mean(estimate[:, 2])) / 0.99, **options)
-            )
+            law = replace(lred.Law(), **{key: value})
+            loss, overload = result.metrics["loss_ratio"] or 0, float(np.mean(estimate[:, 2])) / 0.99
+            predicted.append(lred.cold_start(loss, overload, law=law))
             found.append(measured(result))
         assert found[1] / found[0] == pytest.approx(predicted[1] / predicted[0], rel=0.25)
         assert predicted[1] / predicted[0] > 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -246,13 +246,17 @@ class Choice:
     * parameter: the parameter.
     * stated: the paper's statement about it; empty if there is none.
     * ours: our value, with its unit.
-    * why: the reason for our value.
+    * why: the reason for our value, which `because` adds.
     """
 
     parameter: str
     stated: str
     ours: str
-    why: str
+    why: str = ""
+
+    def because(self, why: str) -> Choice:
+        """Return the choice with its reason, ``why``."""
+        return replace(self, why=why)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,118 +95,100 @@ CHOICES = [
         "RED's thresholds, max_p and w",
         "lost in our copy; those of Cisco's documents and of Floyd's note of 1997",
         "30 and 90 packets, 0.1, 0.002",
+    ).because(
         "these texts' ratio of three and max_p, scaled to the buffer; below 130, which is called a higher value. With "
-        "5 and 15 RED would leave the axis of Fig. 4 in Exp5. Varied below.",
+        "5 and 15 RED would leave the axis of Fig. 4 in Exp5. Varied below."
     ),
     Choice(
         "GRED in simulation",
         "the testbed's is sharp RED with max_p = 1 and max_th = 130; the simulated GRED is not stated",
         "both that and true gentle RED: 0.1 at 90, 1 at 180 packets",
-        "the two differ by more than either does from RED",
-    ),
-    Choice(
-        "GRED-I's min_th", "lost in our copy", "30 packets, as RED's", "only max_th is stated to differ, 200 packets"
+    ).because("the two differ by more than either does from RED"),
+    Choice("GRED-I's min_th", "lost in our copy", "30 packets, as RED's").because(
+        "only max_th is stated to differ, 200 packets"
     ),
     Choice(
         "spacing of drops",
         "",
         "in simulation that of ns-2 of the time, on the testbed that of RED's text of 1993, in the model and for "
         "losses in a row none: independent drops; the same for RED, GRED and GRED-I",
+    ).because(
         "the paper simulated with ns 2.0, routers refer to the text, and its model draws each packet. At max_th RED "
         "drops 7, 18 and 10 % of the packets. ns-2's spacing leaves no two drops of a line in a row, so that a "
-        "comparison of runs would be one of spacing. Varied below.",
+        "comparison of runs would be one of spacing. Varied below."
     ),
     Choice(
         "sources of the testbed",
         "scripts of Chariot for HTTP and FTP",
         "eight connections each, which fetch a file each and then the next at once; each segment acknowledged",
-        "fitted to the printed levels: see the calibration; the scripts repeat transactions; pauses are not stated",
+    ).because(
+        "fitted to the printed levels: see the calibration; the scripts repeat transactions; pauses are not stated"
     ),
     Choice(
-        "sizes of HTTP objects",
-        "text, small and large pictures",
-        "1 kB and 10 kB, as many sources of each",
-        "a text and a picture of the time; FTP's 100 kB are stated",
-    ),
+        "sizes of HTTP objects", "text, small and large pictures", "1 kB and 10 kB, as many sources of each"
+    ).because("a text and a picture of the time; FTP's 100 kB are stated"),
     Choice(
         "shares of traffic",
         "80 % large transfers (Exp1 to 5), 20 % of the TCP traffic FTP (Exp6 to 8), elsewhere 20 % of the flows",
         "of the sources",
-        "the number of sources is what the experiments are defined by",
-    ),
+    ).because("the number of sources is what the experiments are defined by"),
     Choice(
-        "UDP flows",
-        "10 or 5 % of the link in all",
-        "10 or 5 of 100 kbit/s, packets of 1000 B, beside the TCP sources",
-        "decides the runs of losses of a flow: claims on them are judged for 1 to 40 flows",
-    ),
+        "UDP flows", "10 or 5 % of the link in all", "10 or 5 of 100 kbit/s, packets of 1000 B, beside the TCP sources"
+    ).because("decides the runs of losses of a flow: claims on them are judged for 1 to 40 flows"),
     Choice(
         "gaps between UDP packets",
         "constant rate (simulation); nothing of the testbed's",
         "40 to 120 ms at random, 80 ms on average, as of ns-2's CBR with its random_ set",
+    ).because(
         "at a strictly constant rate a packet comes every 100 times that the link needs for one, so that its place "
-        "in the pattern of a full buffer lasts the whole run. Varied below.",
+        "in the pattern of a full buffer lasts the whole run. Varied below."
     ),
     Choice(
-        "the testbed's delays",
-        "10 to 200 ms for different links",
-        "round trips of 10 to 200 ms, evenly over 8 links",
+        "the testbed's delays", "10 to 200 ms for different links", "round trips of 10 to 200 ms, evenly over 8 links"
+    ).because(
         "whether the delay box delays one way or both is not stated; 200 packets, which it calls the bandwidth-delay "
-        "product, are 160 ms. Varied below.",
+        "product, are 160 ms. Varied below."
     ),
-    Choice(
-        "access links of the testbed",
-        "10 Mbit/s, half duplex",
-        "10 Mbit/s, full duplex",
-        "the engine has no collisions",
+    Choice("access links of the testbed", "10 Mbit/s, half duplex", "10 Mbit/s, full duplex").because(
+        "the engine has no collisions"
     ),
     Choice(
         "TCP of the testbed",
         "Linux 2.2 and Windows NT with NewReno",
         "NewReno, least time-out 0.2 s, first one 3 s, initial window 2",
-        "a Linux of the time; those that matter are in the calibration",
-    ),
+    ).because("a Linux of the time; those that matter are in the calibration"),
     Choice(
         "TCP in simulation",
         "NewReno of ns 2.0, modified",
         "the preset ns2-2002 (least time-out 1 s, clock 100 ms), window up to 1000",
-        "the defaults of that time, but for the window of 20, which is varied below",
-    ),
+    ).because("the defaults of that time, but for the window of 20, which is varied below"),
     Choice(
         "round trips in simulation",
         "120 to 220 ms, by the links to the sources",
         "without queues; each of 32 links draws its own, again for each seed",
-        "whether queueing is counted in is not stated",
-    ),
-    Choice(
-        "the model's offered load",
-        "lost in our copy",
-        "1.2",
-        "that of our simulations of Exp6: RED, GRED and GRED-I lose 20 % there, a load of 1.25, tail drop 18 %",
+    ).because("whether queueing is counted in is not stated"),
+    Choice("the model's offered load", "lost in our copy", "1.2").because(
+        "that of our simulations of Exp6: RED, GRED and GRED-I lose 20 % there, a load of 1.25, tail drop 18 %"
     ),
     Choice(
         "the link failure",
         "50 to 60 % of the link, then 20 % more or twice as much, for a few seconds",
         "500 web clients on 50 to 60 % of the link, whose rate falls for 5 s to 5/6 or 1/2",
-        "the same ratio of load and link; without greedy flows, which would fill the link before",
-    ),
-    Choice(
-        "the target of PIE, CoDel and DualPI2",
-        "",
-        "45 ms",
-        "about the delay of GRED-I with 200 greedy sources: who holds a shorter queue loses more, by TCP's law alone",
+    ).because("the same ratio of load and link; without greedy flows, which would fill the link before"),
+    Choice("the target of PIE, CoDel and DualPI2", "", "45 ms").because(
+        "about the delay of GRED-I with 200 greedy sources: who holds a shorter queue loses more, by TCP's law alone"
     ),
     Choice(
         "how synchronised flows are",
         "seen in the queue",
         "the share of active flows that lose packets within 0.3 s; synchronised is a half and more",
-        "0.3 s is a round trip with its queue; of flows in step most lose in the same one",
-    ),
+    ).because("0.3 s is a round trip with its queue; of flows in step most lose in the same one"),
     Choice(
         "length of runs",
         "10 minutes, 10 times or more; more than 200 s in simulation",
         "10 minutes and 200 s; the first 60 and 20 s do not count; 5 runs, 10 or 20 where 5 do not decide",
-        "Start-up is not to count, as in the paper. An interval shows what 5 runs leave open; `--seeds 10` runs 10.",
+    ).because(
+        "Start-up is not to count, as in the paper. An interval shows what 5 runs leave open; `--seeds 10` runs 10."
     ),
 ]
 

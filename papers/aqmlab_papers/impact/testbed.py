@@ -70,24 +70,23 @@ TESTBED = Measurement(
             "TCP of the testbed",
             "Linux 2.2 and Windows NT with NewReno",
             "that of the engine's Linux kernel with Reno, initial window 2",
+        ).because(
             "Reno is the window law of NewReno; the kernel's default, CUBIC, came later. Loss detection (RACK, tail "
             "loss probes), SACK, delayed ACKs, timestamps, first time-out of 1 s and least of 0.2 s are the kernel's "
-            "own and cannot be set back to those of 2000",
+            "own and cannot be set back to those of 2000"
         ),
         Choice(
             "sources of the testbed",
             "scripts of Chariot for HTTP and FTP",
             "two connections each, which fetch a file each and then the next at once",
+        ).because(
             "fitted to the printed levels on this engine by runs of Exp6 of a minute: with tail drop and RED, UDP "
             "loses 23 and 32 % with one connection, 30 and 39 % with two, 37 % (tail drop) with four and 50 % (RED) "
-            "with eight, where the axis has 29 to 38 %. This kernel repeats lost packets sooner than those of the time",
+            "with eight, where the axis has 29 to 38 %. This kernel repeats lost packets sooner than those of the time"
         ),
         Choice(
-            "length of runs",
-            "10 minutes, 10 times or more",
-            "2 minutes, 3 times; the first 60 s before do not count",
-            "an hour or two on two cores; `--full` has ten runs of ten minutes",
-        ),
+            "length of runs", "10 minutes, 10 times or more", "2 minutes, 3 times; the first 60 s before do not count"
+        ).because("an hour or two on two cores; `--full` has ten runs of ten minutes"),
     ],
     why="Figures 4, 5, 6 (right) and 8 are of real hosts and routers. Here real Linux hosts send through a router "
     "that has the disciplines of this package. The simulation beside it is of a copy of that testbed with a TCP of "

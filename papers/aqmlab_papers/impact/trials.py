@@ -46,28 +46,16 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
 class Simulated(Queue):
     """Result of a simulation, with standard errors from its independent runs.
 
-    Parameters
-    ----------
-    warnings : tuple of str
-        Conditions of the formulas that fail here, and the consequence.
-    loss : float
-        Fraction of arrivals dropped.
-    queue_mean : float
-        Mean number of packets present.
-    queue_sd : float
-        Standard deviation of the number of packets present.
-    delay : float
-        Mean time of an accepted packet in the queue and in service, in mean service times.
-    runs : ndarray
-        P(run >= 1), P(run >= 2), ... of one flow.
-    loss_error : float
-        Standard error of ``loss``.
-    mean_error : float
-        Standard error of ``queue_mean``, packets.
-    sd_error : float
-        Standard error of ``queue_sd``, packets.
-    runs_error : ndarray
-        Standard errors of ``runs``.
+    * warnings: conditions of the formulas that fail here, and the consequence.
+    * loss: fraction of arrivals dropped.
+    * queue_mean: mean number of packets present.
+    * queue_sd: standard deviation of the number of packets present.
+    * delay: mean time of an accepted packet in the queue and in service, in mean service times.
+    * runs: P(run >= 1), P(run >= 2), ... of one flow.
+    * loss_error: standard error of ``loss``.
+    * mean_error: standard error of ``queue_mean``, packets.
+    * sd_error: standard error of ``queue_sd``, packets.
+    * runs_error: standard errors of ``runs``.
     """
 
     runs: Array

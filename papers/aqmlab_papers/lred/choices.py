@@ -53,121 +53,86 @@ CALIBRATION = Calibration(
 )
 
 CHOICES = (
-    Choice(
-        "TCP",
-        "",
-        "ns-2's Reno of 2002 with delayed ACKs, no ECN",
+    Choice("TCP", "", "ns-2's Reno of 2002 with delayed ACKs, no ECN").because(
         "Calibrated; the table above has what was tried. The scenarios themselves have ns-2.35's NewReno, by which "
         "they are compared with ns-2: alone they have this TCP with "
-        "`--set traffic.long.tcp=ns2-2002:flavour=reno,delayed_ack=true`.",
+        "`--set traffic.long.tcp=ns2-2002:flavour=reno,delayed_ack=true`."
     ),
-    Choice(
-        "Window limit",
-        "",
-        "1000 packets",
-        "ns-2's 20 binds in experiment 2's light load, whose windows are 17; calibrated.",
+    Choice("Window limit", "", "1000 packets").because(
+        "ns-2's 20 binds in experiment 2's light load, whose windows are 17; calibrated."
     ),
-    Choice(
-        "Packet size",
-        "500 bytes",
-        "500 bytes on the wire, headers within: 2500 packets/s",
-        "The paper counts 10 Mbit/s as 2500 packets/s.",
+    Choice("Packet size", "500 bytes", "500 bytes on the wire, headers within: 2500 packets/s").because(
+        "The paper counts 10 Mbit/s as 2500 packets/s."
     ),
-    Choice(
-        "Delay between the routers",
-        "",
-        "2.5 ms",
+    Choice("Delay between the routers", "", "2.5 ms").because(
         "It gives both longest round trips that the paper designs PI* for: 450 ms with 200 ms to the farthest "
-        "client, 550 ms with 250 ms, a queue of 100 packets included.",
+        "client, 550 ms with 250 ms, a queue of 100 packets included."
     ),
-    Choice(
-        "Access links",
-        "10 Mbit/s each, as the bottleneck",
-        "100 Mbit/s",
+    Choice("Access links", "10 Mbit/s each, as the bottleneck", "100 Mbit/s").because(
         "So that the queue under study is the only one. As printed they change the losses by 3 % and no more; the "
-        "sensitivity table has them in all experiments.",
+        "sensitivity table has them in all experiments."
     ),
-    Choice("Start of the flows", "", "uniform in the first second", "All at once would have them slow-start in step."),
+    Choice("Start of the flows", "", "uniform in the first second").because(
+        "All at once would have them slow-start in step."
+    ),
     Choice(
         "Response time",
         "the time to reach a steady state",
         "the first second from which the means of 1 s stay within 20 % of the target for 5 s",
+    ).because(
         "The paper does not define a steady state. A queue that never settles counts with the whole run. Under "
-        "experiment 2's light load a settled queue, too, is often farther away: its claims have 40 % as well.",
+        "experiment 2's light load a settled queue, too, is often farther away: its claims have 40 % as well."
     ),
-    Choice(
-        "What the averages are of",
-        "of runs of 200 s",
-        "from 20 s to 200 s, of all traffic together",
+    Choice("What the averages are of", "of runs of 200 s", "from 20 s to 200 s, of all traffic together").because(
         "The printed loss of 0.25 % is not one of slow starts, with which it would be 0.5 %. The sensitivity table has "
-        "the whole run.",
+        "the whole run."
+    ),
+    Choice("Duration of experiment 1", "200 s", "200 s, for PI 400 s").because(
+        "PI's own bound exceeds 200 s at a loss ratio of 0.2: in 200 s its times would be cut off, not measured."
+    ),
+    Choice("REM", "(36), and parameters of its authors and of ns-2", "ns-2's code, and (36) beside it").because(
+        "The simulations are ns-2's, and so is the period of 2 ms. ns-2 counts arrivals where (36) has the queue."
+    ),
+    Choice("Line for p in the pseudocode", "no root in our copy", "p = L + beta sqrt(L) (q - q0)").because(
+        "Our copy lost all radicals; (26) to (29) and the text have this one."
     ),
     Choice(
-        "Duration of experiment 1",
-        "200 s",
-        "200 s, for PI 400 s",
-        "PI's own bound exceeds 200 s at a loss ratio of 0.2: in 200 s its times would be cut off, not measured.",
-    ),
-    Choice(
-        "REM",
-        "(36), and parameters of its authors and of ns-2",
-        "ns-2's code, and (36) beside it",
-        "The simulations are ns-2's, and so is the period of 2 ms. ns-2 counts arrivals where (36) has the queue.",
-    ),
-    Choice(
-        "Line for p in the pseudocode",
-        "no root in our copy",
-        "p = L + beta sqrt(L) (q - q0)",
-        "Our copy lost all radicals; (26) to (29) and the text have this one.",
-    ),
-    Choice(
-        "PI* under experiment 2's heavy load",
-        "designed for 800 flows and 100 ms",
-        "that, and 700 ms beside it",
+        "PI* under experiment 2's heavy load", "designed for 800 flows and 100 ms", "that, and 700 ms beside it"
+    ).because(
         "The rule asks for R+ C / N- of at least 2, and this is 0.31; 700 ms is what the paper itself takes for 800 "
-        "flows in experiment 1.",
+        "flows in experiment 1."
     ),
-    Choice(
-        "Condition on R+ in experiment 1",
-        "relation not readable in our copy",
-        "R+ C / N- >= 2",
-        "The only reading by which 450 ms does for 500 flows and not for 600.",
+    Choice("Condition on R+ in experiment 1", "relation not readable in our copy", "R+ C / N- >= 2").because(
+        "The only reading by which 450 ms does for 500 flows and not for 600."
     ),
     Choice(
         "Density of UDP",
         "of UDP in all traffic; a flow's rate formula is not readable in our copy",
         "UDP takes the density of the link on average: on for half of the time, a flow sends at 2 x 10 Mbit/s x "
         "density / 100",
-        "The definition. The other reading, 10 Mbit/s x density / 100 while on, is run beside it.",
-    ),
+    ).because("The definition. The other reading, 10 Mbit/s x density / 100 while on, is run beside it."),
     Choice(
-        "Start of AVQ's virtual capacity",
-        "",
-        "the link's rate; ns-2's 0.8 of it, and AVQ's published form, beside it",
-        "The paper on AVQ leaves it open. With alpha = 0.01 a run of 200 s is too short to forget it.",
-    ),
-    Choice(
-        "Sides of 60 flows/s beside AVQ",
-        "relations not readable in our copy",
-        "either",
-        "A target is to be better than AVQ at half of the rates, which either side has.",
+        "Start of AVQ's virtual capacity", "", "the link's rate; ns-2's 0.8 of it, and AVQ's published form, beside it"
+    ).because("The paper on AVQ leaves it open. With alpha = 0.01 a run of 200 s is too short to forget it."),
+    Choice("Sides of 60 flows/s beside AVQ", "relations not readable in our copy", "either").because(
+        "A target is to be better than AVQ at half of the rates, which either side has."
     ),
     Choice(
         "Points of experiments 4 and 5",
         "densities from 0.1 to 0.9; 10 to 100 flows/s",
         "0.1, 0.3 ... 0.9; 10, 30, 50, 70, 100/s, beside AVQ 10, 30, 60, 100/s",
-        "The ends and the points that figures 10 and 12 show; the steps are not in the text.",
-    ),
-    Choice(
-        "Load of figure 2", "", "450 flows of experiment 1", "They lose the 12 % that the text reads off the figure."
+    ).because("The ends and the points that figures 10 and 12 show; the steps are not in the text."),
+    Choice("Load of figure 2", "", "450 flows of experiment 1").because(
+        "They lose the 12 % that the text reads off the figure."
     ),
     Choice(
         "Pareto's law",
         "packet inter-arrival times and durations of flows",
         "times between flows and their lifetimes, shapes 1.2, 1.5, 1.9",
-        "Times between TCP's packets are TCP's own. The shape is not stated.",
+    ).because("Times between TCP's packets are TCP's own. The shape is not stated."),
+    Choice("Lifetime of the short flows of experiment 6", "as in experiment 5", "uniform(1 s, 2 s)").because(
+        "Printed there."
     ),
-    Choice("Lifetime of the short flows of experiment 6", "as in experiment 5", "uniform(1 s, 2 s)", "Printed there."),
 )
 
 _LONG: dict[str, Settings] = {"exp3-settled": {}, "exp4-peak": {}}

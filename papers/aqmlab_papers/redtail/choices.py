@@ -9,145 +9,106 @@ from aqmlab_papers.redtail.measures import C1_MAX, CHOSEN, N, printed
 from aqmlab_papers.redtail.theory import TABLE_1, delivery
 
 CHOICES = (
-    Choice(
-        "N, packets after which a connection is long",
-        "",
-        f"{CHOSEN[N]}; 64 to 1000 are run",
+    Choice("N, packets after which a connection is long", "", f"{CHOSEN[N]}; 64 to 1000 are run").because(
         "Calibrated: the printed numbers leave it open from 256 on. Fig. 4 has the FTPs in the long queue at once, "
-        "which with 256 takes 7 s and with 1000 27 s. 'Less than 0.02' false alarms allow any N from 64 on.",
+        "which with 256 takes 7 s and with 1000 27 s. 'Less than 0.02' false alarms allow any N from 64 on."
     ),
-    Choice(
-        "T, silence after which it is new",
-        "",
-        "10 s; 5 to 200 s are run",
-        "Less than a reader thinks (50 s), more than a time-out takes.",
+    Choice("T, silence after which it is new", "", "10 s; 5 to 200 s are run").because(
+        "Less than a reader thinks (50 s), more than a time-out takes."
     ),
-    Choice(
-        "What the counter belongs to",
-        "source-destination pair",
-        "a pair of hosts; UDP is always short",
-        "By counting alone the CBR source would be long after N packets, and the paper has it in the short queue.",
+    Choice("What the counter belongs to", "source-destination pair", "a pair of hosts; UDP is always short").because(
+        "By counting alone the CBR source would be long after N packets, and the paper has it in the short queue."
     ),
-    Choice(
-        "C1min, C1max",
-        "",
-        f"C min_th1/max_th1 = C/15; {CHOSEN[C1_MAX]:g} C",
-        "C1 has no step at min_th1; C1max is calibrated, and 0.5 C to C are run.",
+    Choice("C1min, C1max", "", f"C min_th1/max_th1 = C/15; {CHOSEN[C1_MAX]:g} C").because(
+        "C1 has no step at min_th1; C1max is calibrated, and 0.5 C to C are run."
     ),
-    Choice(
-        "How one link serves two rates",
-        "",
-        "an account of bytes; a queue alone has the whole link",
-        "The paper reports 100 % utilisation. See `aqmlab show redtail`.",
+    Choice("How one link serves two rates", "", "an account of bytes; a queue alone has the whole link").because(
+        "The paper reports 100 % utilisation. See `aqmlab show redtail`."
     ),
-    Choice("Duration of the web scenario", "", "500 s, numbers from 100 s on", "400 s have some 6000 files."),
+    Choice("Duration of the web scenario", "", "500 s, numbers from 100 s on").because("400 s have some 6000 files."),
     Choice(
         "TCP",
         "ns-2, packets of 1 KB, initial ssthresh 64 KB; Tahoe and Reno are explained",
         "Reno as in ns-2 of 2002: time-outs of at least 1 s, at first 6 s; clock 0.1 s, initial window 1, no delayed "
         "ACKs, no limited transmit",
+    ).because(
         "Calibrated by Table I: without loss only an initial window of 1 and an ACK a packet meet it; with loss a "
-        "least time-out of 0.2 s and NewReno are too fast. Scenarios that have ns-2.35's are run with it here.",
+        "least time-out of 0.2 s and NewReno are too fast. Scenarios that have ns-2.35's are run with it here."
     ),
-    Choice(
-        "KB",
-        "Kbytes, KB",
-        "1000 bytes",
+    Choice("KB", "Kbytes, KB", "1000 bytes").because(
         "The rates of each policy in Table III add up to 373.8 KB/s: of 375 with 1000 bytes, while 1024 leave 366.2. "
-        "30 Kbytes at 3 Mbit/s are the paper's 80 ms so, too.",
+        "30 Kbytes at 3 Mbit/s are the paper's 80 ms so, too."
     ),
     Choice(
         "Web sessions",
         "HTTP 1.1, 'a web request', Pareto files, 50 s of thought after a session",
         "one file in a session, a connection each; requests of 300 B",
+    ).because(
         "With a mean of 10 kB and 50 s of thought 800 clients make the 1.2 Mbit/s that the paper states; four files "
-        "at once every 200 s would be nearer to some losses, but against the stated 50 s.",
+        "at once every 200 s would be nearer to some losses, but against the stated 50 s."
     ),
     Choice(
         "Adaptive RED's weight, initial Pmax and its range",
         "",
         "1 - exp(-1/(10 rtt C)): 0.00266 at 3 Mbit/s, 0.00133 at 6; 0.1; 0.01 to 0.5, with (0.005, 0.010) from 0.005",
-        "ns-2's automatic values and defaults. With Pmax above 0.01 P cannot be brought below 0.01.",
-    ),
+    ).because("ns-2's automatic values and defaults. With Pmax above 0.01 P cannot be brought below 0.01."),
     Choice(
-        "How drops are spaced, and by what size",
-        "",
-        "gaps uniform on [1/p, 2/p]; whatever the size of a packet",
+        "How drops are spaced, and by what size", "", "gaps uniform on [1/p, 2/p]; whatever the size of a packet"
+    ).because(
         "ns-2's `wait_` of the time, and its default of `bytes_` until October 2004. Drawn by size, the web's small "
-        "packets are spared, and web loses less than FTP.",
+        "packets are spared, and web loses less than FTP."
     ),
     Choice(
-        "Adaptive RED above max_th",
-        "gentle: from Pmax to 1",
-        "from the present max_p, moved by a timer of 0.5 s",
-        "As the paper's text has it; ns-2's own code keeps the first Pmax.",
-    ),
+        "Adaptive RED above max_th", "gentle: from Pmax to 1", "from the present max_p, moved by a timer of 0.5 s"
+    ).because("As the paper's text has it; ns-2's own code keeps the first Pmax."),
     Choice(
-        "Delay and rate of Table III",
-        "",
-        "time in the router, mean over packets sent from 100 s on; bits sent",
+        "Delay and rate of Table III", "", "time in the router, mean over packets sent from 100 s on; bits sent"
+    ).because(
         "The printed rates add up to C, with a CBR of 20 kB/s all along. If the first 100 s count too, no rate comes "
-        "out, and FTP still waits longer than the printed 184 and 318 ms: see the calibration.",
+        "out, and FTP still waits longer than the printed 184 and 318 ms: see the calibration."
     ),
     Choice(
         "How small files are measured",
         "",
         "20 files of one size at random times in [110, 470] s, 128 ms there and back, from the SYN to the last ACK",
+    ).because(
         "Size by size they add 0.4 to 2.8 % to the load, so that the traffic stays what it is; the round trip is Fig. "
-        "2's. A browser's request would take 64 ms more.",
+        "2's. A browser's request would take 64 ms more."
     ),
-    Choice(
-        "Buffer of Figs. 10 and 11 and section VI",
-        "",
-        "800 kB",
-        "40 flows that lose 1.4 % need some 370 packets of queue.",
+    Choice("Buffer of Figs. 10 and 11 and section VI", "", "800 kB").because(
+        "40 flows that lose 1.4 % need some 370 packets of queue."
     ),
     Choice(
         "When thresholds move",
         "average drop probability by EWMA",
         "every 0.5 s after max_p; weight 0.002 of each arrival's p",
-        "As often as max_p, and as slowly as the averaged queue.",
-    ),
+    ).because("As often as max_p, and as slowly as the averaged queue."),
     Choice(
-        "How far they move",
-        "",
-        "min_th from 1 packet; no bound above, in RED+Tail the shared buffer is the bound",
-        "The paper has none; max_th at most 0.8 of the buffer is in the sensitivity table.",
-    ),
-    Choice(
-        "FTP's loss with moving thresholds", "0.988 % in the text, 0.899 % in Table IV", "Table IV's", "A misprint."
+        "How far they move", "", "min_th from 1 packet; no bound above, in RED+Tail the shared buffer is the bound"
+    ).because("The paper has none; max_th at most 0.8 of the buffer is in the sensitivity table."),
+    Choice("FTP's loss with moving thresholds", "0.988 % in the text, 0.899 % in Table IV", "Table IV's").because(
+        "A misprint."
     ),
     Choice(
         "Mean of the long queue",
         "60 kB in section V, (20 + 80)/2 = 50 kB in section VI",
         "60 kB is tested, 50 kB comes out",
-        "The printed delay times rate is 38.5 kB.",
+    ).because("The printed delay times rate is 38.5 kB."),
+    Choice("Figs. 7 and 8", "", "Adaptive RED and RED+Tail").because(
+        "In the order of the text; our copy has no captions of theirs."
     ),
-    Choice(
-        "Figs. 7 and 8",
-        "",
-        "Adaptive RED and RED+Tail",
-        "In the order of the text; our copy has no captions of theirs.",
+    Choice("Later disciplines", "", "target 80 ms; FQ-CoDel as RFC 8290 has it").because(
+        "max_th1/C is the delay that RED+Tail wants for short flows; flows of a queue of their own need no longer one."
     ),
-    Choice(
-        "Later disciplines",
-        "",
-        "target 80 ms; FQ-CoDel as RFC 8290 has it",
-        "max_th1/C is the delay that RED+Tail wants for short flows; flows of a queue of their own need no longer one.",
+    Choice("What a delivery of Table I takes in", "", "two round trips besides those of the data").because(
+        "SYN, request and last ACK: then the column without loss is met to the digit."
     ),
-    Choice(
-        "What a delivery of Table I takes in",
-        "",
-        "two round trips besides those of the data",
-        "SYN, request and last ACK: then the column without loss is met to the digit.",
-    ),
-    Choice("Drop probability of Figs. 17 to 20", "fixed; 0.014 in Fig. 11", "0.014", "The mean of Fig. 11."),
+    Choice("Drop probability of Figs. 17 to 20", "fixed; 0.014 in Fig. 11", "0.014").because("The mean of Fig. 11."),
     Choice(
         "Deviation of a flow's rate",
         "77021 bit/s for 20 flows, 128490 for 40",
         "as printed; a claim of ours is that they look interchanged",
-        "Fig. 21 is drawn with them.",
-    ),
+    ).because("Fig. 21 is drawn with them."),
 )
 
 _SAME: Settings = {"duration": "500 s"}

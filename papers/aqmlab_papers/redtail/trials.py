@@ -23,32 +23,19 @@ DUPLICATES = 3
 class Sender:
     """TCP settings of a transfer; by default those of ns-2 of about 2002.
 
-    Parameters
-    ----------
-    flavour : str
-        ``tahoe``, ``reno`` or ``newreno``.
-    initial_rto : float
-        Time-out (s) before a round trip is measured.
-    min_rto : float
-        The least time-out (s) afterwards.
-    max_rto : float
-        The largest time-out (s), back-off included.
-    tick : float
-        Resolution (s) of the clock that measures round trips.
-    ssthresh : float
-        Initial slow-start threshold (packets).
-    initial_window : float
-        Initial window (packets).
-    requests : int
-        Packets between the handshake and the data that take half a round trip each. They may be lost too; each then
-        waits for the initial time-out.
-    handshake_measured : bool
-        Whether the exchange of SYNs counts as a measured round trip, which makes ``min_rto`` apply from the first data
-        packet; otherwise a loss among the first packets waits for ``initial_rto``.
-    delayed_ack : float
-        How long (s) an ACK waits for a second packet; 0 for one ACK per packet.
-    limited_transmit : bool
-        Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).
+    * flavour: ``tahoe``, ``reno`` or ``newreno``.
+    * initial_rto: Time-out (s) before a round trip is measured.
+    * min_rto: the least time-out (s) afterwards.
+    * max_rto: the largest time-out (s), back-off included.
+    * tick: resolution (s) of the clock that measures round trips.
+    * ssthresh: initial slow-start threshold (packets).
+    * initial_window: initial window (packets).
+    * requests: packets between the handshake and the data that take half a round trip each. They may be lost too; each
+      then waits for the initial time-out.
+    * handshake_measured: whether the exchange of SYNs counts as a measured round trip, which makes ``min_rto`` apply
+      from the first data packet; otherwise a loss among the first packets waits for ``initial_rto``.
+    * delayed_ack: how long (s) an ACK waits for a second packet; 0 for one ACK per packet.
+    * limited_transmit: whether each of the first two duplicate ACKs releases a new packet (RFC 3042).
     """
 
     flavour: str = "reno"
@@ -112,16 +99,10 @@ def outcomes(
 class Recovery:
     """What the loss of chosen packets does to a transfer.
 
-    Parameters
-    ----------
-    duration : float
-        Time (s) from the SYN to the last acknowledgement.
-    timeouts : int
-        Its time-outs.
-    window : float
-        The window (packets) when the first loss was noticed.
-    ssthresh : float
-        The slow-start threshold (packets) set then.
+    * duration: time (s) from the SYN to the last acknowledgement.
+    * timeouts: its time-outs.
+    * window: the window (packets) when the first loss was noticed.
+    * ssthresh: the slow-start threshold (packets) set then.
     """
 
     duration: float

@@ -62,62 +62,53 @@ CALIBRATION = Calibration(
 )
 
 CHOICES = [
-    Choice(
-        "Edge nodes",
-        "",
-        "70 on each side: 210 FTP flows, 70 UDP sources",
-        "By the 12 % of drop tail; see the calibration.",
+    Choice("Edge nodes", "", "70 on each side: 210 FTP flows, 70 UDP sources").because(
+        "By the 12 % of drop tail; see the calibration."
     ),
-    Choice(
-        "What a loss rate counts",
-        "",
-        "TCP's packets",
+    Choice("What a loss rate counts", "", "TCP's packets").because(
         "It speaks of TCP's reaction to losses. Of all packets no number of nodes makes drop tail lose 12 % of "
-        "them in a buffer of bytes. Both are shown.",
+        "them in a buffer of bytes. Both are shown."
     ),
-    Choice(
-        "Delay",
-        "at the core router; axis to 80 ms",
-        "wait in the core's queue; end to end beside it",
-        "100 000 bytes at 45 Mbit/s are 17.8 ms, and the longest path is 68 ms.",
+    Choice("Delay", "at the core router; axis to 80 ms", "wait in the core's queue; end to end beside it").because(
+        "100 000 bytes at 45 Mbit/s are 17.8 ms, and the longest path is 68 ms."
     ),
-    Choice("Least time-out, clock", "", "1 s, 100 ms", "ns-2's, before 2004; 0.2 s in the sensitivity table."),
-    Choice(
-        "Start of the flows",
-        "",
-        "uniform in the first second",
-        "The axes of Fig. 2 do not tell it: 80 ms are more than any path has.",
+    Choice("Least time-out, clock", "", "1 s, 100 ms").because("ns-2's, before 2004; 0.2 s in the sensitivity table."),
+    Choice("Start of the flows", "", "uniform in the first second").because(
+        "The axes of Fig. 2 do not tell it: 80 ms are more than any path has."
     ),
-    Choice("Packet sizes", "1000 and 100 bytes", "on the wire, headers included", "As ns-2 counts them."),
-    Choice("UDP's ON time", "peak 1 Mbit/s, average 200 kbit/s, OFF 80 ms", "20 ms", "It follows."),
-    Choice("Edge delays", "random, 5 to 20 ms", "uniform, drawn for each host and run", "Either side its own."),
-    Choice(
-        "Queue of RED and PI", "thresholds and target in bytes", "bytes over 1000", "As ns-2 has them in byte mode."
+    Choice("Packet sizes", "1000 and 100 bytes", "on the wire, headers included").because("As ns-2 counts them."),
+    Choice("UDP's ON time", "peak 1 Mbit/s, average 200 kbit/s, OFF 80 ms", "20 ms").because("It follows."),
+    Choice("Edge delays", "random, 5 to 20 ms", "uniform, drawn for each host and run").because("Either side its own."),
+    Choice("Queue of RED and PI", "thresholds and target in bytes", "bytes over 1000").because(
+        "As ns-2 has them in byte mode."
     ),
     Choice(
         "What a full buffer lets in",
         "",
         "RED and PI: a packet before which less than the limit waits; the others: one that fits",
-        "As ns-2 has them. Where a packet has to fit, one of 100 bytes mostly does.",
+    ).because("As ns-2 has them. Where a packet has to fit, one of 100 bytes mostly does."),
+    Choice("RED", "", "gentle, ns-2's spacing of drops, marks below probability 1").because(
+        "ns-2's of 2002 and later."
     ),
-    Choice("RED", "", "gentle, ns-2's spacing of drops, marks below probability 1", "ns-2's of 2002 and later."),
     Choice(
-        "REM",
-        "phi, alpha, gamma, b* = 20",
-        "ns-2's rate form, packets, every 2 ms, marks as packets leave",
+        "REM", "phi, alpha, gamma, b* = 20", "ns-2's rate form, packets, every 2 ms, marks as packets leave"
+    ).because(
         "ns-2's. In packets, UDP's bursts of small ones count as an excess, and the price climbs throughout a run (the "
         "claim rem-ramp); in bytes, and in the form that reads the queue, it climbs more slowly. Both are beside it "
-        "in the table of parameters.",
+        "in the table of parameters."
     ),
     Choice(
         "JoBS",
         "K = 10, alpha = 0.9",
         "a reconstruction: K arrivals to a projection, alpha the weight of the old in means, B_lim the buffer",
+    ).because(
         "The paper cited and ns-2's program have no projection of TCP. Section 2.6 speaks of a projection at an "
         "arrival: that reading (K = 1), and alpha as the weight of the new, are run and judged with every claim on "
-        "JoBS. How they turn out was known when they were added.",
+        "JoBS. How they turn out was known when they were added."
     ),
-    Choice("Figure of PI's losses", "the text has Fig. 2b show PI's losses", "Fig. 2c", "Fig. 2b is the delay."),
+    Choice("Figure of PI's losses", "the text has Fig. 2b show PI's losses", "Fig. 2c").because(
+        "Fig. 2b is the delay."
+    ),
 ]
 
 VARIANTS = [

@@ -13,10 +13,11 @@ from aqmlab_papers.theory.lred.gain import (
     y,
 )
 from aqmlab_papers.theory.lred.law import loss_ratio, smoothed
-from aqmlab_papers.theory.lred.response import cold_start, response_law, response_time, trajectory
+from aqmlab_papers.theory.lred.response import Law, cold_start, response_law, response_time, trajectory
 
 __all__ = [
     "Design",
+    "Law",
     "beta0",
     "beta_bound",
     "beta_star",
