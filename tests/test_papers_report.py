@@ -146,7 +146,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Paper:
             claim("untold"),
             claim("ours", always, quote="", shown=["more"]),
         ],
-        choices=[Choice("buffer", "", "50 packets", "it <must> be something")],
+        choices=[Choice("buffer", "", "50 packets").because("it <must> be something")],
         variants=[Variant("smaller <buffer>", {"dumbbell.buffer": "20 packets"})],
         later=f"The testbed {EVIL}",
     )
