@@ -267,7 +267,7 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         Effect(f"UDP loss, w = 1 minus w = {w:g}").better(loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
     ]
-    return Judgement(checks, "As above: a full buffer spares packets that come singly.")
+    return Judgement(checks, "Because a full buffer spares packets that come singly.")
 
 
 @claim("Averaging helps to avoid the bias against bursty flows", "Section V", "bursts")

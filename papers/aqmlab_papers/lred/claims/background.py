@@ -59,7 +59,7 @@ BUFFERS = [
         -1,
         Tolerance(0.1, "%", "a packet in a thousand"),
         "The smaller a drop-tail buffer, the more loss.",
-        "A longer wait is a longer round trip, for which fewer losses are needed.",
+        "Longer waits make longer round trips, which need fewer losses.",
     ),
     _buffer(
         "use",
@@ -157,8 +157,8 @@ def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
     usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: n}) for n in related.points(COUNT))
     return Judgement(
         _loose(related, "BLUE", tolerance),
-        f"BLUE has no target; what may be expected of it is its mean over the loads, {usual}. It waits for overflows "
-        "and an idle link, and its queue goes from one to the other.",
+        f"BLUE has no target; what may be expected of it is its mean over the loads, {usual}. It reacts only to "
+        "overflows and to an idle link, and so its queue moves between the two.",
     )
 
 
@@ -169,7 +169,9 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = related.compare(
         "queue_mean", "AVQ", _VARIATIONS, better="lower", tolerance=tolerance, each=(COUNT, "{:g} flows")
     )
-    return Judgement(parts, "AVQ drops by rate, before a queue forms, where flows answer; many small windows do not.")
+    return Judgement(
+        parts, "AVQ drops by rate before a queue forms, provided that flows respond, which tiny windows do not."
+    )
 
 
 @claim("and higher link utility than RED and its variants", "Section 2", "related")
@@ -198,8 +200,8 @@ def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Toleran
             found.append(Effect(f"loss {name} over the measured, {words}").better(model, measured, "equal", tolerance))
     return Judgement(
         parts,
-        "From 100 flows on windows are of a few packets and flows wait for time-outs, which (6) lacks: from 500 flows "
-        "on it gives no probability.",
+        "From 100 flows on, windows are a few packets and flows wait for time-outs, which (6) ignores; from 500 flows "
+        "on its result is no probability.",
         beside,
     )
 

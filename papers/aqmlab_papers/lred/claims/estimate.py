@@ -56,8 +56,8 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "An overflow adds drops that p did not ask for. An empty queue takes none away: what comes is dropped with p "
-        "there as anywhere.",
+        "An overflow adds drops that p does not require. An empty queue removes none, because arrivals are dropped "
+        "with probability p there too.",
     )
 
 

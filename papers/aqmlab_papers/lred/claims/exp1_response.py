@@ -181,7 +181,7 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "On top comes the last part, with a buffer no longer full, and the wait for five seconds near the target.",
+        "The bounds lack the last part, in which the buffer is no longer full, and the five seconds near the target.",
         beside,
     )
 

@@ -192,8 +192,8 @@ def like_pistar(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> 
     ]
     return Judgement(
         [*compared[0], *compared[1]],
-        "As printed, PI*'s gain under heavy load makes p 0 or 1: an on-off switch at the target, there at once. Under "
-        "light load PI*'s gain is a fifth of PI's.",
+        "As printed, PI*'s gain under heavy load makes p either 0 or 1: a switch at the target, which acts at once. "
+        "Under light load PI*'s gain is a fifth of PI's.",
         compared[2],
     )
 

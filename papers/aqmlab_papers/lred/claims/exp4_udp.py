@@ -55,8 +55,8 @@ def _best(measure: str) -> Claim:
         return Judgement(
             parts,
             f"{_READINGS} Means over the densities by the definition: {values}. UDP comes and goes in a second: LRED's "
-            "estimate follows in 4 s, an integrator with its response time, and a queue that is full meanwhile loses "
-            "less.",
+            "estimate follows in 4 s, whereas an integrator needs its response time; a queue that is full in the "
+            "meantime loses less.",
             need=0.8,
         )
 
@@ -172,7 +172,8 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     parts += [Effect(f"{effect}LRED, density {density(rate):g}").of(stuck("LRED", rate), most=8) for rate in rates]
     return Judgement(
         parts,
-        "Means of 1 s. With the buffer full or empty PI's p moves by 0.001 a second, REM's by 0.005; LRED measures it.",
+        "Means of 1 s. If the buffer is full or empty, PI's p moves by 0.001 a second and REM's by 0.005; LRED "
+        "measures it.",
     )
 
 

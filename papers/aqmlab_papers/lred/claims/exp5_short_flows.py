@@ -40,8 +40,8 @@ def _best(measure: str) -> Claim:
         ]
         return Judgement(
             parts,
-            f"Means over the rates: {values}. A late integrator has the buffer full while short flows are there, and "
-            "drops too much for as long after they have gone.",
+            f"Means over the rates: {values}. A slow integrator has a full buffer while short flows last, and drops "
+            "too much for as long after they have gone.",
         )
 
     return judge
@@ -66,7 +66,7 @@ def short_flows_responsive(exp5: Runs, *, tolerance: Tolerance) -> Judgement:
             tolerance,
         )
     ]
-    return Judgement(parts, "LRED measures the new loss within its window of 4 s, whatever it is.")
+    return Judgement(parts, "LRED measures the new loss, however large, within its window of 4 s.")
 
 
 @claim("is required to guarantee stability for this scenario", "Section 6.2, Experiment 5", "fig13")
@@ -237,6 +237,6 @@ def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts,
-        "Performance is what the figure shows, of the four measures the queue's two. The law of the arrivals does not "
-        "enter LRED's measurement.",
+        "Performance is what the figure shows, of the four measures the queue's two. LRED's measurement does not "
+        "depend on the law of the arrivals.",
     )

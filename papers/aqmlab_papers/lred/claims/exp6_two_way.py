@@ -23,7 +23,7 @@ def _peak(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSe
 
 
 def _late(runs: Runs, label: str, at: dict[str, float], link: str = "") -> PerSeed:
-    """Return the end of the first time above q0 + 20 packets (s): REM, which rests below its target, never settles."""
+    """Return the end (s) of the first time above q0 + 20 packets, since REM, whose queue rests lower, never settles."""
 
     def end(frame: polars.DataFrame) -> float:
         high = Seconds(frame, link).queue > 1.2 * Q0
@@ -147,7 +147,7 @@ def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* respond more slowly than LRED, in both directions."""
     return Judgement(
         _compared(exp6, ("PI", "PI*"), ("LRED",), _LATE, _late, "higher", tolerance),
-        "All climb from p = 0, PI with 0.003 a second while 400 packets wait.",
+        "All start from p = 0; PI adds 0.003 a second as long as 400 packets wait.",
     )
 
 
@@ -157,7 +157,7 @@ def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* overshoot more than LRED, in both directions."""
     return Judgement(
         _compared(exp6, ("PI", "PI*"), ("LRED",), "overshoot", _peak, "higher", tolerance),
-        "LRED has L = 0 until the first period ends, and overflows too.",
+        "L is 0 until the first period ends, so that LRED overflows too.",
     )
 
 

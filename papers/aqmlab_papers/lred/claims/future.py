@@ -52,7 +52,7 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
-    return Judgement(parts, "The link is busy either way; what is delivered twice makes the difference.")
+    return Judgement(parts, "The link is busy either way; the difference is what is delivered twice.")
 
 
 @ours(_MARKS_WHERE, "marks")
@@ -83,7 +83,7 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
-    return Judgement(parts, "Sixty conferences of 10 s come and go, as a load that drifts.", beside)
+    return Judgement(parts, "Sixty conferences of 10 s come and go: the load drifts.", beside)
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)
@@ -93,7 +93,7 @@ def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     each = (HURST, "H = {:g}")
     return Judgement(
         fgn.compare(OFF_TARGET, "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=each, unit="packets"),
-        "An integrator that has not arrived after 20 s is off target whatever the noise.",
+        "An integrator that has not settled after 20 s is off target, whatever the noise.",
     )
 
 
@@ -122,7 +122,7 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
             least, most = tolerance.around(weight)
             if label != _EQUAL:
                 checks.append(Effect(effect).of(loss / first, least=least, most=most))
-    return Judgement(checks, "As long as no p is clipped at 1 and the buffer has room.")
+    return Judgement(checks, "This holds while no p is clipped at 1 and the buffer has room.")
 
 
 @ours(_PRIORITIES_WHERE, "priorities")
@@ -171,7 +171,9 @@ def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
         checks.append(
             Effect(f"loss of the model over the measured, {rate:g}/s").better(model, measured, "equal", tolerance)
         )
-    return Judgement(checks, "No constant was tuned. SYNs that are lost and time-outs decide what a short flow sends.")
+    return Judgement(
+        checks, "No constant was tuned. What a short flow sends depends mostly on lost SYNs and on time-outs."
+    )
 
 
 @cache

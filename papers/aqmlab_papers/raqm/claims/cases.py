@@ -226,9 +226,9 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets: who has more is out of control. "
-        "REM's price counts every packet that arrives, late by a round trip; what RAQM's queue is here claim `idle` "
-        "says.",
+        f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets: one with more is out of "
+        "control. REM's price counts every packet that arrives, late by a round trip; what RAQM's queue is here claim "
+        "`idle` says.",
         case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=STEADY, at=few),
     )
 

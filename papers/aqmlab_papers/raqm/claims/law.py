@@ -37,7 +37,7 @@ def part_of_capacity(gamma: Runs) -> Judgement:
     """r0 may be set to a part of the link's capacity; the rate is then held there."""
     parts = gamma.points("aqm.gamma")
     checks = [near_r0(gamma, {"aqm.gamma": part}, f"gamma = {part:g}", part) for part in parts]
-    return Judgement(checks, "The same law with another constant; the link idles for the rest, and for the losses.")
+    return Judgement(checks, "The same law with another constant: the link is idle for the rest, and for the losses.")
 
 
 @claim(

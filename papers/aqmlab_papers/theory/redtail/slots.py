@@ -24,12 +24,6 @@ class Slots(SlotMap):
     """The flows of `SlotMap` with noise: q+ = min(B, max(0, f(q) + xi)), xi normal with variance N S^2 sigma^2.
 
     RED+Tail, eqs. (2) to (21).
-
-    * C: link capacity (packets/s).
-    * d: Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
-    * N: Flows.
-    * W: the mean window of a flow (packets).
-    * S: the slot (s); None for the round-trip time at the equilibrium.
     """
 
     def simulate(self, sigma: float, B: float, steps: int, seed: int, queues: int = 1) -> Array:
