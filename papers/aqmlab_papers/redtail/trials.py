@@ -24,7 +24,7 @@ class Sender:
     """TCP settings of a transfer; by default those of ns-2 of about 2002.
 
     * flavour: ``tahoe``, ``reno`` or ``newreno``.
-    * initial_rto: Time-out (s) before a round trip is measured.
+    * initial_rto: time-out (s) before a round trip is measured.
     * min_rto: the least time-out (s) afterwards.
     * max_rto: the largest time-out (s), back-off included.
     * tick: resolution (s) of the clock that measures round trips.

@@ -61,7 +61,7 @@ def elasticity(rho: float, B: float = inf) -> float:
 class Loop:
     """AVQ's loop, linearised at its equilibrium.
 
-    * d: Round-trip time (s).
+    * d: round-trip time (s).
     * p: probability of a mark, N^2 / (beta (gamma C d)^2).
     * rate: lambda = gamma C, packets a second.
     * capacity: virtual capacity C~, packets a second.

@@ -30,7 +30,7 @@ Point = dict[str, float]
 class Account(Answer):
     """The result of a scan of a region.
 
-    * warnings: Empty: a scan has no validity conditions.
+    * warnings: empty: a scan has no validity conditions.
     * claim: the property claimed for every point.
     * holds: whether the claim holds at every point.
     * points: number of points evaluated.

@@ -29,7 +29,7 @@ class Balance:
       and the flows send more; q = l q0. ``idle``: p_k is at its floor and the flows send less.
     * p_k: drop probability of the rate law.
     * q: mean number of waiting packets at an arrival.
-    * U: Utilisation.
+    * U: utilisation.
     * loss: loss ratio l: all drops divided by all arrivals.
     * load: rate of the flows divided by the link's capacity: U = (1 - l) load.
     """

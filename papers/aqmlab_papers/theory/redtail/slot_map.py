@@ -26,8 +26,8 @@ class SlotMap:
     f(q) = q + S (sum of W C / (q + d_k C) - C).
 
     * C: link capacity (packets/s).
-    * d: Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
-    * N: Flows.
+    * d: round-trip time without the queue (s), common to all flows, or of each, shape (N,).
+    * N: flows.
     * W: the mean window of a flow (packets).
     * S: the slot (s); None for the round-trip time at the equilibrium.
     """

@@ -35,7 +35,7 @@ class Sender:
 
     * IW: window after the SYN's ACK (packets).
     * W: the largest window (packets).
-    * T_syn: Time-out of the SYN (s), which doubles.
+    * T_syn: time-out of the SYN (s), which doubles.
     * T_min: the least time-out of data (s).
     * syn: size of a SYN relative to a data packet; 0 if there is no SYN to send.
     * impatient: whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
@@ -75,7 +75,7 @@ class Life:
     * step: time (s) between entries of the arrays; the first is of age 0.
     * sent: packets sent for the first time by each age; each of them arrives eventually.
     * repeated: packets that arrive twice, because everything is sent again after a time-out, due to losses by each age.
-    * timeouts: Time-outs by each age, without the SYN's.
+    * timeouts: time-outs by each age, without the SYN's.
     * waiting: fraction of flows that then wait for that timer, which alone can resume them.
     """
 
