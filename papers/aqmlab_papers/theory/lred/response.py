@@ -75,9 +75,12 @@ def _below_1(**values: float) -> None:
 class Law:
     """LRED's law at a buffer of Q packets; by default as in the paper's first experiment.
 
-    * q0, Q: target and buffer (packets); beta: gain (per packet).
-    * M, t_m: periods over which the loss ratio is measured, and the length of one (s).
+    * q0: target (packets).
+    * Q: buffer (packets).
+    * beta: gain (per packet).
+    * M: periods over which the loss ratio is measured.
     * m_w: weight of the previous estimate, in [0, 1).
+    * t_m: length of a period (s).
     """
 
     q0: float = 100.0
