@@ -38,7 +38,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
     assert hero["backlog (kB)"] == pytest.approx(45e3 / 8 * float(run.metrics["queue_delay_mean"] or 0))
     lost, offered = 0.0, 0.0
     for name, size in (("ftp", 1000), ("udp", 100)):
-        counted = run.classes[name]
+        counted = run.runs[0].classes[name]
         lost += size * float(counted["drops_overflow"] or 0)
         offered += size * float(counted["arrivals"] or 0)
     assert hero["lost of bytes %"] == pytest.approx(100 * lost / offered)
@@ -105,8 +105,8 @@ def test_pi_is_timed_by_its_own_last_probability() -> None:
 
 def test_each_reading_of_jobs_changes_what_it_says() -> None:
     core = Scenario.load("survey/core")
-    own = core.with_aqm(experiments.SIX["JoBS"]).resolved["aqm"]
-    found = {label: core.with_aqm(spec).resolved["aqm"] for label, spec in experiments.READINGS.items()}
+    own = core.with_(aqm=experiments.SIX["JoBS"]).resolved["aqm"]
+    found = {label: core.with_(aqm=spec).resolved["aqm"] for label, spec in experiments.READINGS.items()}
     changed = {label: {key: one[key] for key in one if one[key] != own[key]} for label, one in found.items()}
     assert changed == {
         "JoBS, K = 1": {"k": 1},
