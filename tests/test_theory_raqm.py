@@ -281,7 +281,7 @@ def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
     from matplotlib.figure import Figure
 
     from aqmlab.figures import matplotlib
-    from aqmlab.figures.theory import bifurcation
+    from aqmlab_papers.show.theory import bifurcation
 
     m = np.linspace(1, 7, 13)
     points, exponents = map.bifurcation(m, kept=20), map.lyapunov_exponent(m, kept=200)

@@ -562,7 +562,7 @@ def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 
     from aqmlab.figures import matplotlib
-    from aqmlab.figures.theory import queue_distribution
+    from aqmlab_papers.show.theory import queue_distribution
 
     titles = {
         f"{N} flows, {what}": engine(N, loss)

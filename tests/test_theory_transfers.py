@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
-from aqmlab.theory.tcp import transfers
 from aqmlab_papers.redtail import trials as transfer_trials
 from aqmlab_papers.redtail.trials import Sender, after_loss, outcomes, times
+from aqmlab_papers.theory import transfers
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
 TAU = 8000 / 3e6

@@ -6,7 +6,8 @@
     ``NAME = "package.module"``: the command ``aqmlab NAME``, a function of this name in a module.
 ``aqmlab.archives``
     ``FILE = "package.module"``: a kind of folder of results that can be sealed, by the file that is its head: a module
-    with the functions of `aqmlab.archive.contents.Kind`.
+    with the functions of `aqmlab.archive.contents.Kind`, and ``described``, which returns its part of the page on
+    files.
 ``aqmlab.designs``
     ``NAME = "package.module"``: ``aqmlab design NAME``, from the function ``design`` of a module.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import own, stored
+from aqmlab.archive import own, scenarios
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
 from aqmlab.archive.layout import OWN, STORE, Record
 from aqmlab.execute.engine import Engine
@@ -13,6 +13,7 @@ from aqmlab.kinds import EVALUATION
 from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, is_own
 from aqmlab.sealed import unsealed
+from aqmlab_papers.archives import documents, stored
 from aqmlab_papers.evaluation.guidelines import GUIDELINES
 from aqmlab_papers.evaluation.run import Effort, run, studies
 from aqmlab_papers.evaluation.scorecard import scorecard
@@ -22,6 +23,7 @@ from aqmlab_papers.evaluation.show.document import document
 _AGAIN = "repeat aqmlab evaluate"
 
 measured, task, again = stored.measured, stored.task, stored.again
+described = documents.evaluation
 
 
 def _known(folder: Path) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def runs(folder: Path) -> Iterable[Claimed]:
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     """See `Kind`."""
-    return stored.is_of(record, scenario, _known(folder)["version"])
+    return scenarios.is_of(record, scenario, _known(folder)["version"])
 
 
 def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:

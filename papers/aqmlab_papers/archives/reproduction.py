@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import stored
+from aqmlab.archive import scenarios
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
 from aqmlab.archive.layout import PAPER, STORE, Record
 from aqmlab.kinds import FINDINGS, HEADS
@@ -12,6 +12,7 @@ from aqmlab.results.result import PACKET
 from aqmlab.runs.plan import Study
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import unsealed
+from aqmlab_papers.archives import documents, stored
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.judge.findings import assess
@@ -22,6 +23,7 @@ from aqmlab_papers.show import folder as shown
 _AGAIN = "repeat aqmlab reproduce"
 
 measured, task, again = stored.measured, stored.task, stored.again
+described = documents.reproduction
 
 
 def _known(folder: Path) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def runs(folder: Path) -> Iterable[Claimed]:
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     """See `Kind`."""
-    return stored.is_of(record, scenario, _known(folder)["engine"])
+    return scenarios.is_of(record, scenario, _known(folder)["engine"])
 
 
 def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:

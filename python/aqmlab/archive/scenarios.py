@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from aqmlab.archive.layout import SCENARIOS, TRACES
+from aqmlab.archive.layout import SCENARIOS, TRACES, Record
+from aqmlab.execute.engine import Engine
 from aqmlab.execute.recordings import files_of, name_of
-from aqmlab.execute.task import digest
+from aqmlab.execute.task import digest, key
 from aqmlab.files import read_whole
 from aqmlab.scenario import Scenario, portable
 
@@ -38,3 +39,14 @@ class Scenarios:
         name = name_of(file, data)
         self.files[f"{TRACES}{name}"] = data
         return f"../{PurePosixPath(TRACES).name}/{name}"
+
+
+def is_of(record: Record, scenario: Scenario, version: str) -> bool:
+    """Return whether a scenario is that of a run, by its key, if ours is the version of the engine that made it."""
+    engine = Engine.parse(record.engine)
+    return engine.version != version or key(digest(scenario), record.seed, engine).hex() == record.key
+
+
+def bare(scenario: Scenario) -> Scenario:
+    """Return a scenario that records nothing over time."""
+    return scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})

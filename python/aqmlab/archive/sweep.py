@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import own, shown, stored
+from aqmlab.archive import own, scenarios, shown
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
 from aqmlab.archive.documents import require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
-from aqmlab.archive.scenarios import Scenarios
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.recordings import files_of
 from aqmlab.execute.task import Outcome, Task, digest, key_for, opened
@@ -47,7 +46,7 @@ def contents(folder: Path, given: Given) -> Contents:
     if not sweep.done:
         raise ValueError(f"{folder / SWEEP.head}: the sweep has no finished run")
     engine = Engine.parse(sweep.engine_name)
-    scenarios = Scenarios()
+    sealed = scenarios.Scenarios()
     known: dict[tuple[Any, ...], str] = {}
     records = []
     for row in sweep.frame.iter_rows(named=True):
@@ -67,9 +66,9 @@ def contents(folder: Path, given: Given) -> Contents:
                     f"this run. The sweep is of {sweep.version}. Its recordings, and the files of disciplines of your "
                     "own, must be where they were and must not have changed"
                 )
-            known[place] = scenarios.add(scenario)
+            known[place] = sealed.add(scenario)
         records.append(Record(label, known[place], row["seed"], str(able), row["key"], SWEEP.head))
-    return Contents(facts(folder), records, scenarios.files)
+    return Contents(facts(folder), records, sealed.files)
 
 
 def _scenarios(sweep: Sweep, row: Mapping[str, Any], variants: Sequence[Scenario]) -> Iterator[Scenario]:
@@ -164,7 +163,7 @@ def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
     variants = [one.with_(here) for one in _variants(sweep, row["aqm"], base, spec)]
     wanted = digest(scenario)
     is_row = any(digest(one) == wanted for one in _scenarios(sweep, row, variants))
-    return is_row and stored.is_of(record, scenario, sweep.version)
+    return is_row and scenarios.is_of(record, scenario, sweep.version)
 
 
 def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
@@ -178,7 +177,7 @@ def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
 
 def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
     """See `Kind`; a sweep records no series."""
-    bare = stored.bare(scenario)
+    bare = scenarios.bare(scenario)
     return Task(bare._core, record.seed, b"", "", engine.work(bare), engine=engine)
 
 

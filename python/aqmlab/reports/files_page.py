@@ -33,10 +33,6 @@ TABLES: Mapping[str, Sequence[Column]] = {
         *_RUN_METRICS,
         Column("distributions", "", "The `distributions` of the run as JSON, as in `runs` of result.json."),
     ],
-    "evaluation": documents.EVALUATION,
-    "scorecard": documents.SCORECARD,
-    "findings": documents.FINDINGS,
-    "figure": documents.FIGURE,
     "archive": documents.ARCHIVE,
     "archived_runs": documents.ARCHIVED_RUNS,
     "csv": [*columns.COMPARED, *columns.RUN, *_RUN_METRICS],
@@ -164,30 +160,7 @@ no row.
 
 {part}
 
-## Evaluation
-
-`evaluation.json`. The content of the report, without its images.
-
-{evaluation}
-
-## Scorecard
-
-`scorecard.csv`. A row for each measure of each case and discipline.
-
-{scorecard}
-
-## Reproduction
-
-`findings.json`. The content of the report, without its images. {places}
-
-{findings}
-
-## Data of a figure
-
-`NAME.parquet` and `NAME.csv`. The data of each figure. Those of a table have its own columns, which `findings.json`
-lists.
-
-{figure}
+{added}
 
 ## Archive
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from aqmlab import plugins
 from aqmlab.files import write_text
-from aqmlab.reports.documents import PLACES
 from aqmlab.reports.files_page import FILES, TABLES, VERSIONS
 from aqmlab.reports.listing import grouped, sections, settings, written
 from aqmlab.reports.results_page import RESULTS
@@ -389,15 +390,16 @@ def _rows(metrics: Mapping[str, Metric]) -> str:
 
 def files() -> str:
     """Return the page on files as Markdown."""
-    places = (f"`{word}` stands for {' or '.join(f'`{key}`' for key in keys)}." for word, keys in PLACES.items())
+    kinds = plugins.entries("aqmlab.archives").values()
     return FILES.format(
         versions=table(["file", "version"], [[name, str(kind.version)] for name, kind in VERSIONS.items()]),
-        places=" ".join(places),
-        **{name: _described(rows) for name, rows in TABLES.items()},
+        added="\n\n".join(import_module(kind).described() for kind in kinds),
+        **{name: key_table(rows) for name, rows in TABLES.items()},
     )
 
 
-def _described(rows: Iterable[Column]) -> str:
+def key_table(rows: Iterable[Column]) -> str:
+    """Return the keys of a document, or the columns of a table, as a Markdown table."""
     return table(["name", "unit", "meaning"], [[f"`{one.name}`", one.unit, one.meaning] for one in rows])
 
 

@@ -5,11 +5,10 @@ from statistics import fmean
 
 import numpy as np
 
-from aqmlab.theory.tcp import transfers
 from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import PAYLOAD
-from aqmlab_papers.theory import redtail
+from aqmlab_papers.theory import redtail, transfers
 
 SIZES = (30, 90, 150)
 """File sizes of Table I (KB)."""

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import polars
 
-from aqmlab.theory.tcp import transfers
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
 from aqmlab_papers.redtail.figures.by_class import columns
 from aqmlab_papers.redtail.theory import FILE_SIZES, PACKET_TIME, PD, RTT, TABLE_1, delivery, deviation, lost, tried
 from aqmlab_papers.run.sketch import mean_curve
+from aqmlab_papers.theory import transfers
 
 
 @figure(

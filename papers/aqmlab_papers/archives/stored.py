@@ -10,9 +10,9 @@ from pathlib import Path
 from aqmlab.archive import recorded
 from aqmlab.archive.contents import Claimed, Measured, OtherVersion
 from aqmlab.archive.layout import STORE, Record
-from aqmlab.archive.scenarios import Scenarios
+from aqmlab.archive.scenarios import Scenarios, bare
 from aqmlab.execute.engine import PACKETS, Engine
-from aqmlab.execute.task import Outcome, Task, digest, key, opened
+from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET
 from aqmlab.runs.plan import Plan, Study
@@ -88,12 +88,6 @@ def require_runs(folder: Path, studies: Iterable[Study], what: str, version: str
         raise ValueError(f"{STORE}: {len(lost)} of {len(names)} series of {what} are missing")
 
 
-def is_of(record: Record, scenario: Scenario, version: str) -> bool:
-    """Return whether a scenario is that of a run, by its key, if ours is the version of the engine that made it."""
-    engine = Engine.parse(record.engine)
-    return engine.version != version or key(digest(scenario), record.seed, engine).hex() == record.key
-
-
 def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
     """Return what the store of an unpacked archive has of each run; raise ValueError if it lacks some."""
     import polars
@@ -117,11 +111,6 @@ def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
 def _series(folder: Path, record: Record, scenario: Scenario) -> str:
     """Return the name in the store of the series of a run."""
     return series_name(bytes.fromhex(record.key), scenario.resolved["record"])
-
-
-def bare(scenario: Scenario) -> Scenario:
-    """Return a scenario that records nothing over time."""
-    return scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
 
 
 def task(folder: Path, record: Record, scenario: Scenario, engine: Engine) -> Task:
